@@ -1,0 +1,83 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "ServiceEssentials",
+    products: [
+        .library(name: "ServiceEssentials", targets: ["ServiceEssentials"]),
+        .library(name: "EssentialsLocator", targets: ["EssentialsLocator"]),
+        .library(name: "EssentialsHTTP", targets: ["EssentialsHTTP"]),
+        .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
+        .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
+        .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
+        .executable(name: "essentials", targets: ["essentials"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(name: "EssentialsLocator", swiftSettings: settings),
+        .target(name: "EssentialsHTTP", dependencies: [httpTypes], swiftSettings: settings),
+        .target(name: "CEssentials", dependencies: ["CLibcurl", "COpenSSL"]),
+        .target(
+            name: "EssentialsCurl", dependencies: ["EssentialsHTTP", "CEssentials", logging], swiftSettings: settings),
+        .target(name: "EssentialsRequests", dependencies: ["EssentialsHTTP", logging], swiftSettings: settings),
+        .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
+        .target(
+            name: "EssentialsTestKit", dependencies: ["EssentialsHTTP", "EssentialsLocator", "CEssentialsTest"],
+            swiftSettings: settings),
+        .target(
+            name: "ServiceEssentials",
+            dependencies: ["EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsRequests"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "essentials",
+            dependencies: [
+                "ServiceEssentials", "EssentialsTestKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
+        .testTarget(name: "EssentialsHTTPTests", dependencies: ["EssentialsHTTP"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsHTTP2Tests",
+            dependencies: [
+                "EssentialsCurl", "EssentialsTestKit",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu11
+)

@@ -1,0 +1,2 @@
+// The system library libcurl, found through pkg-config.
+#include <curl/curl.h>
