@@ -1,0 +1,15 @@
+// Growing byte buffers and the body callbacks, shared by the C files of this target only.
+#ifndef CE_BUFFERS_H
+#define CE_BUFFERS_H
+
+#include "internal.h"
+
+bool ce_bytes_append(ce_bytes *bytes, const void *data, size_t count, size_t first_capacity);
+void ce_bytes_free(ce_bytes *bytes);
+ce_bytes ce_bytes_take(ce_bytes *bytes);
+
+size_t ce_on_header(char *line, size_t size, size_t items, void *transfer);
+size_t ce_on_body(char *data, size_t size, size_t items, void *transfer);
+size_t ce_on_upload(char *buffer, size_t size, size_t items, void *transfer);
+
+#endif

@@ -1,0 +1,185 @@
+// What libcurl's callbacks do with bytes: nothing here calls Swift.
+#include "buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ce_bytes_append(ce_bytes *bytes, const void *data, size_t count, size_t first_capacity) {
+    if (count > SIZE_MAX - bytes->count) return false;
+    size_t needed = bytes->count + count;
+    if (needed > bytes->capacity) {
+        size_t capacity = bytes->capacity ? bytes->capacity : first_capacity;
+        while (capacity < needed) capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+        char *grown = realloc(bytes->data, capacity);
+        if (!grown) return false;
+        bytes->data = grown;
+        bytes->capacity = capacity;
+    }
+    memcpy(bytes->data + bytes->count, data, count);
+    bytes->count = needed;
+    return true;
+}
+
+void ce_bytes_free(ce_bytes *bytes) {
+    free(bytes->data);
+    *bytes = (ce_bytes){0};
+}
+
+ce_bytes ce_bytes_take(ce_bytes *bytes) {
+    ce_bytes taken = *bytes;
+    *bytes = (ce_bytes){0};
+    return taken;
+}
+
+// MARK: Response
+
+static size_t refuse(ce_transfer *transfer, ce_refusal refusal) {
+    if (transfer->refusal == CE_REFUSED_NOT) transfer->refusal = refusal;
+    return CURL_WRITEFUNC_ERROR;
+}
+
+static bool is_blank(const char *line, size_t count) {
+    return (count == 2 && line[0] == '\r' && line[1] == '\n') || (count == 1 && line[0] == '\n');
+}
+
+size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
+    ce_transfer *transfer = user;
+    size_t count = size * items;
+    transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    transfer->head_total += count;
+    if (transfer->head_total > transfer->head_limit) {
+        refuse(transfer, CE_REFUSED_HEAD_LIMIT);
+        return 0;
+    }
+    ce_bytes *block = transfer->head_done ? &transfer->trailers : &transfer->head;
+    if (!ce_bytes_append(block, line, count, 512)) {
+        refuse(transfer, CE_REFUSED_MEMORY);
+        return 0;
+    }
+    if (transfer->head_done || !is_blank(line, count)) return count;
+    long status = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status >= 100 && status < 200 && status != 101) {
+        transfer->head.count = 0; // informational: the final head is still to come
+    } else {
+        transfer->status = (int)status;
+        transfer->head_done = true;
+        if (transfer->streaming) ce_transfer_touch(transfer);
+    }
+    return count;
+}
+
+static size_t collect(ce_transfer *transfer, const char *data, size_t count) {
+    size_t first_capacity = count < 4096 ? 4096 : count;
+    if (transfer->body_total == 0) {
+        curl_off_t expected = -1;
+        curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+        if (expected > 0 && (uint64_t)expected > transfer->body_limit) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
+        if (expected > 0) first_capacity = (size_t)expected;
+    }
+    if (count > transfer->body_limit - transfer->body_total) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
+    if (!ce_bytes_append(&transfer->body, data, count, first_capacity)) return refuse(transfer, CE_REFUSED_MEMORY);
+    transfer->body_total += count;
+    return count;
+}
+
+static bool push_chunk(ce_transfer *transfer) {
+    if (transfer->chunk_count == CE_CHUNKS_MAXIMUM) return false;
+    unsigned index = (transfer->chunk_first + transfer->chunk_count) % CE_CHUNKS_MAXIMUM;
+    transfer->chunks[index] = ce_bytes_take(&transfer->body);
+    transfer->chunk_count++;
+    return true;
+}
+
+static size_t stream(ce_transfer *transfer, const char *data, size_t count) {
+    // Refusing a piece makes libcurl keep a copy of it, so this is the hard limit; the soft one is the engine's, which
+    // pauses the transfer between two steps.
+    if (transfer->chunk_count + 2 > CE_CHUNKS_MAXIMUM) {
+        transfer->receive_paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    if (count > transfer->body_limit - transfer->body_total) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
+    if (transfer->body.count && transfer->body.count + count > CE_CHUNK_SIZE) push_chunk(transfer);
+    if (!ce_bytes_append(&transfer->body, data, count, CE_CHUNK_SIZE)) return refuse(transfer, CE_REFUSED_MEMORY);
+    transfer->body_total += count;
+    ce_transfer_touch(transfer);
+    return count;
+}
+
+size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
+    ce_transfer *transfer = user;
+    transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    size_t count = size * items;
+    if (count == 0) return 0;
+    return transfer->streaming ? stream(transfer, data, count) : collect(transfer, data, count);
+}
+
+ce_bytes ce_transfer_take_chunk(ce_transfer *transfer, bool partial) {
+    if (transfer->chunk_count) {
+        ce_bytes taken = ce_bytes_take(&transfer->chunks[transfer->chunk_first]);
+        transfer->chunk_first = (transfer->chunk_first + 1) % CE_CHUNKS_MAXIMUM;
+        transfer->chunk_count--;
+        return taken;
+    }
+    if (partial && transfer->body.count) return ce_bytes_take(&transfer->body);
+    return (ce_bytes){0};
+}
+
+// MARK: Request
+
+size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
+    ce_transfer *transfer = user;
+    transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    if (transfer->upload_failed) {
+        refuse(transfer, CE_REFUSED_UPLOAD);
+        return CURL_READFUNC_ABORT;
+    }
+    size_t left = transfer->upload.count - transfer->upload_offset;
+    if (left == 0) {
+        if (transfer->upload_ended) return 0;
+        transfer->send_paused = true;
+        transfer->upload_wanted = true;
+        ce_transfer_touch(transfer);
+        return CURL_READFUNC_PAUSE;
+    }
+    size_t count = left < size * items ? left : size * items;
+    memcpy(buffer, transfer->upload.data + transfer->upload_offset, count);
+    transfer->upload_offset += count;
+    return count;
+}
+
+static int apply_pauses(ce_transfer *transfer) {
+    int mask = (transfer->receive_paused ? CURLPAUSE_RECV : 0) | (transfer->send_paused ? CURLPAUSE_SEND : 0);
+    return (int)curl_easy_pause(transfer->easy, mask);
+}
+
+int ce_transfer_pause_receiving(ce_transfer *transfer, bool paused) {
+    if (transfer->receive_paused == paused) return 0;
+    transfer->receive_paused = paused;
+    transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    return apply_pauses(transfer);
+}
+
+bool ce_transfer_wants_upload(const ce_transfer *transfer) { return transfer->upload_wanted; }
+
+int ce_transfer_offer_upload(ce_transfer *transfer, const void *data, size_t size) {
+    if (size == 0) {
+        transfer->upload_ended = true;
+    } else {
+        transfer->upload.count = 0;
+        transfer->upload_offset = 0;
+        if (!ce_bytes_append(&transfer->upload, data, size, size)) return -1;
+    }
+    transfer->upload_wanted = false;
+    if (!transfer->send_paused) return 0;
+    transfer->send_paused = false;
+    return apply_pauses(transfer);
+}
+
+int ce_transfer_fail_upload(ce_transfer *transfer) {
+    transfer->upload_failed = true;
+    transfer->upload_wanted = false;
+    if (!transfer->send_paused) return 0;
+    transfer->send_paused = false;
+    return apply_pauses(transfer);
+}

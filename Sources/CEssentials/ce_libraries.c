@@ -1,0 +1,27 @@
+// What libraries are there.
+#include "internal.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static CURLcode initialised = CURLE_FAILED_INIT;
+
+static void initialise(void) { initialised = curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+ce_library_facts ce_libraries(void) {
+    pthread_once(&once, initialise);
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    bool usable = initialised == CURLE_OK;
+    return (ce_library_facts){
+        .curl_version = info->version ? info->version : "",
+        .tls_version = info->ssl_version && usable ? info->ssl_version : "",
+        .curl_version_number = usable ? info->version_num : 0,
+        .openssl_version_number = OpenSSL_version_num(),
+        .http2 = (info->features & CURL_VERSION_HTTP2) != 0,
+        .gzip = (info->features & CURL_VERSION_LIBZ) != 0,
+        .brotli = (info->features & CURL_VERSION_BROTLI) != 0,
+        .asynchronous_names = (info->features & CURL_VERSION_ASYNCHDNS) != 0,
+        .thread_safe_init = (info->features & CURL_VERSION_THREADSAFE) != 0,
+    };
+}

@@ -1,0 +1,277 @@
+// One epoll for all multi handles of an engine thread.
+//
+// libcurl asks for a socket to be watched and forgotten once per request; on a busy keep-alive connection that is two
+// epoll_ctl calls each time. While enough transfers run, a forgotten socket therefore stays registered ("dormant"): if
+// libcurl wants it again nothing needs to be done, and if the idle peer hangs up the event is the moment to forget it.
+#include "internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DORMANCY_MINIMUM = 4, EVENTS_PER_WAIT = 256 };
+
+struct ce_socket {
+    ce_multi *multi;
+    uint32_t events; // registered with epoll; 0 for none
+    bool ours;       // opened by ce_open_socket, so its closing will be seen
+    bool dormant;
+};
+
+int64_t ce_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t ce_loop_now_ms(const ce_loop *loop) { return loop->now_ms; }
+
+ce_loop *ce_loop_create(int wakeup_fd) {
+    ce_loop *loop = calloc(1, sizeof *loop);
+    if (!loop) return NULL;
+    loop->wakeup = wakeup_fd;
+    loop->now_ms = ce_now_ms();
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    // Edge-triggered and never read: each write to the eventfd is one event.
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wakeup_fd};
+    if (loop->epoll < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, wakeup_fd, &event) != 0) {
+        int saved = errno;
+        if (loop->epoll >= 0) close(loop->epoll);
+        free(loop);
+        errno = saved;
+        return NULL;
+    }
+    return loop;
+}
+
+void ce_loop_destroy(ce_loop *loop) {
+    if (!loop) return;
+    close(loop->epoll);
+    free(loop->sockets);
+    free(loop);
+}
+
+// MARK: Sockets
+
+static struct ce_socket *socket_entry(ce_loop *loop, int fd) {
+    if (fd < 0) return NULL;
+    size_t index = (size_t)fd;
+    if (index >= loop->socket_count) {
+        size_t count = loop->socket_count ? loop->socket_count : 64;
+        while (count <= index) count *= 2;
+        struct ce_socket *sockets = realloc(loop->sockets, count * sizeof *sockets);
+        if (!sockets) return NULL;
+        memset(sockets + loop->socket_count, 0, (count - loop->socket_count) * sizeof *sockets);
+        loop->sockets = sockets;
+        loop->socket_count = count;
+    }
+    return &loop->sockets[index];
+}
+
+// libcurl's own sockets (its resolver's) may be closed without our knowing, so the table can be wrong about them in
+// either direction; the kernel's answer then says which call was right.
+static int register_socket(ce_loop *loop, int fd, struct ce_socket *entry, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.fd = fd};
+    int operation = entry->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    int result = epoll_ctl(loop->epoll, operation, fd, &event);
+    if (result != 0 && errno == ENOENT) result = epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event);
+    if (result != 0 && errno == EEXIST) result = epoll_ctl(loop->epoll, EPOLL_CTL_MOD, fd, &event);
+    entry->events = result == 0 ? events : 0;
+    return result;
+}
+
+static void forget_socket(ce_loop *loop, int fd, struct ce_socket *entry) {
+    if (entry->events) epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
+    entry->events = 0;
+    entry->dormant = false;
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_socket) {
+    (void)easy;
+    (void)per_socket;
+    ce_multi *multi = user;
+    ce_loop *loop = multi->loop;
+    struct ce_socket *entry = socket_entry(loop, fd);
+    if (!entry) return -1;
+    entry->multi = multi;
+    if (what == CURL_POLL_REMOVE) {
+        if (entry->ours && entry->events && multi->running >= DORMANCY_MINIMUM) {
+            if (entry->events != EPOLLIN && register_socket(loop, fd, entry, EPOLLIN) != 0) return 0;
+            entry->dormant = true;
+        } else {
+            forget_socket(loop, fd, entry);
+        }
+        return 0;
+    }
+    uint32_t events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+    entry->dormant = false;
+    if (entry->events == events) return 0;
+    return register_socket(loop, fd, entry, events) == 0 ? 0 : -1;
+}
+
+curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    ce_loop *loop = user;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0) return CURL_SOCKET_BAD;
+    struct ce_socket *entry = socket_entry(loop, fd);
+    if (!entry) {
+        close(fd);
+        return CURL_SOCKET_BAD;
+    }
+    *entry = (struct ce_socket){.ours = true};
+    return fd;
+}
+
+int ce_close_socket(void *user, curl_socket_t fd) {
+    ce_loop *loop = user;
+    if (fd >= 0 && (size_t)fd < loop->socket_count) loop->sockets[fd] = (struct ce_socket){0};
+    return close(fd); // the kernel takes a closed descriptor out of the epoll set
+}
+
+// MARK: Time
+
+static int on_timer(CURLM *curl, long timeout_ms, void *user) {
+    (void)curl;
+    ce_multi *multi = user;
+    multi->timer_ms = timeout_ms < 0 ? -1 : ce_now_ms() + timeout_ms;
+    return 0;
+}
+
+void ce_loop_run_due(ce_loop *loop) {
+    loop->now_ms = ce_now_ms();
+    for (ce_multi *multi = loop->multis; multi; multi = multi->next) {
+        // A timer that keeps being due is bounded here, so that sockets and messages get their turn.
+        for (int turn = 0; turn < 8 && multi->timer_ms >= 0 && multi->timer_ms <= loop->now_ms; turn++) {
+            multi->timer_ms = -1;
+            curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &multi->running);
+        }
+    }
+}
+
+static int wait_milliseconds(const ce_loop *loop, int maximum_ms) {
+    int64_t wait = maximum_ms < 0 ? INT_MAX : maximum_ms;
+    int64_t now = ce_now_ms();
+    for (const ce_multi *multi = loop->multis; multi; multi = multi->next) {
+        if (multi->timer_ms < 0) continue;
+        int64_t left = multi->timer_ms - now;
+        if (left < wait) wait = left < 0 ? 0 : left;
+    }
+    return maximum_ms < 0 && wait == INT_MAX ? -1 : (int)wait;
+}
+
+int ce_loop_wait(ce_loop *loop, int maximum_ms) {
+    struct epoll_event events[EVENTS_PER_WAIT];
+    int count = epoll_wait(loop->epoll, events, EVENTS_PER_WAIT, wait_milliseconds(loop, maximum_ms));
+    loop->now_ms = ce_now_ms();
+    if (count < 0) return errno == EINTR ? 0 : -1;
+    for (int i = 0; i < count; i++) {
+        int fd = events[i].data.fd;
+        if (fd == loop->wakeup) continue;
+        struct ce_socket *entry = socket_entry(loop, fd);
+        if (!entry || !entry->events) continue; // closed or forgotten while an earlier event was served
+        if (entry->dormant) {
+            forget_socket(loop, fd, entry);
+            continue;
+        }
+        int flags = (events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0) |
+                    (events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+                    (events[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+        curl_multi_socket_action(entry->multi->curl, fd, flags, &entry->multi->running);
+    }
+    return 0;
+}
+
+// MARK: Multi handles
+
+static bool configure_multi(ce_multi *multi, long connection_cache) {
+    CURLM *curl = multi->curl;
+    return curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+           curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi) == CURLM_OK &&
+           curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+           curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
+           curl_multi_setopt(curl, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX) == CURLM_OK &&
+           curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connection_cache) == CURLM_OK &&
+           // One thread uses the share, so it needs no locks.
+           curl_share_setopt(multi->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK;
+}
+
+ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, long connection_cache) {
+    ce_multi *multi = calloc(1, sizeof *multi);
+    if (!multi) return NULL;
+    multi->loop = loop;
+    multi->timer_ms = -1;
+    multi->curl = curl_multi_init();
+    multi->share = curl_share_init();
+    if (!multi->curl || !multi->share || !configure_multi(multi, connection_cache)) {
+        if (multi->curl) curl_multi_cleanup(multi->curl);
+        if (multi->share) curl_share_cleanup(multi->share);
+        free(multi);
+        return NULL;
+    }
+    ce_trust_retain(trust);
+    multi->trust = trust;
+    multi->next = loop->multis;
+    loop->multis = multi;
+    return multi;
+}
+
+void ce_multi_destroy(ce_multi *multi) {
+    if (!multi) return;
+    for (ce_multi **link = &multi->loop->multis; *link; link = &(*link)->next) {
+        if (*link == multi) {
+            *link = multi->next;
+            break;
+        }
+    }
+    curl_multi_cleanup(multi->curl); // closes pooled connections, which still use the share
+    curl_share_cleanup(multi->share);
+    ce_trust_release(multi->trust);
+    free(multi);
+}
+
+ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi->curl, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        // The message dies with the removal: copy first.
+        CURL *easy = message->easy_handle;
+        *curl_code = (int)message->data.result;
+        ce_transfer *transfer = NULL;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer);
+        curl_multi_remove_handle(multi->curl, easy);
+        if (!transfer) continue;
+        transfer->running = false;
+        return transfer;
+    }
+    return NULL;
+}
+
+// MARK: Touched transfers
+
+void ce_transfer_touch(ce_transfer *transfer) {
+    if (transfer->touched || !transfer->multi) return;
+    ce_loop *loop = transfer->multi->loop;
+    transfer->touched = true;
+    transfer->next_touched = NULL;
+    if (loop->touched_last) loop->touched_last->next_touched = transfer;
+    else loop->touched_first = transfer;
+    loop->touched_last = transfer;
+}
+
+ce_transfer *ce_loop_next_touched(ce_loop *loop) {
+    ce_transfer *transfer = loop->touched_first;
+    if (!transfer) return NULL;
+    loop->touched_first = transfer->next_touched;
+    if (!loop->touched_first) loop->touched_last = NULL;
+    transfer->touched = false;
+    transfer->next_touched = NULL;
+    return transfer;
+}

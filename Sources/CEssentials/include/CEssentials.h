@@ -1,0 +1,271 @@
+// The only header of the C shim that Swift sees. Nothing here names a libcurl or OpenSSL type, so importing this module
+// costs neither library's headers.
+//
+// Threads: a `ce_loop`, its `ce_multi`s and `ce_transfer`s belong to one thread, the engine's. A `ce_trust` is immutable
+// once made and may be used from any thread. Functions that return `int` return 0 for success.
+#ifndef CESSENTIALS_H
+#define CESSENTIALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Libraries
+
+typedef struct ce_library_facts {
+    const char *_Nonnull curl_version;
+    const char *_Nonnull tls_version;
+    unsigned curl_version_number; // 0x075801 is 7.88.1
+    unsigned long openssl_version_number;
+    bool http2;
+    bool gzip;
+    bool brotli;
+    bool asynchronous_names;
+    bool thread_safe_init;
+} ce_library_facts;
+
+/// Initialises libcurl once for the process and says what was found. Any thread.
+ce_library_facts ce_libraries(void);
+
+// MARK: Trust
+
+enum { CE_DIGEST_SIZE = 32, CE_CHAIN_MAXIMUM = 12, CE_TEXT_SIZE = 192, CE_HOST_SIZE = 256 };
+
+typedef enum ce_pin_kind { CE_PIN_PUBLIC_KEY = 0, CE_PIN_CERTIFICATE = 1 } ce_pin_kind;
+
+typedef struct ce_pin {
+    int kind; // ce_pin_kind
+    uint8_t digest[CE_DIGEST_SIZE];
+} ce_pin;
+
+typedef struct ce_trust_config {
+    const char *_Nullable system_file;      // bundle, parsed once; NULL for none
+    const char *_Nullable system_directory; // directory with OpenSSL hash links; NULL for none
+    const char *_Nullable anchors_pem;      // explicit anchors, one after the other; NULL for none
+    size_t anchors_pem_size;
+    const char *_Nullable identity_certificate_pem; // leaf first, then its chain; NULL for none
+    size_t identity_certificate_pem_size;
+    const char *_Nullable identity_key_pem;
+    size_t identity_key_pem_size;
+    const ce_pin *_Nullable pins;
+    size_t pin_count;
+    int minimum_tls; // 0x0303 is TLS 1.2, 0x0304 is TLS 1.3
+} ce_trust_config;
+
+typedef enum ce_trust_error_kind {
+    CE_TRUST_OK = 0,
+    CE_TRUST_OUT_OF_MEMORY,
+    CE_TRUST_SYSTEM_ANCHORS,
+    CE_TRUST_ANCHORS,
+    CE_TRUST_IDENTITY_CERTIFICATE,
+    CE_TRUST_IDENTITY_KEY,
+    CE_TRUST_IDENTITY_MISMATCH,
+} ce_trust_error_kind;
+
+typedef struct ce_trust_error {
+    ce_trust_error_kind kind;
+    char text[CE_TEXT_SIZE]; // OpenSSL's words
+} ce_trust_error;
+
+typedef struct ce_trust ce_trust;
+
+/// Compiles a policy. NULL and `error` filled when something in it cannot be used. The result has one reference.
+ce_trust *_Nullable ce_trust_create(const ce_trust_config *_Nonnull config, ce_trust_error *_Nonnull error);
+void ce_trust_release(ce_trust *_Nullable trust);
+
+typedef enum ce_verdict {
+    CE_VERDICT_NONE = 0,
+    CE_VERDICT_TRUSTED,
+    CE_VERDICT_CHAIN,
+    CE_VERDICT_HOST,
+    CE_VERDICT_PINS,
+    CE_VERDICT_PEER,
+    CE_VERDICT_OTHER_TRUST,
+    CE_VERDICT_TLS_TOO_OLD,
+    CE_VERDICT_EVIDENCE,
+    CE_VERDICT_EXPIRED,
+    CE_VERDICT_PLAINTEXT,
+    CE_VERDICT_INTERNAL,
+} ce_verdict;
+
+typedef struct ce_digests {
+    uint8_t certificate[CE_DIGEST_SIZE]; // SHA-256 of the DER certificate
+    uint8_t public_key[CE_DIGEST_SIZE];  // SHA-256 of the DER SubjectPublicKeyInfo
+} ce_digests;
+
+typedef struct ce_chain_entry {
+    ce_digests digests;
+    int64_t not_before; // seconds since 1970
+    int64_t not_after;
+    char subject[CE_TEXT_SIZE];
+} ce_chain_entry;
+
+typedef struct ce_report {
+    ce_verdict verdict;
+    int x509_error;
+    int depth;
+    char text[CE_TEXT_SIZE];
+    unsigned chain_count;
+    ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path; of a chain that was not accepted, what there was
+} ce_report;
+
+/// Reads every certificate of a PEM text. Returns how many were read (at most CE_CHAIN_MAXIMUM), or -1 and `error`.
+int ce_inspect_pem(
+    const char *_Nonnull pem, size_t size, ce_report *_Nonnull report, ce_trust_error *_Nonnull error);
+
+typedef enum ce_probe_result {
+    CE_PROBE_OK = 0,
+    CE_PROBE_CONNECT,
+    CE_PROBE_TIMEOUT,
+    CE_PROBE_TLS,
+    CE_PROBE_MEMORY,
+} ce_probe_result;
+
+/// Connects a TLS client on the calling thread, reads the presented chain, sends no application data and hangs up.
+/// `report->verdict` says whether `trust` accepts the chain for `host`; an unaccepted chain is reported all the same.
+ce_probe_result ce_probe(
+    const char *_Nonnull host, const char *_Nonnull address, uint16_t port, const ce_trust *_Nonnull trust,
+    int timeout_ms, ce_report *_Nonnull report);
+
+// MARK: Loop
+
+typedef struct ce_loop ce_loop;
+typedef struct ce_multi ce_multi;
+typedef struct ce_transfer ce_transfer;
+
+/// Makes an epoll loop that also wakes for `wakeup_fd` (an eventfd, borrowed). NULL with errno set when that fails.
+ce_loop *_Nullable ce_loop_create(int wakeup_fd);
+/// Every multi must have been destroyed before.
+void ce_loop_destroy(ce_loop *_Nullable loop);
+/// Runs the timers that are due.
+void ce_loop_run_due(ce_loop *_Nonnull loop);
+/// Waits at most `maximum_ms` (-1: until something happens) and serves what became ready. Returns -1 with errno set when
+/// epoll itself fails.
+int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
+/// Monotonic milliseconds at the last wait.
+int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
+int64_t ce_now_ms(void);
+
+/// One libcurl multi handle with its TLS session share. `trust` is retained.
+ce_multi *_Nullable ce_multi_create(ce_loop *_Nonnull loop, ce_trust *_Nonnull trust, long connection_cache);
+void ce_multi_destroy(ce_multi *_Nullable multi);
+
+/// The next finished transfer, already removed from its multi, or NULL. Call until NULL after every wait.
+ce_transfer *_Nullable ce_multi_next_done(ce_multi *_Nonnull multi, int *_Nonnull curl_code);
+
+/// The next streaming transfer whose head, chunk or upload wants attention, or NULL.
+ce_transfer *_Nullable ce_loop_next_touched(ce_loop *_Nonnull loop);
+
+// MARK: Transfers
+
+typedef struct ce_bytes {
+    char *_Nullable data; // malloc'ed
+    size_t count;
+    size_t capacity;
+} ce_bytes;
+
+typedef enum ce_http_version { CE_HTTP_ANY = 0, CE_HTTP_1_1 = 1, CE_HTTP_2 = 2 } ce_http_version;
+
+typedef enum ce_body_kind { CE_BODY_NONE = 0, CE_BODY_BYTES = 1, CE_BODY_STREAM = 2 } ce_body_kind;
+
+/// Everything that varies from request to request. Pointers are borrowed for the call only.
+typedef struct ce_request {
+    const char *_Nonnull origin; // "https://host:port", normalised; no path
+    const char *_Nonnull host;   // normalised, an IPv6 literal without brackets
+    bool host_is_address;
+    bool secure;
+    const char *_Nonnull target; // exactly what goes on the request line
+    const char *_Nonnull method;
+    bool idempotent;             // may be sent once more when a reused connection turns out dead
+    const char *_Nonnull headers; // lines "Name: value", each with a terminating NUL, then an empty one
+    size_t headers_size;
+    int body_kind; // ce_body_kind
+    const void *_Nullable body;
+    size_t body_size;
+    int64_t body_length; // for a stream: bytes, or -1 for chunked
+    long connect_timeout_ms;
+    long total_timeout_ms; // 0 for none
+    size_t head_limit;
+    size_t body_limit;
+    int http_version; // ce_http_version
+    bool wait_for_multiplexing;
+    bool decompress;
+    bool streaming;
+    bool fresh_connection;
+    const char *_Nullable resolve; // "HOST:PORT:ADDRESS" entries like `headers`, or NULL
+} ce_request;
+
+typedef enum ce_refusal {
+    CE_REFUSED_NOT = 0,
+    CE_REFUSED_BODY_LIMIT,
+    CE_REFUSED_HEAD_LIMIT,
+    CE_REFUSED_MEMORY,
+    CE_REFUSED_RESEND,
+    CE_REFUSED_NOT_HTTP2,
+    CE_REFUSED_TRUST,
+    CE_REFUSED_UPLOAD,
+} ce_refusal;
+
+typedef struct ce_timings {
+    int64_t resolved_us, connected_us, secured_us, sent_us, first_byte_us, total_us; // since the start; 0: not reached
+    int64_t body_bytes_received, body_bytes_sent;
+    int64_t head_bytes_received, head_bytes_sent;
+    long http_version; // 10, 11, 20
+    bool reused;
+    char peer_address[48];
+    long peer_port;
+} ce_timings;
+
+/// An easy handle with its URL handle and buffers; reused from request to request.
+ce_transfer *_Nullable ce_transfer_create(void);
+void ce_transfer_destroy(ce_transfer *_Nullable transfer);
+
+/// Sets every option of one request. NULL when all were accepted, else the name of the option that libcurl refused, with
+/// its code in `curl_code`.
+const char *_Nullable ce_transfer_prepare(
+    ce_transfer *_Nonnull transfer, ce_multi *_Nonnull multi, const ce_request *_Nonnull request,
+    int *_Nonnull curl_code);
+/// Hands the transfer to its multi. Returns the CURLMcode.
+int ce_transfer_start(ce_transfer *_Nonnull transfer);
+/// Takes a running transfer off its multi. Never blocks on a name that is being resolved.
+void ce_transfer_abort(ce_transfer *_Nonnull transfer);
+
+void ce_transfer_set_owner(ce_transfer *_Nonnull transfer, void *_Nullable owner);
+void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
+
+int ce_transfer_status(const ce_transfer *_Nonnull transfer); // 0 until a final head has come
+bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
+/// Move a buffer out; the caller frees `data`.
+ce_bytes ce_transfer_take_head(ce_transfer *_Nonnull transfer);
+ce_bytes ce_transfer_take_body(ce_transfer *_Nonnull transfer);
+ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
+
+ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
+/// The request gate's verdict; CE_VERDICT_NONE when the transfer never came that far.
+ce_verdict ce_transfer_verdict(const ce_transfer *_Nonnull transfer);
+/// What the gates found; NULL when neither ran. Valid until the transfer is prepared anew or destroyed.
+const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
+const char *_Nonnull ce_transfer_error_text(const ce_transfer *_Nonnull transfer);
+const char *_Nonnull ce_curl_text(int curl_code);
+ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);
+/// The TLS version and cipher of the connection that carried the transfer; empty without TLS.
+const char *_Nonnull ce_transfer_tls_version(const ce_transfer *_Nonnull transfer);
+const char *_Nonnull ce_transfer_cipher(const ce_transfer *_Nonnull transfer);
+/// Monotonic milliseconds when bytes last moved.
+int64_t ce_transfer_last_activity_ms(const ce_transfer *_Nonnull transfer);
+unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
+bool ce_transfer_tls_resumed(const ce_transfer *_Nonnull transfer);
+
+// MARK: Streaming
+
+/// A full chunk, or with `partial` also one that is still being filled. `data` NULL when there is none.
+ce_bytes ce_transfer_take_chunk(ce_transfer *_Nonnull transfer, bool partial);
+/// Stops and restarts reading from the peer. Resuming may call the write callback at once. Returns the CURLcode.
+int ce_transfer_pause_receiving(ce_transfer *_Nonnull transfer, bool paused);
+bool ce_transfer_wants_upload(const ce_transfer *_Nonnull transfer);
+/// The next piece of a streamed request body (copied); `size` 0 ends it. Returns the CURLcode, or -1 without memory.
+int ce_transfer_offer_upload(ce_transfer *_Nonnull transfer, const void *_Nullable data, size_t size);
+/// Ends a streamed request body with a failure: the transfer aborts.
+int ce_transfer_fail_upload(ce_transfer *_Nonnull transfer);
+
+#endif

@@ -1,0 +1,137 @@
+// Shared by the C files of this target only.
+#ifndef CE_INTERNAL_H
+#define CE_INTERNAL_H
+
+#include "CEssentials.h"
+
+#include <curl/curl.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdatomic.h>
+
+struct ce_trust {
+    atomic_uint references;
+    uint64_t identity; // unique in the process: evidence made under one trust never serves another
+    X509_STORE *store;
+    X509 *identity_certificate;
+    STACK_OF(X509) *identity_chain;
+    EVP_PKEY *identity_key;
+    ce_pin *pins;
+    size_t pin_count;
+    int minimum_tls;
+};
+
+void ce_trust_retain(ce_trust *trust);
+
+// What a handshake proved. It hangs on the SSL_SESSION and follows it through tickets and resumption, so that a later
+// request on a pooled or resumed connection can be judged by its own policy.
+typedef struct ce_evidence {
+    atomic_uint references;
+    uint64_t trust_identity;
+    char host[CE_HOST_SIZE];
+    int64_t not_after; // earliest of the chain
+    unsigned chain_count;
+    ce_digests chain[CE_CHAIN_MAXIMUM];
+} ce_evidence;
+
+// One connection's side of the handshake gate. Owned by the SSL_CTX that libcurl makes for the connection and by the
+// transfer that caused it: never the other way round, because the SSL_CTX outlives the transfer.
+typedef struct ce_connection {
+    atomic_uint references;
+    ce_trust *trust;
+    char host[CE_HOST_SIZE];
+    bool host_is_address;
+    ce_report report;
+} ce_connection;
+
+ce_connection *ce_connection_create(ce_trust *trust, const char *host, bool host_is_address);
+void ce_connection_release(ce_connection *connection);
+
+enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16 };
+
+struct ce_transfer {
+    CURL *easy;
+    CURLU *url;
+    char *origin; // what `url` holds
+    char *target;
+    char *method;
+    struct curl_slist *headers;
+    struct curl_slist *resolve;
+    long buffer_size;
+    bool decompress, decompress_known, has_post_fields;
+    char *header_lines; // what `headers` holds
+    size_t header_lines_size;
+
+    ce_multi *multi;
+    void *owner;
+    bool running;
+    bool secure;
+    bool idempotent;
+    bool streaming;
+    int http_version;
+    char host[CE_HOST_SIZE];
+    bool host_is_address;
+    unsigned send_count;
+
+    int status;
+    bool head_done;
+    ce_bytes head, body, trailers;
+    size_t head_limit, body_limit;
+    size_t body_total, head_total;
+    int64_t last_activity_ms;
+
+    ce_refusal refusal;
+    ce_verdict verdict; // the request gate's
+    ce_report *report;  // made when that gate refuses
+    ce_connection *connection;
+    bool tls_resumed;
+    char tls_version[16];
+    char cipher[64];
+    char error_text[CURL_ERROR_SIZE];
+
+    ce_bytes chunks[CE_CHUNKS_MAXIMUM];
+    unsigned chunk_first, chunk_count;
+    bool receive_paused, send_paused;
+    ce_bytes upload;
+    size_t upload_offset;
+    bool upload_ended, upload_failed, upload_wanted;
+    bool touched;
+    ce_transfer *next_touched;
+};
+
+struct ce_multi {
+    ce_loop *loop;
+    CURLM *curl;
+    CURLSH *share;
+    ce_trust *trust;
+    int64_t timer_ms; // monotonic; -1 for none
+    int running;
+    ce_multi *next;
+};
+
+struct ce_loop {
+    int epoll;
+    int wakeup;
+    int64_t now_ms;
+    ce_multi *multis;
+    struct ce_socket *sockets; // by file descriptor
+    size_t socket_count;
+    ce_transfer *touched_first, *touched_last;
+};
+
+void ce_transfer_touch(ce_transfer *transfer);
+
+// Callbacks that ce_transfer.c installs and other files define.
+curl_socket_t ce_open_socket(void *loop, curlsocktype purpose, struct curl_sockaddr *address);
+int ce_close_socket(void *loop, curl_socket_t socket);
+CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *transfer);
+int ce_request_gate(void *transfer, char *remote, char *local, int remote_port, int local_port);
+
+// Reading certificates.
+bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate);
+void ce_openssl_text(char text[CE_TEXT_SIZE], const char *fallback);
+bool ce_pins_match(const ce_trust *trust, const ce_digests *chain, unsigned count);
+void ce_copy_text(char *to, size_t size, const char *from);
+int ce_verify(X509_STORE_CTX *context, const ce_trust *trust, const char *host, bool host_is_address, ce_report *report);
+
+#endif

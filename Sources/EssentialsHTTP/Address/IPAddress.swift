@@ -1,0 +1,64 @@
+/// Reads IP address literals without asking the system.
+enum IPAddress {
+    /// Whether the text is four decimal numbers from 0 to 255 without leading zeros (RFC 3986, 3.2.2).
+    static func isDottedQuad(_ text: some StringProtocol) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { octet($0) != nil }
+    }
+
+    /// The canonical text of an IPv6 address (RFC 5952), or nil when the text is none. Zones are not read.
+    static func normalisedIPv6(_ text: String) -> String? {
+        guard let groups = groups(of: text) else { return nil }
+        let run = longestZeroRun(in: groups)
+        guard run.count >= 2 else { return join(groups[...]) }
+        return join(groups[..<run.lowerBound]) + "::" + join(groups[run.upperBound...])
+    }
+
+    private static func octet(_ text: some StringProtocol) -> UInt16? {
+        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard text.utf8.count == 1 || text.first != "0", let value = UInt16(text), value <= 255 else { return nil }
+        return value
+    }
+
+    private static func groups(of text: String) -> [UInt16]? {
+        let halves = text.split(separator: "::", omittingEmptySubsequences: false)
+        guard halves.count <= 2, let first = halves.first, let head = list(first) else { return nil }
+        guard halves.count == 2 else { return head.count == 8 ? head : nil }
+        guard let tail = list(halves[1]), head.count + tail.count <= 7 else { return nil }
+        return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
+    }
+
+    /// The groups between colons; the last may be a dotted quad, which is two groups.
+    private static func list(_ text: Substring) -> [UInt16]? {
+        guard !text.isEmpty else { return [] }
+        var groups: [UInt16] = []
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, part.contains(".") {
+                let octets = part.split(separator: ".", omittingEmptySubsequences: false).compactMap { octet($0) }
+                guard octets.count == 4, isDottedQuad(part) else { return nil }
+                groups += [octets[0] << 8 | octets[1], octets[2] << 8 | octets[3]]
+            } else {
+                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+                    let value = UInt16(part, radix: 16)
+                else { return nil }
+                groups.append(value)
+            }
+        }
+        return groups.count <= 8 ? groups : nil
+    }
+
+    private static func longestZeroRun(in groups: [UInt16]) -> Range<Int> {
+        var best = 0..<0
+        var start = 0
+        for index in 0...groups.count where index == groups.count || groups[index] != 0 {
+            if index - start > best.count { best = start..<index }
+            start = index + 1
+        }
+        return best
+    }
+
+    private static func join(_ groups: ArraySlice<UInt16>) -> String {
+        groups.map { String($0, radix: 16) }.joined(separator: ":")
+    }
+}

@@ -1,0 +1,84 @@
+/// Path and query in origin form (RFC 9112, 3.2.1).
+enum RequestTarget {
+    private static let hex = Array("0123456789ABCDEF".utf8)
+
+    /// Reads what follows the authority of a URL.
+    static func read(_ text: Substring) throws(RequestFailure) -> String {
+        let whole = text.prefix { $0 != "#" }
+        let path = whole.prefix { $0 != "?" }
+        let query = whole.dropFirst(path.count)
+        return withoutDotSegments(try escaped(path)) + (try escaped(query))
+    }
+
+    /// Escapes everything but the unreserved characters (RFC 3986, 2.3).
+    static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if isUnreserved(byte) { bytes.append(byte) } else { bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]] }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func escaped(_ text: Substring) throws(RequestFailure) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case 0...0x1f, 0x7f:
+                throw RequestFailure(
+                    .invalidRequest, "The URL has a control character (byte \(byte)).",
+                    remedy: "Percent-encode it, or remove a line break left over from reading the URL.")
+            case UInt8(ascii: "%"):
+                guard rest.prefix(2).count == 2, rest.prefix(2).allSatisfy(isHexDigit) else {
+                    throw RequestFailure(
+                        .invalidRequest, "The URL has a “%” without two hexadecimal digits.",
+                        remedy: "Write a percent sign itself as %25.")
+                }
+                bytes.append(byte)
+            case 0x80..., UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
+                UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
+                UInt8(ascii: "}"):
+                bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    /// RFC 3986, 5.2.4, for an absolute path. An escaped dot counts as a dot, because servers unescape it.
+    private static func withoutDotSegments(_ path: String) -> String {
+        guard path.hasPrefix("/") else { return path.isEmpty ? "/" : withoutDotSegments("/" + path) }
+        var kept: [Substring] = []
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            let plain = segment.lowercased().replacing("%2e", with: ".")
+            if plain == ".." { _ = kept.popLast() }
+            if plain == "." || plain == ".." {
+                if isLast { kept.append("") }
+            } else {
+                kept.append(segment)
+            }
+        }
+        return "/" + kept.joined(separator: "/")
+    }
+}

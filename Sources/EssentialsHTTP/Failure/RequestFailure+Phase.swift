@@ -1,0 +1,28 @@
+extension RequestFailure {
+    /// How far a request had come when it failed.
+    public struct Phase: Sendable, Hashable, CustomStringConvertible {
+        /// A stable name, for logs and metrics.
+        public let name: String
+
+        /// Nothing was sent and no connection was asked for.
+        public static let preparation = Phase(name: "preparation")
+        /// The request waited for its turn.
+        public static let queue = Phase(name: "queue")
+        /// The host's addresses were being looked up.
+        public static let nameResolution = Phase(name: "nameResolution")
+        /// The connection was being opened.
+        public static let connect = Phase(name: "connect")
+        /// The TLS handshake was running.
+        public static let handshake = Phase(name: "handshake")
+        /// The request was being sent.
+        public static let sending = Phase(name: "sending")
+        /// The request was sent and no byte of an answer had come.
+        public static let waiting = Phase(name: "waiting")
+        /// The answer was being received.
+        public static let receiving = Phase(name: "receiving")
+        /// The whole answer was there and its body was being read.
+        public static let decoding = Phase(name: "decoding")
+
+        public var description: String { name }
+    }
+}

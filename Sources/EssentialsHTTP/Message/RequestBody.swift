@@ -1,0 +1,62 @@
+public import FoundationEssentials
+
+/// The body of a request: nothing, bytes in memory, or a stream.
+///
+/// ```swift
+/// request.body = .bytes(Data("hello".utf8))
+/// request.body = .stream(lines, length: nil)      // chunked over HTTP/1.1
+/// ```
+public struct RequestBody: Sendable {
+    /// Gives the pieces of a stream one by one, nil at the end. Called again only after it has returned.
+    public typealias Source = @Sendable () async throws -> Data?
+
+    package enum Content: Sendable {
+        case none
+        case bytes(Data)
+        case stream(length: Int?, open: @Sendable () -> Source)
+    }
+
+    package let content: Content
+
+    /// No body. A method that usually has one (POST, PUT, PATCH) is sent with `Content-Length: 0` (RFC 9110, 8.6).
+    public static let none = RequestBody(content: .none)
+
+    /// Bytes in memory; they can be sent again.
+    public static func bytes(_ data: Data) -> RequestBody { RequestBody(content: .bytes(data)) }
+
+    /// A stream of pieces, read while they are sent and only as fast as the peer takes them. It cannot be sent again.
+    ///
+    /// An error that the sequence throws ends the request with that error as the failure's underlying one.
+    ///
+    /// - Parameters:
+    ///   - sequence: The pieces. Iterated once.
+    ///   - length: How many bytes there will be, or nil for a chunked body (RFC 9112, 7.1).
+    public static func stream<Pieces: AsyncSequence & Sendable>(_ sequence: Pieces, length: Int?) -> RequestBody
+    where Pieces.Element == Data {
+        RequestBody(
+            content: .stream(length: length) {
+                let iterator = SerialIterator(sequence)
+                return { try await iterator.next() }
+            })
+    }
+
+    /// Whether the same bytes can be sent a second time.
+    public var isReplayable: Bool {
+        if case .stream = content { false } else { true }
+    }
+}
+
+/// Carries an iterator from call to call of a source.
+private actor SerialIterator<Pieces: AsyncSequence & Sendable> where Pieces.Element == Data {
+    private var iterator: Pieces.AsyncIterator?
+
+    init(_ sequence: Pieces) { iterator = sequence.makeAsyncIterator() }
+
+    func next() async throws -> Data? {
+        // Taken out while it is used: the source is called again only after it has returned.
+        guard var taken = iterator.take() else { return nil }
+        let piece = try await taken.next(isolation: self)
+        if piece != nil { iterator = taken }
+        return piece
+    }
+}

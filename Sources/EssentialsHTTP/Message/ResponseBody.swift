@@ -1,0 +1,91 @@
+public import FoundationEssentials
+
+/// The body of a response: bytes that have all arrived, or a stream of them.
+///
+/// Iterating a stream sets its pace: the transfer pauses while nobody reads. A stream can be read once; dropping it
+/// unread cancels the transfer.
+///
+/// ```swift
+/// for try await chunk in response.body { consume(chunk) }
+/// let whole = try await response.body.collect(upTo: 1_000_000)
+/// ```
+public struct ResponseBody: Sendable {
+    /// Where a transport delivers a streamed body.
+    package protocol Source: AnyObject, Sendable {
+        /// The next piece, or nil after the last. Called by one reader at a time.
+        func next() async throws(RequestFailure) -> BodyChunk?
+        /// Nobody will read on.
+        func cancel()
+    }
+
+    package enum Content: Sendable {
+        case bytes(Data)
+        case stream(any Source)
+    }
+
+    package let content: Content
+
+    /// A body that has all arrived.
+    public init(_ data: Data) { content = .bytes(data) }
+
+    package init(source: any Source) { content = .stream(source) }
+
+    /// The bytes, if they have all arrived; nil for a stream.
+    public var data: Data? {
+        if case .bytes(let data) = content { data } else { nil }
+    }
+
+    /// Waits for the whole body.
+    ///
+    /// - Parameter limit: The most bytes to take.
+    /// - Throws: `tooLarge` over the limit, and whatever ended the transfer.
+    public func collect(upTo limit: Int) async throws(RequestFailure) -> Data {
+        switch content {
+        case .bytes(let data):
+            guard data.count <= limit else { throw Self.tooLarge(limit) }
+            return data
+        case .stream(let source):
+            var collected = Data()
+            while let chunk = try await source.next() {
+                guard chunk.count <= limit - collected.count else {
+                    source.cancel()
+                    throw Self.tooLarge(limit)
+                }
+                chunk.withUnsafeBytes { collected.append(contentsOf: $0) }
+            }
+            return collected
+        }
+    }
+
+    private static func tooLarge(_ limit: Int) -> RequestFailure {
+        RequestFailure(.tooLarge, "The body is over \(limit) bytes.", phase: .receiving)
+    }
+}
+
+extension ResponseBody: AsyncSequence {
+    public typealias Element = BodyChunk
+    public typealias Failure = RequestFailure
+
+    /// Reads the pieces of a body.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private var content: Content?
+
+        init(content: Content) { self.content = content }
+
+        /// The next piece, or nil after the last.
+        public mutating func next() async throws(RequestFailure) -> BodyChunk? {
+            switch content {
+            case nil: return nil
+            case .bytes(let data):
+                content = nil
+                return data.isEmpty ? nil : BodyChunk(data)
+            case .stream(let source):
+                let chunk = try await source.next()
+                if chunk == nil { content = nil }
+                return chunk
+            }
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content: content) }
+}

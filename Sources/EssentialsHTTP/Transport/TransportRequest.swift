@@ -1,0 +1,54 @@
+/// One request as a transport sends it: a full URL, nothing left to be filled in.
+///
+/// ```swift
+/// var request = TransportRequest(.post, try RequestURL("https://example.com/notes"))
+/// request.headerFields[.contentType] = "text/plain"
+/// request.body = .bytes(Data("hello".utf8))
+/// let response = try await transport.send(request)
+/// ```
+public struct TransportRequest: Sendable {
+    /// The method; any token (RFC 9110, 9).
+    public var method: HTTPRequest.Method
+    /// Where it goes.
+    public var url: RequestURL
+    /// Its header fields. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's.
+    public var headerFields: HTTPFields
+    /// Its body.
+    public var body: RequestBody
+    /// Deadlines, limits and protocol.
+    public var options: TransportOptions
+
+    /// Makes a request.
+    public init(
+        _ method: HTTPRequest.Method = .get, _ url: RequestURL, headerFields: HTTPFields = [:],
+        body: RequestBody = .none, options: TransportOptions = TransportOptions()
+    ) {
+        self.method = method
+        self.url = url
+        self.headerFields = headerFields
+        self.body = body
+        self.options = options
+    }
+
+    /// Makes a request from HTTPTypes' value.
+    ///
+    /// - Throws: `invalidRequest` when scheme or authority is missing or wrong.
+    public init(_ head: HTTPRequest, body: RequestBody = .none, options: TransportOptions = TransportOptions())
+        throws(RequestFailure)
+    {
+        guard let scheme = head.scheme, let authority = head.authority else {
+            throw RequestFailure(
+                .invalidRequest, "The request has no scheme or no authority.",
+                remedy: "Set scheme, authority and path of the HTTPRequest.")
+        }
+        let url = try RequestURL("\(scheme)://\(authority)\(head.path ?? "/")")
+        self.init(head.method, url, headerFields: head.headerFields, body: body, options: options)
+    }
+
+    /// The same as HTTPTypes' value.
+    public var head: HTTPRequest {
+        HTTPRequest(
+            method: method, scheme: url.origin.scheme.rawValue, authority: url.origin.authority, path: url.target,
+            headerFields: headerFields)
+    }
+}

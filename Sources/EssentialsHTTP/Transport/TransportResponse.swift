@@ -1,0 +1,46 @@
+/// What a server answered, and how.
+///
+/// ```swift
+/// let response = try await transport.send(request)
+/// print(response.status.code, response.headerFields[.contentType] ?? "-", response.body.data?.count ?? 0)
+/// ```
+public struct TransportResponse: Sendable {
+    private let responseHead: ResponseHead
+
+    /// The body.
+    public var body: ResponseBody
+    /// Times and byte counts of this exchange; of a streamed body as they were when its head had come.
+    public let metrics: TransportMetrics
+    /// The connection that carried it.
+    public let connection: ConnectionFacts
+    /// The fields after a collected body (RFC 9110, 6.5).
+    public let trailerFields: HTTPFields
+
+    /// Makes a response, for doubles and stages.
+    public init(
+        _ head: HTTPResponse, body: ResponseBody, metrics: TransportMetrics = TransportMetrics(),
+        connection: ConnectionFacts = ConnectionFacts(), trailerFields: HTTPFields = [:]
+    ) {
+        self.init(
+            head: ResponseHead(head), body: body, metrics: metrics, connection: connection,
+            trailerFields: trailerFields)
+    }
+
+    package init(
+        head: ResponseHead, body: ResponseBody, metrics: TransportMetrics, connection: ConnectionFacts,
+        trailerFields: HTTPFields
+    ) {
+        responseHead = head
+        self.body = body
+        self.metrics = metrics
+        self.connection = connection
+        self.trailerFields = trailerFields
+    }
+
+    /// The status.
+    public var status: HTTPResponse.Status { responseHead.status }
+    /// The header fields in the order in which they came. The first access reads them; later ones are cheap.
+    public var headerFields: HTTPFields { responseHead.headerFields }
+    /// Status and fields as HTTPTypes' value.
+    public var head: HTTPResponse { HTTPResponse(status: status, headerFields: headerFields) }
+}

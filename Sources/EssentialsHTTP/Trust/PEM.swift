@@ -1,0 +1,76 @@
+import FoundationEssentials
+
+/// A PEM text whose armour was checked (RFC 7468). What is inside is read when a transport is built.
+public struct PEM: Sendable, Hashable {
+    /// The text.
+    public let text: String
+
+    /// Takes a text.
+    ///
+    /// - Throws: `invalidPolicy` when it holds no block, or one without an end.
+    public init(_ text: String) throws(RequestFailure) {
+        try self.init(text, source: "The PEM text")
+    }
+
+    /// Reads a file.
+    ///
+    /// - Throws: `file` when it cannot be read, `invalidPolicy` when it holds no PEM block.
+    public init(contentsOfFile path: String) throws(RequestFailure) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path))
+        } catch {
+            throw RequestFailure(
+                .file, "“\(path)” could not be read.", remedy: "Check the path and its permissions.",
+                underlying: error)
+        }
+        try self.init(String(decoding: data, as: UTF8.self), source: "“\(path)”")
+    }
+
+    /// The labels of the blocks in their order, such as `CERTIFICATE` and `PRIVATE KEY`.
+    public var labels: [String] {
+        text.split(whereSeparator: \.isNewline).compactMap { Self.label(of: $0, mark: "BEGIN") }
+    }
+
+    private init(_ text: String, source: String) throws(RequestFailure) {
+        var open: String?
+        var blocks = 0
+        for line in text.split(whereSeparator: \.isNewline) {
+            if let label = Self.label(of: line, mark: "BEGIN") {
+                open = label
+            } else if let label = Self.label(of: line, mark: "END") {
+                guard open == label else { throw Self.damaged(source, "an END of \(label) without its BEGIN") }
+                open = nil
+                blocks += 1
+            }
+        }
+        if let open { throw Self.damaged(source, "no END of \(open)") }
+        guard blocks > 0 else {
+            throw RequestFailure(
+                .invalidPolicy, "\(source) holds no PEM block.",
+                remedy: "It must hold lines from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.")
+        }
+        self.text = text
+    }
+
+    private static func label(of line: some StringProtocol, mark: String) -> String? {
+        let trimmed = line.trimmingCharacters(while: \.isWhitespace)
+        guard trimmed.hasPrefix("-----\(mark) "), trimmed.hasSuffix("-----"), trimmed.count > mark.count + 11 else {
+            return nil
+        }
+        return String(trimmed.dropFirst(mark.count + 6).dropLast(5))
+    }
+
+    private static func damaged(_ source: String, _ what: String) -> RequestFailure {
+        RequestFailure(
+            .invalidPolicy, "\(source) is damaged: it has \(what).", remedy: "Copy the whole file again.")
+    }
+}
+
+extension StringProtocol {
+    fileprivate func trimmingCharacters(while predicate: (Character) -> Bool) -> Substring {
+        var rest = Substring(self)
+        while let last = rest.last, predicate(last) { rest.removeLast() }
+        return rest.drop(while: predicate)
+    }
+}
