@@ -3,14 +3,17 @@
 // libcurl asks for a socket to be watched and forgotten once per request; on a busy keep-alive connection that is two
 // epoll_ctl calls each time. While enough transfers run, a forgotten socket therefore stays registered ("dormant"): if
 // libcurl wants it again nothing needs to be done, and if the idle peer hangs up the event is the moment to forget it.
+#define _GNU_SOURCE // pthread_setname_np
 #include "internal.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +34,12 @@ int64_t ce_now_ms(void) {
 }
 
 int64_t ce_loop_now_ms(const ce_loop *loop) { return loop->now_ms; }
+
+int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void ce_wakeup_signal(int wakeup_fd) { eventfd_write(wakeup_fd, 1); }
+
+void ce_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 ce_loop *ce_loop_create(int wakeup_fd) {
     ce_loop *loop = calloc(1, sizeof *loop);

@@ -133,7 +133,14 @@ typedef struct ce_loop ce_loop;
 typedef struct ce_multi ce_multi;
 typedef struct ce_transfer ce_transfer;
 
-/// Makes an epoll loop that also wakes for `wakeup_fd` (an eventfd, borrowed). NULL with errno set when that fails.
+/// An eventfd that wakes a loop, or -1 with errno set. The caller closes it.
+int ce_wakeup_create(void);
+/// Wakes the loop. Any thread.
+void ce_wakeup_signal(int wakeup_fd);
+/// Gives the calling thread a name for debuggers.
+void ce_name_thread(const char *_Nonnull name);
+
+/// Makes an epoll loop that also wakes for `wakeup_fd` (borrowed). NULL with errno set when that fails.
 ce_loop *_Nullable ce_loop_create(int wakeup_fd);
 /// Every multi must have been destroyed before.
 void ce_loop_destroy(ce_loop *_Nullable loop);
@@ -168,16 +175,17 @@ typedef enum ce_http_version { CE_HTTP_ANY = 0, CE_HTTP_1_1 = 1, CE_HTTP_2 = 2 }
 
 typedef enum ce_body_kind { CE_BODY_NONE = 0, CE_BODY_BYTES = 1, CE_BODY_STREAM = 2 } ce_body_kind;
 
-/// Everything that varies from request to request. Pointers are borrowed for the call only.
+/// Everything that varies from request to request. Pointers are borrowed for the call only; those
+/// not marked nullable must be set.
 typedef struct ce_request {
-    const char *_Nonnull origin; // "https://host:port", normalised; no path
-    const char *_Nonnull host;   // normalised, an IPv6 literal without brackets
+    const char *_Null_unspecified origin; // "https://host:port", normalised; no path
+    const char *_Null_unspecified host;   // normalised, an IPv6 literal without brackets
     bool host_is_address;
     bool secure;
-    const char *_Nonnull target; // exactly what goes on the request line
-    const char *_Nonnull method;
+    const char *_Null_unspecified target; // exactly what goes on the request line
+    const char *_Null_unspecified method;
     bool idempotent;             // may be sent once more when a reused connection turns out dead
-    const char *_Nonnull headers; // lines "Name: value", each with a terminating NUL, then an empty one
+    const char *_Null_unspecified headers; // lines "Name: value", each with a terminating NUL, then an empty one
     size_t headers_size;
     int body_kind; // ce_body_kind
     const void *_Nullable body;

@@ -1,0 +1,135 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The chunks of one streamed response between the engine thread and a reader.
+final class BodyPipe: Sendable {
+    /// The engine pauses a transfer when this many chunks wait, and lets it run again when the reader has taken most.
+    static let softLimit = 4
+
+    private struct State {
+        /// Chunks in reverse order of their arrival are never kept: taken ones leave at once.
+        var chunks: [BodyChunk?] = []
+        var first = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        var end: Result<Void, RequestFailure>?
+        var isHandedOut = false
+
+        var count: Int { chunks.count - first }
+
+        mutating func pop() -> BodyChunk? {
+            guard first < chunks.count else { return nil }
+            let chunk = chunks[first].take()
+            first += 1
+            if first == chunks.count {
+                chunks.removeAll(keepingCapacity: true)
+                first = 0
+            }
+            return chunk
+        }
+    }
+
+    private let state = Mutex(State())
+    /// Asks the engine to look at the reader's side, or to cancel. Set once, before the exchange is posted.
+    let requests: Requests
+
+    /// What a reader asks of the engine.
+    struct Requests: Sendable {
+        var read: @Sendable () -> Void
+        var cancel: @Sendable () -> Void
+    }
+
+    init(requests: Requests) { self.requests = requests }
+
+    // MARK: Engine thread
+
+    var isHandedOut: Bool {
+        get { state.withLock { $0.isHandedOut } }
+        set { state.withLock { $0.isHandedOut = newValue } }
+    }
+
+    /// Whether a reader waits with nothing to read.
+    var isAwaited: Bool { state.withLock { $0.waiter != nil && $0.count == 0 } }
+
+    /// Adds a chunk. True when the reader has enough for now.
+    func push(_ chunk: BodyChunk) -> Bool {
+        let (waiter, isFull) = state.withLock { state in
+            state.chunks.append(chunk)
+            return (state.waiter.take(), state.count >= Self.softLimit)
+        }
+        waiter?.resume()
+        return isFull
+    }
+
+    /// No chunk will follow. The first call counts.
+    func finish(_ failure: RequestFailure?) {
+        let waiter = state.withLock { state in
+            if state.end == nil { state.end = failure.map { .failure($0) } ?? .success(()) }
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    // MARK: Reader
+
+    private enum Step {
+        case chunk(BodyChunk, hasRoom: Bool)
+        case end(Result<Void, RequestFailure>)
+        case wait
+    }
+
+    /// The next chunk, or nil after the last. One reader at a time.
+    func next() async throws(RequestFailure) -> BodyChunk? {
+        while true {
+            let step = state.withLock { state -> Step in
+                if let chunk = state.pop() { return .chunk(chunk, hasRoom: state.count < 2 && state.end == nil) }
+                return state.end.map { .end($0) } ?? .wait
+            }
+            switch step {
+            case .chunk(let chunk, let hasRoom):
+                if hasRoom { requests.read() }
+                return chunk
+            case .end(let result):
+                try result.get()
+                return nil
+            case .wait: await waitForChange()
+            }
+        }
+    }
+
+    private func waitForChange() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let resumesNow = state.withLock { state in
+                    let hasNews = state.count > 0 || state.end != nil
+                    if !hasNews { state.waiter = continuation }
+                    return hasNews
+                }
+                // Asked for after the waiter is in its place, so that what is half full is handed over too.
+                if resumesNow { continuation.resume() } else { requests.read() }
+            }
+        } onCancel: {
+            finish(RequestFailure(.cancelled, "The reading task was cancelled.", phase: .receiving))
+            requests.cancel()
+        }
+    }
+
+    /// Whether the end has been reached or set.
+    var isEnded: Bool { state.withLock { $0.end != nil } }
+}
+
+/// The reader's hold on a streamed body: dropping it unread cancels the transfer.
+final class BodyStream: ResponseBody.Source {
+    private let pipe: BodyPipe
+
+    init(_ pipe: BodyPipe) { self.pipe = pipe }
+
+    deinit { cancel() }
+
+    func next() async throws(RequestFailure) -> BodyChunk? { try await pipe.next() }
+
+    func cancel() {
+        guard !pipe.isEnded else { return }
+        pipe.finish(RequestFailure(.cancelled, "The body was dropped before its end.", phase: .receiving))
+        pipe.requests.cancel()
+    }
+}

@@ -1,0 +1,139 @@
+import CEssentials
+import EssentialsHTTP
+
+/// Makes failures out of what libcurl, the gates and the engine report.
+enum Failures {
+    /// The failure of a finished transfer; nil when it succeeded.
+    static func failure(
+        _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32, policy: TrustPolicy
+    ) -> RequestFailure? {
+        let phase = phase(of: prepared, transfer)
+        let host = prepared.origin.host.text
+        if code == 0 {
+            // Success without a verdict would mean that the request's gate was walked around.
+            guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else { return nil }
+            return RequestFailure(.trustEvidence, "The exchange with \(host) was never judged.", phase: phase, host: host)
+        }
+        let refusal = ce_transfer_refusal(transfer)
+        if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
+            return refused(refusal, prepared, phase: phase)
+        }
+        if let pointer = ce_transfer_report(transfer) {
+            let report = TrustReport(pointer)
+            if let failure = report.failure(host: host, policy: policy, phase: phase) { return failure }
+        }
+        let text = String(cString: ce_transfer_error_text(transfer))
+        let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
+        if code == CurlCodes.timedOut { return timedOut(prepared, transfer, phase: phase) }
+        let reason = CurlCodes.reason(code, detail: detail)
+        return RequestFailure(
+            reason, "\(lead(reason, prepared)): \(detail).", phase: phase, host: host,
+            attempt: max(1, Int(ce_transfer_send_count(transfer))))
+    }
+
+    private static func lead(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String {
+        switch reason {
+        case .nameResolution: "\(prepared.origin.host) could not be resolved"
+        case .connection: "\(prepared.origin) could not be reached"
+        case .tls, .tlsTooOld: "The TLS connection to \(prepared.origin.authority) failed"
+        case .interrupted: "\(prepared.origin) ended the exchange early"
+        case .protocolViolation: "\(prepared.origin) broke the rules of HTTP"
+        default: "The exchange with \(prepared.origin) failed"
+        }
+    }
+
+    private static func refused(
+        _ refusal: ce_refusal, _ prepared: PreparedRequest, phase: RequestFailure.Phase
+    ) -> RequestFailure {
+        let host = prepared.origin.host.text
+        switch refusal {
+        case CE_REFUSED_BODY_LIMIT:
+            var limit = 0
+            if case .collected(let size) = prepared.request.options.delivery { limit = size }
+            return RequestFailure(.tooLarge, "The body is over \(limit) bytes.", phase: .receiving, host: host)
+        case CE_REFUSED_HEAD_LIMIT:
+            return RequestFailure(
+                .tooLarge, "The header fields are over \(prepared.request.options.maximumHeadSize) bytes.",
+                phase: .receiving, host: host)
+        case CE_REFUSED_RESEND:
+            return RequestFailure(
+                .interrupted, "\(prepared.origin) closed a kept connection before it answered; the request was not sent again.",
+                phase: .waiting, host: host)
+        case CE_REFUSED_NOT_HTTP2:
+            return RequestFailure(
+                .protocolViolation, "\(prepared.origin) does not offer HTTP/2.", remedy: "Allow HTTP/1.1.",
+                phase: .handshake, host: host)
+        case CE_REFUSED_UPLOAD:
+            return RequestFailure(.encoding, "The source of the request's body failed.", phase: .sending, host: host)
+        default: return noMemory(prepared)
+        }
+    }
+
+    private static func timedOut(
+        _ prepared: PreparedRequest, _ transfer: OpaquePointer, phase: RequestFailure.Phase
+    ) -> RequestFailure {
+        let options = prepared.request.options
+        let elapsed = Duration.microseconds(ce_transfer_timings(transfer).total_us)
+        let origin = prepared.origin
+        let message: String
+        if let total = options.totalTimeout, elapsed >= total {
+            message = "The exchange with \(origin) was not over within \(total)."
+        } else {
+            message = "\(origin) could not be connected to within \(options.connectTimeout)."
+        }
+        return RequestFailure(.timeout, message, phase: phase, host: origin.host.text)
+    }
+
+    /// How far a transfer came, read from the moments that libcurl noted.
+    private static func phase(of prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure.Phase {
+        let timings = ce_transfer_timings(transfer)
+        if timings.first_byte_us > 0 || ce_transfer_status(transfer) > 0 { return .receiving }
+        if ce_transfer_send_count(transfer) > 0 {
+            return prepared.request.body.isReplayable ? .waiting : .sending
+        }
+        if timings.connected_us > 0 { return prepared.origin.scheme == .https ? .handshake : .sending }
+        return timings.resolved_us > 0 ? .connect : .nameResolution
+    }
+
+    // MARK: The engine's own
+
+    static func cancelled(_ exchange: Exchange) -> RequestFailure {
+        let phase: RequestFailure.Phase = exchange.transfer.map { Self.phase(of: exchange.prepared, $0) } ?? .queue
+        return RequestFailure(
+            .cancelled, "The request was cancelled.", phase: phase, host: exchange.prepared.origin.host.text)
+    }
+
+    static func closed(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(.closed, "The transport was shut down.", phase: .queue, host: prepared.origin.host.text)
+    }
+
+    static func idle(_ prepared: PreparedRequest, _ transfer: OpaquePointer, _ idle: Duration) -> RequestFailure {
+        RequestFailure(
+            .timeout, "Nothing moved between here and \(prepared.origin) for \(idle).",
+            phase: phase(of: prepared, transfer), host: prepared.origin.host.text)
+    }
+
+    static func source(_ error: any Error, _ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .encoding, "The source of the request's body failed.", remedy: "See the underlying error.",
+            phase: .sending, host: prepared.origin.host.text, underlying: error)
+    }
+
+    static func noMemory(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .tooLarge, "Memory ran out.", remedy: "Send fewer requests at once, or stream large bodies.",
+            phase: .receiving, host: prepared.origin.host.text)
+    }
+
+    static func option(_ name: String, _ code: Int32, _ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .invalidRequest, "libcurl refused \(name) (\(String(cString: ce_curl_text(code)))).",
+            remedy: "Check the URL, the fields and the limits of the request.", host: prepared.origin.host.text)
+    }
+
+    static func loop(_ code: Int32, _ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .connection, "Waiting for the network failed (errno \(code)).", remedy: "Make a new transport.",
+            phase: .waiting, host: prepared.origin.host.text)
+    }
+}

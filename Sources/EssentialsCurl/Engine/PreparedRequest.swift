@@ -1,0 +1,188 @@
+import CEssentials
+import EssentialsHTTP
+import FoundationEssentials
+
+/// A request in the form that the engine thread hands to libcurl: every text in one block, so that preparing on the
+/// caller's thread costs one allocation and starting on the engine thread none.
+struct PreparedRequest: Sendable {
+    /// Offsets into ``texts``.
+    private struct Offsets {
+        var host = 0
+        var target = 0
+        var method = 0
+        var headers = 0
+    }
+
+    let request: TransportRequest
+    let origin: Origin
+    private let texts: [CChar]
+    private let offsets: Offsets
+    private let body: Data?
+    private let bodyKind: ce_body_kind
+    private let bodyLength: Int64
+    private let decompresses: Bool
+    let isStreaming: Bool
+    private let bodyLimit: Int
+
+    /// Checks a request and lays its texts out.
+    ///
+    /// - Throws: `invalidRequest` for fields that are the transport's, `plaintextRefused` for `http` under pins.
+    init(_ request: TransportRequest, policy: TrustPolicy, userAgent: String?) throws(RequestFailure) {
+        let origin = request.url.origin
+        guard origin.scheme == .https || policy.pins.isEmpty else {
+            throw RequestFailure(
+                .plaintextRefused, "\(origin) is not encrypted, and the policy has pins.", host: origin.host.text)
+        }
+        self.request = request
+        self.origin = origin
+        (body, bodyKind, bodyLength) = try Self.body(of: request)
+        let asksForEncoding = request.headerFields[.acceptEncoding] != nil
+        decompresses = request.options.decompresses && !asksForEncoding
+        switch request.options.delivery {
+        case .collected(let limit): (isStreaming, bodyLimit) = (false, max(0, limit))
+        case .streamed: (isStreaming, bodyLimit) = (true, .max)
+        }
+        var offsets = Offsets()
+        var texts: [CChar] = []
+        texts.reserveCapacity(256)
+        Self.append("\(origin.scheme.rawValue)://\(origin.host):\(origin.port)", to: &texts)
+        offsets.host = texts.count
+        Self.append(origin.host.text, to: &texts)
+        offsets.target = texts.count
+        Self.append(request.url.target, to: &texts)
+        offsets.method = texts.count
+        Self.append(request.method.rawValue, to: &texts)
+        offsets.headers = texts.count
+        try Self.appendHeaders(of: request, bodyKind: bodyKind, userAgent: userAgent, to: &texts)
+        self.texts = texts
+        self.offsets = offsets
+    }
+
+    /// Lends the request to libcurl's side. The pointers in it are valid during the call only.
+    func withRequest<Result>(
+        waitsForMultiplexing: Bool, freshConnection: Bool, resolve: [CChar]?,
+        _ body: (inout ce_request) -> Result
+    ) -> Result {
+        texts.withUnsafeBufferPointer { texts in
+            (self.body ?? Data()).withUnsafeBytes { bytes in
+                (resolve ?? [0, 0]).withUnsafeBufferPointer { overrides in
+                    guard let base = texts.baseAddress else { preconditionFailure("the block is never empty") }
+                    var request = ce_request()
+                    request.origin = base
+                    request.host = base + offsets.host
+                    request.target = base + offsets.target
+                    request.method = base + offsets.method
+                    request.headers = base + offsets.headers
+                    request.headers_size = texts.count - offsets.headers
+                    request.resolve = resolve == nil ? nil : overrides.baseAddress
+                    request.body = bytes.baseAddress
+                    request.body_size = bytes.count
+                    fill(&request)
+                    request.wait_for_multiplexing = waitsForMultiplexing
+                    request.fresh_connection = freshConnection
+                    return body(&request)
+                }
+            }
+        }
+    }
+
+    private func fill(_ target: inout ce_request) {
+        let options = request.options
+        target.host_is_address = origin.host.isAddress
+        target.secure = origin.scheme == .https
+        target.idempotent = request.method.isIdempotent
+        target.body_kind = Int32(bodyKind.rawValue)
+        target.body_length = bodyLength
+        // libcurl reads 0 as its own default of 300 seconds for connecting, and as none for the whole.
+        target.connect_timeout_ms = options.connectTimeout > .zero ? options.connectTimeout.milliseconds : .max / 1000
+        target.total_timeout_ms = options.totalTimeout.map(\.milliseconds) ?? 0
+        target.head_limit = max(0, options.maximumHeadSize)
+        target.body_limit = bodyLimit
+        target.decompress = decompresses
+        target.streaming = isStreaming
+        target.http_version =
+            switch options.protocolVersion {
+            case .automatic: Int32(CE_HTTP_ANY.rawValue)
+            case .http1: Int32(CE_HTTP_1_1.rawValue)
+            case .http2: Int32(CE_HTTP_2.rawValue)
+            }
+    }
+
+    private static func body(of request: TransportRequest) throws(RequestFailure) -> (Data?, ce_body_kind, Int64) {
+        switch request.body.content {
+        case .none:
+            let usuallyHasBody = request.method == .post || request.method == .put || request.method == .patch
+            return (nil, usuallyHasBody ? CE_BODY_BYTES : CE_BODY_NONE, 0)
+        case .bytes(let data):
+            guard request.method != .head else { throw headWithBody() }
+            return (data, CE_BODY_BYTES, Int64(data.count))
+        case .stream(let length, _):
+            guard request.method != .head else { throw headWithBody() }
+            return (nil, CE_BODY_STREAM, Int64(length ?? -1))
+        }
+    }
+
+    private static func headWithBody() -> RequestFailure {
+        RequestFailure(.invalidRequest, "A HEAD request has a body.", remedy: "Use another method, or no body.")
+    }
+
+    // MARK: Texts
+
+    private static func append(_ text: String, to texts: inout [CChar]) {
+        texts.append(contentsOf: text.utf8.lazy.map { CChar(bitPattern: $0) })
+        texts.append(0)
+    }
+
+    private static func appendHeaders(
+        of request: TransportRequest, bodyKind: ce_body_kind, userAgent: String?, to texts: inout [CChar]
+    ) throws(RequestFailure) {
+        var hasContentType = false
+        var hasUserAgent = userAgent == nil
+        for field in request.headerFields {
+            switch field.name {
+            case .contentLength: continue
+            case .transferEncoding:
+                throw RequestFailure(
+                    .invalidRequest, "The request sets Transfer-Encoding.",
+                    remedy: "Leave framing to the transport; stream the body for a chunked one.")
+            case .contentType: hasContentType = true
+            case .userAgent: hasUserAgent = true
+            default: break
+            }
+            texts.append(contentsOf: field.name.rawName.utf8.lazy.map { CChar(bitPattern: $0) })
+            field.withUnsafeBytesOfValue { value in
+                // libcurl sends a field without a value when it ends in a semicolon instead of a colon.
+                texts.append(CChar(bitPattern: value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":")))
+                if !value.isEmpty { texts.append(CChar(bitPattern: UInt8(ascii: " "))) }
+                texts.append(contentsOf: value.lazy.map { CChar(bitPattern: $0) })
+            }
+            texts.append(0)
+        }
+        if !hasUserAgent, let userAgent { append("User-Agent: \(userAgent)", to: &texts) }
+        // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue.
+        if !hasContentType, bodyKind == CE_BODY_BYTES { append("Content-Type:", to: &texts) }
+        if request.headerFields[.expect] == nil { append("Expect:", to: &texts) }
+        texts.append(0)
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Whether sending it twice means the same as sending it once (RFC 9110, 9.2.2).
+    var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .options, .trace, .put, .delete: true
+        default: false
+        }
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up so that a short time is not none.
+    var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1000)
+        if overflow { return seconds < 0 ? 0 : .max / 1000 }
+        let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return max(0, min(whole + Int(part), .max / 1000))
+    }
+}

@@ -1,0 +1,77 @@
+import CEssentials
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+
+/// Moves a finished transfer's buffers into values.
+enum ResponseReader {
+    /// A response whose body has all come.
+    static func whole(_ transfer: OpaquePointer) -> TransportResponse {
+        let trailers = ce_transfer_take_trailers(transfer)
+        return make(
+            transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))),
+            trailers: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)))
+    }
+
+    /// A response whose body follows as a stream.
+    static func head(_ transfer: OpaquePointer, body: ResponseBody) -> TransportResponse {
+        make(transfer, body: body, trailers: [:])
+    }
+
+    private static func make(_ transfer: OpaquePointer, body: ResponseBody, trailers: HTTPFields) -> TransportResponse {
+        let timings = ce_transfer_timings(transfer)
+        let head = ResponseHead(
+            status: Int(ce_transfer_status(transfer)), block: block(ce_transfer_take_head(transfer)))
+        var connection = ConnectionFacts()
+        connection.protocolName =
+            switch timings.http_version {
+            case 20: "HTTP/2"
+            case 10: "HTTP/1.0"
+            default: "HTTP/1.1"
+            }
+        connection.peerAddress = TrustReport.text(of: timings.peer_address)
+        connection.peerPort = UInt16(clamping: timings.peer_port)
+        connection.isReused = timings.reused
+        let tls = String(cString: ce_transfer_tls_version(transfer))
+        connection.tlsVersion = tls.isEmpty ? nil : tls
+        connection.tlsCipher = tls.isEmpty ? nil : String(cString: ce_transfer_cipher(transfer))
+        return TransportResponse(
+            head: head, body: body, metrics: metrics(timings, sendings: Int(ce_transfer_send_count(transfer))),
+            connection: connection, trailerFields: trailers)
+    }
+
+    private static func metrics(_ timings: ce_timings, sendings: Int) -> TransportMetrics {
+        var metrics = TransportMetrics()
+        if !timings.reused {
+            metrics.nameResolved = duration(timings.resolved_us)
+            metrics.connected = duration(timings.connected_us)
+            metrics.secured = duration(timings.secured_us)
+        }
+        metrics.requestBegan = duration(timings.sent_us)
+        metrics.firstByte = duration(timings.first_byte_us)
+        metrics.finished = duration(timings.total_us)
+        metrics.bodyBytesSent = Int(timings.body_bytes_sent)
+        metrics.bodyBytesReceived = Int(timings.body_bytes_received)
+        metrics.sendings = sendings
+        return metrics
+    }
+
+    private static func duration(_ microseconds: Int64) -> Duration? {
+        microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+
+    /// Takes over malloc'ed memory without a copy.
+    private static func data(_ bytes: ce_bytes) -> Data {
+        guard let memory = bytes.data else { return Data() }
+        guard bytes.count > 0 else {
+            free(memory)
+            return Data()
+        }
+        return Data(bytesNoCopy: memory, count: bytes.count, deallocator: .free)
+    }
+
+    private static func block(_ bytes: ce_bytes) -> [UInt8] {
+        defer { free(bytes.data) }
+        return Array(UnsafeRawBufferPointer(start: bytes.data, count: bytes.count))
+    }
+}

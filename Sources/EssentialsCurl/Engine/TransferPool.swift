@@ -1,0 +1,24 @@
+import CEssentials
+
+/// Transfers that wait for their next request. Their handles keep libcurl's options and buffers.
+struct TransferPool {
+    /// More than this are destroyed instead of kept.
+    private static let maximum = 256
+
+    private var idle: [OpaquePointer] = []
+
+    mutating func take() -> OpaquePointer? { idle.popLast() ?? ce_transfer_create() }
+
+    mutating func give(_ transfer: OpaquePointer) {
+        ce_transfer_set_owner(transfer, nil)
+        if idle.count < Self.maximum { idle.append(transfer) } else { ce_transfer_destroy(transfer) }
+    }
+
+    /// Gets rid of a transfer whose options are in doubt.
+    func discard(_ transfer: OpaquePointer) { ce_transfer_destroy(transfer) }
+
+    mutating func destroyAll() {
+        for transfer in idle { ce_transfer_destroy(transfer) }
+        idle = []
+    }
+}

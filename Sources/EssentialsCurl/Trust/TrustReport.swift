@@ -1,0 +1,73 @@
+import CEssentials
+import EssentialsHTTP
+
+/// What the gates found, as Swift values.
+struct TrustReport {
+    var verdict: ce_verdict
+    var text: String
+    var x509Error: Int32
+    var depth: Int32
+    var chain: [CertificateFacts]
+
+    init(_ pointer: UnsafePointer<ce_report>) {
+        verdict = pointer.pointee.verdict
+        x509Error = pointer.pointee.x509_error
+        depth = pointer.pointee.depth
+        text = Self.text(of: pointer.pointee.text)
+        // The entries are read in place: `pointer` is valid for this call.
+        let offset = MemoryLayout<ce_report>.offset(of: \.chain) ?? 0
+        let entries = UnsafeRawPointer(pointer).advanced(by: offset).assumingMemoryBound(to: ce_chain_entry.self)
+        chain = (0..<Int(pointer.pointee.chain_count)).compactMap { Self.facts(entries[$0]) }
+    }
+
+    private static func facts(_ entry: ce_chain_entry) -> CertificateFacts? {
+        guard let certificate = try? Pin(kind: .certificate, digest: bytes(of: entry.digests.certificate)),
+            let key = try? Pin(kind: .publicKey, digest: bytes(of: entry.digests.public_key))
+        else { return nil }
+        return CertificateFacts(
+            subject: text(of: entry.subject), notBefore: entry.not_before, notAfter: entry.not_after,
+            certificatePin: certificate, publicKeyPin: key)
+    }
+
+    static func text<Tuple>(of tuple: Tuple) -> String {
+        withUnsafeBytes(of: tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    private static func bytes<Tuple>(of tuple: Tuple) -> [UInt8] { withUnsafeBytes(of: tuple) { Array($0) } }
+}
+
+extension TrustReport {
+    /// The failure that a refusal means; nil when nothing was refused.
+    func failure(host: String, policy: TrustPolicy, phase: RequestFailure.Phase) -> RequestFailure? {
+        let leaf = chain.first?.subject ?? "no certificate"
+        switch verdict {
+        case CE_VERDICT_CHAIN:
+            return make(.trustChain, "The certificate of \(host) (\(leaf)) was refused: \(text) (X.509 error \(x509Error) at depth \(depth)).")
+        case CE_VERDICT_HOST:
+            return make(.trustHost, "The certificate (\(leaf)) is not for \(host): \(text).")
+        case CE_VERDICT_PINS:
+            let found = chain.map(\.publicKeyPin.text).joined(separator: ", ")
+            return make(
+                .pinMismatch, "None of \(policy.pins.count) pins matches the chain of \(host); its public keys are \(found).")
+        case CE_VERDICT_PEER:
+            return make(.unexpectedPeer, "The connection for \(host) leads to another TLS peer (“\(text)”).")
+        case CE_VERDICT_OTHER_TRUST:
+            return make(.otherTrust, "The connection to \(host) was made under another policy.")
+        case CE_VERDICT_TLS_TOO_OLD:
+            return make(.tlsTooOld, "The connection to \(host) speaks \(text), below the policy's floor.")
+        case CE_VERDICT_EVIDENCE:
+            return make(.trustEvidence, "The connection to \(host) carries no proof of its peer.")
+        case CE_VERDICT_EXPIRED:
+            return make(.trustChain, "A certificate in the chain of \(host) expired since the connection was made.")
+        case CE_VERDICT_PLAINTEXT:
+            return make(.plaintextRefused, "The connection to \(host) is not encrypted.")
+        case CE_VERDICT_INTERNAL:
+            return make(.tls, "The certificate of \(host) could not be judged: \(text).")
+        default: return nil
+        }
+
+        func make(_ reason: RequestFailure.Reason, _ message: String) -> RequestFailure {
+            RequestFailure(reason, message, phase: phase, host: host, chain: chain)
+        }
+    }
+}
