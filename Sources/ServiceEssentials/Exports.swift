@@ -1,0 +1,4 @@
+@_exported public import EssentialsCurl
+@_exported public import EssentialsHTTP
+@_exported public import EssentialsLocator
+@_exported public import EssentialsRequests
