@@ -57,7 +57,7 @@ let package = Package(
         .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .testTarget(name: "EssentialsHTTPTests", dependencies: ["EssentialsHTTP"], swiftSettings: settings),
         .testTarget(
-            name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit"], swiftSettings: settings),
+            name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit"],
             swiftSettings: settings),

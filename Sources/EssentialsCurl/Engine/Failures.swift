@@ -10,6 +10,12 @@ enum Failures {
         let phase = phase(of: prepared, transfer)
         let host = prepared.origin.host.text
         if code == 0 {
+            // libcurl is content with a connection that closes between two header lines.
+            guard ce_transfer_has_head(transfer) else {
+                return RequestFailure(
+                    .interrupted, "\(prepared.origin) closed the connection within the response's head.", phase: phase,
+                    host: host)
+            }
             // Success without a verdict would mean that the request's gate was walked around.
             guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else { return nil }
             return RequestFailure(.trustEvidence, "The exchange with \(host) was never judged.", phase: phase, host: host)

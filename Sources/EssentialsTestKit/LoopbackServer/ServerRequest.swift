@@ -1,0 +1,86 @@
+/// A request as the server read it.
+///
+/// ```swift
+/// let server = try LoopbackServer { request in
+///     request.query("page") == "2" ? .response(body: "second") : .response(status: 404)
+/// }
+/// ```
+public struct ServerRequest: Sendable {
+    /// The method, as written.
+    public let method: String
+    /// The request target, as written: "/users?page=2".
+    public let target: String
+    /// "HTTP/1.1" or "HTTP/1.0".
+    public let version: String
+    /// The header fields in order, names as written. Bytes that are no UTF-8 become U+FFFD.
+    public let headers: [(name: String, value: String)]
+    /// The body without its framing; empty in `ServerOptions.onHead`.
+    public internal(set) var body: [UInt8] = []
+    /// The fields after a chunked body.
+    public internal(set) var trailers: [(name: String, value: String)] = []
+    /// Which connection of the server, counted from 0 in the order of acceptance.
+    public internal(set) var connection = 0
+    /// Which request of its connection, counted from 0.
+    public internal(set) var numberOnConnection = 0
+    /// Which complete request of the server, counted from 0; -1 in `ServerOptions.onHead`.
+    public internal(set) var number = -1
+
+    init(method: String, target: String, version: String, headers: [(name: String, value: String)]) {
+        self.method = method
+        self.target = target
+        self.version = version
+        self.headers = headers
+    }
+
+    /// The first field with this name, in any case.
+    public func header(_ name: String) -> String? {
+        allHeaders(name).first
+    }
+
+    /// All fields with this name, in any case, in order.
+    public func allHeaders(_ name: String) -> [String] {
+        let name = name.lowercased()
+        return headers.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
+    /// The body as UTF-8; bytes that are none become U+FFFD.
+    public var bodyText: String { String(decoding: body, as: UTF8.self) }
+
+    /// The target before the question mark, as written.
+    public var path: String {
+        String(target.prefix { $0 != "?" })
+    }
+
+    /// The query's items in order, percent-decoded; a plus sign stays one. An item without "=" has an empty value.
+    public var queryItems: [(name: String, value: String)] {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        return target[target.index(after: mark)...].split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.percentDecoded(parts[0]), parts.count > 1 ? Self.percentDecoded(parts[1]) : "")
+        }
+    }
+
+    /// The value of the first query item with this name.
+    public func query(_ name: String) -> String? {
+        queryItems.first { $0.name == name }?.value
+    }
+
+    private static func percentDecoded(_ text: Substring) -> String {
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue,
+                let low = Character(Unicode.Scalar(bytes[index + 2])).hexDigitValue
+            {
+                result.append(UInt8(high * 16 + low))
+                index += 3
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

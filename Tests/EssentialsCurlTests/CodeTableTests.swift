@@ -1,0 +1,101 @@
+import EssentialsHTTP
+import Testing
+
+@testable import EssentialsCurl
+
+@Suite("The table of libcurl's codes")
+struct CodeTableTests {
+    /// Codes that libcurl's header marks as obsolete and never returns.
+    static let unused: Set<Int32> = [20, 24, 29, 32, 40, 44, 46, 50, 51, 57, 62, 75, 76]
+
+    @Test("names every code that libcurl can return")
+    func complete() {
+        for code in 1...CurlCodes.last where !Self.unused.contains(code) {
+            #expect(CurlCodes.knows(code), "code \(code)")
+        }
+    }
+
+    @Test("tells codes apart", arguments: [
+        (6, "", "nameResolution"), (7, "", "connection"), (8, "", "protocolViolation"), (18, "", "interrupted"),
+        (28, "", "timeout"), (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
+        (35, "handshake failure", "tls"), (52, "", "interrupted"), (56, "Recv failure: Connection reset", "interrupted"),
+        (56, "error:0A00045C:SSL routines::tlsv13 alert certificate required", "tls"),
+        (56, "Illegal or missing hexadecimal sequence in chunked-encoding", "protocolViolation"),
+        (60, "", "trustChain"), (61, "", "protocolViolation"), (63, "", "tooLarge"), (90, "", "pinMismatch"),
+        (91, "", "revoked"), (92, "", "interrupted"), (1000, "", "connection"),
+    ])
+    func reasons(code: Int32, detail: String, reason: String) {
+        #expect(CurlCodes.reason(code, detail: detail).name == reason)
+    }
+}
+
+@Suite("The libraries")
+struct LibraryRequirementsTests {
+    private static let good = LibraryRequirements.Facts(
+        curlVersion: "7.88.1", curlVersionNumber: 0x07_58_01, tlsVersion: "OpenSSL/3.0.22",
+        openSSLVersionNumber: 0x3000_0160, hasHTTP2: true, resolvesAsynchronously: true)
+
+    @Test("of this machine are accepted")
+    func here() throws {
+        let facts = LibraryRequirements.facts()
+        try LibraryRequirements.check(facts)
+        #expect(facts.hasHTTP2)
+    }
+
+    @Test("that do not suffice are named", arguments: [
+        ("7.87.0", 0x07_57_00, "OpenSSL/3.0.2", 0x3000_0020, "libcurl 7.87.0"),
+        ("7.88.1", 0x07_58_01, "GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
+        ("7.88.1", 0x07_58_01, "(OpenSSL/3.0.22) GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
+        ("7.88.1", 0x07_58_01, "OpenSSL/1.1.1n", 0x1010_10e0, "OpenSSL/1.1.1n"),
+        ("7.88.1", 0x07_58_01, "", 0x3000_0160, "OpenSSL 3 is needed"),
+    ])
+    func refused(version: String, number: UInt32, tls: String, openSSL: UInt, named: String) {
+        var facts = Self.good
+        facts.curlVersion = version
+        facts.curlVersionNumber = number
+        facts.tlsVersion = tls
+        facts.openSSLVersionNumber = openSSL
+        let error = #expect(throws: RequestFailure.self) { try LibraryRequirements.check(facts) }
+        #expect(error?.reason == .tls)
+        #expect(error?.message.contains(named) == true)
+    }
+}
+
+@Suite("System anchors")
+struct SystemAnchorsTests {
+    @Test("are found on this machine")
+    func here() throws {
+        let found = try SystemAnchors.locate()
+        #expect(found.file != nil || found.directory != nil)
+    }
+
+    @Test("come from the environment, then from a hashed directory, then from a bundle")
+    func order() throws {
+        let everything = try SystemAnchors.locate(
+            environment: { ["SSL_CERT_FILE": "/a.pem"][$0] }, isReadable: { _ in true }, isHashed: { _ in true })
+        #expect(everything == SystemAnchors(file: "/a.pem"))
+        let directory = try SystemAnchors.locate(
+            environment: { _ in nil }, isReadable: { _ in true }, isHashed: { $0 == "/etc/pki/tls/certs" })
+        #expect(directory == SystemAnchors(directory: "/etc/pki/tls/certs"))
+        let bundle = try SystemAnchors.locate(
+            environment: { $0 == "SSL_CERT_DIR" ? "" : nil }, isReadable: { $0 == "/etc/ssl/cert.pem" },
+            isHashed: { _ in false })
+        #expect(bundle == SystemAnchors(file: "/etc/ssl/cert.pem"))
+    }
+
+    @Test("that are missing are an error which names the places")
+    func missing() {
+        let nowhere = #expect(throws: RequestFailure.self) {
+            try SystemAnchors.locate(environment: { _ in nil }, isReadable: { _ in false }, isHashed: { _ in false })
+        }
+        #expect(nowhere?.reason == .invalidPolicy)
+        #expect(nowhere?.message.contains("/etc/ssl/certs") == true)
+        let unreadable = #expect(throws: RequestFailure.self) {
+            try SystemAnchors.locate(
+                environment: { ["SSL_CERT_FILE": "/nowhere.pem"][$0] }, isReadable: { _ in false },
+                isHashed: { _ in true })
+        }
+        #expect(unreadable?.reason == .file)
+        #expect(unreadable?.message.contains("/nowhere.pem") == true)
+    }
+}

@@ -1,0 +1,57 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+/// A request to a test server.
+func request(
+    _ method: HTTPRequest.Method, _ server: LoopbackServer, _ path: String = "/", body: RequestBody = .none
+) throws -> TransportRequest {
+    TransportRequest(method, try RequestURL(server.url + path), body: body)
+}
+
+/// A GET from a test server.
+func request(_ server: LoopbackServer, _ path: String = "/") throws -> TransportRequest {
+    try request(.get, server, path)
+}
+
+/// The failure that an operation ends with; nil when it succeeds.
+func failure<Value>(of operation: () async throws -> Value) async -> RequestFailure? {
+    do {
+        _ = try await operation()
+        return nil
+    } catch let error as RequestFailure {
+        return error
+    } catch {
+        Issue.record("no RequestFailure: \(error)")
+        return nil
+    }
+}
+
+extension TransportResponse {
+    /// The collected body as text.
+    var text: String { String(decoding: body.data ?? Data(), as: UTF8.self) }
+}
+
+/// A certificate authority, a certificate for localhost that it signed, and a policy that trusts it.
+struct Authority {
+    let authority: TestAuthority
+    let leaf: TestCertificate
+    let anchors: TrustAnchors
+
+    init(_ template: TestCertificate.Template = TestCertificate.Template(commonName: "localhost")) throws {
+        authority = try TestAuthority(name: "Test authority")
+        leaf = try authority.issue(template)
+        anchors = try .only([PEM(authority.certificate.certificatePEM)])
+    }
+
+    func server(handler: @escaping @Sendable (ServerRequest) -> ServerReply) throws -> LoopbackServer {
+        try LoopbackServer(tls: ServerTLS(certificate: leaf), handler: handler)
+    }
+}
+
+/// A pin that no certificate has.
+func strangePin(_ byte: UInt8 = 7) throws -> Pin {
+    try Pin(kind: .publicKey, digest: Array(repeating: byte, count: 32))
+}
