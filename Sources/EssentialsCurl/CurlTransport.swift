@@ -21,7 +21,9 @@ public final class CurlTransport: Transport {
     /// Makes a transport from a policy.
     ///
     /// - Throws: as ``CompiledTrust/init(_:)``, and `connection` when the system gives no descriptor or thread.
-    public convenience init(trust policy: TrustPolicy = .system, configuration: Configuration = Configuration())
+    public convenience init(
+        trust policy: TrustPolicy = .system, configuration: Configuration = Configuration()
+    )
         throws(RequestFailure)
     {
         try self.init(trust: CompiledTrust(policy), configuration: configuration)

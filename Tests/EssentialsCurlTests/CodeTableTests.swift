@@ -15,15 +15,18 @@ struct CodeTableTests {
         }
     }
 
-    @Test("tells codes apart", arguments: [
-        (6, "", "nameResolution"), (7, "", "connection"), (8, "", "protocolViolation"), (18, "", "interrupted"),
-        (28, "", "timeout"), (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
-        (35, "handshake failure", "tls"), (52, "", "interrupted"), (56, "Recv failure: Connection reset", "interrupted"),
-        (56, "error:0A00045C:SSL routines::tlsv13 alert certificate required", "tls"),
-        (56, "Illegal or missing hexadecimal sequence in chunked-encoding", "protocolViolation"),
-        (60, "", "trustChain"), (61, "", "protocolViolation"), (63, "", "tooLarge"), (90, "", "pinMismatch"),
-        (91, "", "revoked"), (92, "", "interrupted"), (1000, "", "connection"),
-    ])
+    @Test(
+        "tells codes apart",
+        arguments: [
+            (6, "", "nameResolution"), (7, "", "connection"), (8, "", "protocolViolation"), (18, "", "interrupted"),
+            (28, "", "timeout"), (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
+            (35, "handshake failure", "tls"), (52, "", "interrupted"),
+            (56, "Recv failure: Connection reset", "interrupted"),
+            (56, "error:0A00045C:SSL routines::tlsv13 alert certificate required", "tls"),
+            (56, "Illegal or missing hexadecimal sequence in chunked-encoding", "protocolViolation"),
+            (60, "", "trustChain"), (61, "", "protocolViolation"), (63, "", "tooLarge"), (90, "", "pinMismatch"),
+            (91, "", "revoked"), (92, "", "interrupted"), (1000, "", "connection"),
+        ])
     func reasons(code: Int32, detail: String, reason: String) {
         #expect(CurlCodes.reason(code, detail: detail).name == reason)
     }
@@ -42,13 +45,15 @@ struct LibraryRequirementsTests {
         #expect(facts.hasHTTP2)
     }
 
-    @Test("that do not suffice are named", arguments: [
-        ("7.87.0", 0x07_57_00, "OpenSSL/3.0.2", 0x3000_0020, "libcurl 7.87.0"),
-        ("7.88.1", 0x07_58_01, "GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
-        ("7.88.1", 0x07_58_01, "(OpenSSL/3.0.22) GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
-        ("7.88.1", 0x07_58_01, "OpenSSL/1.1.1n", 0x1010_10e0, "OpenSSL/1.1.1n"),
-        ("7.88.1", 0x07_58_01, "", 0x3000_0160, "OpenSSL 3 is needed"),
-    ])
+    @Test(
+        "that do not suffice are named",
+        arguments: [
+            ("7.87.0", 0x07_57_00, "OpenSSL/3.0.2", 0x3000_0020, "libcurl 7.87.0"),
+            ("7.88.1", 0x07_58_01, "GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
+            ("7.88.1", 0x07_58_01, "(OpenSSL/3.0.22) GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
+            ("7.88.1", 0x07_58_01, "OpenSSL/1.1.1n", 0x1010_10e0, "OpenSSL/1.1.1n"),
+            ("7.88.1", 0x07_58_01, "", 0x3000_0160, "OpenSSL 3 is needed"),
+        ])
     func refused(version: String, number: UInt32, tls: String, openSSL: UInt, named: String) {
         var facts = Self.good
         facts.curlVersion = version

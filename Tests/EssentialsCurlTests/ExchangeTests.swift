@@ -9,7 +9,8 @@ struct ExchangeTests {
     @Test("carries status, fields in their order, and body")
     func wholeResponse() async throws {
         let server = try LoopbackServer { _ in
-            .response(status: 201, headers: [("X-A", "1"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")], body: "hello")
+            .response(
+                status: 201, headers: [("X-A", "1"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")], body: "hello")
         }
         let transport = try CurlTransport()
         let response = try await transport.send(request(server))
@@ -72,19 +73,23 @@ struct ExchangeTests {
         #expect(server.requests[1].header("X-List") == nil)
     }
 
-    @Test("puts exactly the URL's target on the request line", arguments: [
-        "/", "/a%2fb%2Fc", "/a%20b?x=%7e&y=1", "/?", "/a?b?c", "/;p=1,2", "/%E2%82%AC?q=[1]",
-    ])
+    @Test(
+        "puts exactly the URL's target on the request line",
+        arguments: [
+            "/", "/a%2fb%2Fc", "/a%20b?x=%7e&y=1", "/?", "/a?b?c", "/;p=1,2", "/%E2%82%AC?q=[1]",
+        ])
     func target(path: String) async throws {
         let server = try LoopbackServer { .response(body: $0.target) }
         let transport = try CurlTransport()
         #expect(try await transport.send(request(server, path)).text == path)
     }
 
-    @Test("undoes what the server compressed", arguments: [
-        ("gzip", "H4sIAAAAAAACA0vOzy0oSi0uTk1RKEmtKFFIpjMfAKL5v2aAAAAA"),
-        ("deflate", "eJxLzs8tKEotLk5NUShJrShRSKYzHwCijDHR"), ("br", "G38A+B2pU5+7cUk3BlJteFX2Vp2kVgPE43YqCg=="),
-    ])
+    @Test(
+        "undoes what the server compressed",
+        arguments: [
+            ("gzip", "H4sIAAAAAAACA0vOzy0oSi0uTk1RKEmtKFFIpjMfAKL5v2aAAAAA"),
+            ("deflate", "eJxLzs8tKEotLk5NUShJrShRSKYzHwCijDHR"), ("br", "G38A+B2pU5+7cUk3BlJteFX2Vp2kVgPE43YqCg=="),
+        ])
     func compression(encoding: String, base64: String) async throws {
         let packed = [UInt8](try #require(Data(base64Encoded: base64)))
         let server = try LoopbackServer { _ in .response(headers: [("Content-Encoding", encoding)], body: packed) }

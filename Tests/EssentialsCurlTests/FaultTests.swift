@@ -6,9 +6,11 @@ import Testing
 
 @Suite("A fault")
 struct FaultTests {
-    @Test("of the address has its own reason", arguments: [
-        ("http://127.0.0.1:1/", "connection"), ("http://nope.invalid/", "nameResolution"),
-    ])
+    @Test(
+        "of the address has its own reason",
+        arguments: [
+            ("http://127.0.0.1:1/", "connection"), ("http://nope.invalid/", "nameResolution"),
+        ])
     func addresses(url: String, reason: String) async throws {
         let transport = try CurlTransport()
         let found = await failure {
@@ -60,7 +62,8 @@ struct FaultTests {
         Framing(
             name: "sends endless fields",
             steps: [
-                .text("HTTP/1.1 200 OK\r\n"), .repeatSend(Array("X-Filler: 0123456789\r\n".utf8), count: 100_000), .close,
+                .text("HTTP/1.1 200 OK\r\n"), .repeatSend(Array("X-Filler: 0123456789\r\n".utf8), count: 100_000),
+                .close,
             ], reason: .tooLarge),
         Framing(
             name: "sends endless informational responses",

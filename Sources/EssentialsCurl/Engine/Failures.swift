@@ -17,8 +17,11 @@ enum Failures {
                     host: host)
             }
             // Success without a verdict would mean that the request's gate was walked around.
-            guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else { return nil }
-            return RequestFailure(.trustEvidence, "The exchange with \(host) was never judged.", phase: phase, host: host)
+            guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else {
+                return nil
+            }
+            return RequestFailure(
+                .trustEvidence, "The exchange with \(host) was never judged.", phase: phase, host: host)
         }
         let refusal = ce_transfer_refusal(transfer)
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
@@ -63,7 +66,8 @@ enum Failures {
                 phase: .receiving, host: host)
         case CE_REFUSED_RESEND:
             return RequestFailure(
-                .interrupted, "\(prepared.origin) closed a kept connection before it answered; the request was not sent again.",
+                .interrupted,
+                "\(prepared.origin) closed a kept connection before it answered; the request was not sent again.",
                 phase: .waiting, host: host)
         case CE_REFUSED_NOT_HTTP2:
             return RequestFailure(
@@ -97,7 +101,9 @@ enum Failures {
         if ce_transfer_send_count(transfer) > 0 {
             return prepared.request.body.isReplayable ? .waiting : .sending
         }
-        if timings.connected_us > 0 { return prepared.origin.scheme == .https ? .handshake : .sending }
+        // libcurl notes the connection's moment only when TLS stands too; the gate was installed when TLS began.
+        if ce_transfer_report(transfer) != nil { return .handshake }
+        if timings.connected_us > 0 { return .sending }
         return timings.resolved_us > 0 ? .connect : .nameResolution
     }
 

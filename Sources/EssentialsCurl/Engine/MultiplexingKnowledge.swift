@@ -11,7 +11,9 @@ struct MultiplexingKnowledge {
 
     func shouldWait(_ prepared: PreparedRequest) -> Bool {
         guard prepared.request.options.protocolVersion != .http1 else { return false }
-        guard prepared.origin.scheme == .https || prepared.request.options.protocolVersion == .http2 else { return false }
+        guard prepared.origin.scheme == .https || prepared.request.options.protocolVersion == .http2 else {
+            return false
+        }
         return !withoutSharing.contains(prepared.origin)
     }
 

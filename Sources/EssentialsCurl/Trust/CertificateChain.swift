@@ -52,8 +52,13 @@ public struct CertificateChain: Sendable {
     public static func presented(
         by host: HostName, port: UInt16 = 443, trust: CompiledTrust, timeout: Duration = .seconds(10)
     ) throws(RequestFailure) -> CertificateChain {
-        let milliseconds = max(1, min(Int32.max, Int32(clamping: timeout.components.seconds * 1000
-            + timeout.components.attoseconds / 1_000_000_000_000_000)))
+        let milliseconds = max(
+            1,
+            min(
+                Int32.max,
+                Int32(
+                    clamping: timeout.components.seconds * 1000
+                        + timeout.components.attoseconds / 1_000_000_000_000_000)))
         var last: RequestFailure?
         for address in try addresses(of: host) {
             var report = ce_report()
@@ -70,7 +75,8 @@ public struct CertificateChain: Sendable {
     ) -> RequestFailure {
         switch result {
         case CE_PROBE_CONNECT:
-            RequestFailure(.connection, "\(host):\(port) could not be reached: \(text).", phase: .connect, host: host.text)
+            RequestFailure(
+                .connection, "\(host):\(port) could not be reached: \(text).", phase: .connect, host: host.text)
         case CE_PROBE_TIMEOUT:
             RequestFailure(.timeout, "\(host):\(port) did not answer in time.", phase: .connect, host: host.text)
         default:

@@ -78,7 +78,8 @@ public final class CompiledTrust: @unchecked Sendable {
         switch error.kind {
         case CE_TRUST_SYSTEM_ANCHORS:
             return RequestFailure(
-                .file, "The system's anchors could not be read: \(text).", remedy: "Check SSL_CERT_FILE and SSL_CERT_DIR.")
+                .file, "The system's anchors could not be read: \(text).",
+                remedy: "Check SSL_CERT_FILE and SSL_CERT_DIR.")
         case CE_TRUST_ANCHORS:
             return invalid("An anchor could not be read: \(text).", "Check that the PEM file holds whole certificates.")
         case CE_TRUST_IDENTITY_CERTIFICATE:
@@ -87,7 +88,8 @@ public final class CompiledTrust: @unchecked Sendable {
             return invalid("The client key could not be read: \(text).", "Give it as unencrypted PEM.")
         case CE_TRUST_IDENTITY_MISMATCH:
             return invalid(
-                "The client key does not belong to the client certificate.", "Give the key the certificate was made for.")
+                "The client key does not belong to the client certificate.",
+                "Give the key the certificate was made for.")
         default:
             return invalid("The policy could not be compiled: \(text).", "Free some memory.")
         }

@@ -42,13 +42,17 @@ extension TrustReport {
         let leaf = chain.first?.subject ?? "no certificate"
         switch verdict {
         case CE_VERDICT_CHAIN:
-            return make(.trustChain, "The certificate of \(host) (\(leaf)) was refused: \(text) (X.509 error \(x509Error) at depth \(depth)).")
+            return make(
+                .trustChain,
+                "The certificate of \(host) (\(leaf)) was refused: \(text) (X.509 error \(x509Error) at depth \(depth))."
+            )
         case CE_VERDICT_HOST:
             return make(.trustHost, "The certificate (\(leaf)) is not for \(host): \(text).")
         case CE_VERDICT_PINS:
             let found = chain.map(\.publicKeyPin.text).joined(separator: ", ")
             return make(
-                .pinMismatch, "None of \(policy.pins.count) pins matches the chain of \(host); its public keys are \(found).")
+                .pinMismatch,
+                "None of \(policy.pins.count) pins matches the chain of \(host); its public keys are \(found).")
         case CE_VERDICT_PEER:
             return make(.unexpectedPeer, "The connection for \(host) leads to another TLS peer (“\(text)”).")
         case CE_VERDICT_OTHER_TRUST:

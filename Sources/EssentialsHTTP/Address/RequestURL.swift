@@ -50,10 +50,17 @@ public struct RequestURL: Sendable, Hashable {
 
     /// The same URL with one more query item; name and value are percent-encoded (RFC 3986, 2.3).
     public func appending(query name: String, value: String) -> RequestURL {
-        let item = RequestTarget.encoded(name) + "=" + RequestTarget.encoded(value)
+        appending(encodedQuery: RequestTarget.encoded(name) + "=" + RequestTarget.encoded(value))
+    }
+
+    /// The same URL with more of a query, which is percent-encoded already.
+    package func appending(encodedQuery item: String) -> RequestURL {
         let separator = !target.contains("?") ? "?" : target.hasSuffix("?") || target.hasSuffix("&") ? "" : "&"
         return RequestURL(origin: origin, checkedTarget: target + separator + item)
     }
+
+    /// Percent-encodes all but the unreserved characters (RFC 3986, 2.3).
+    package static func queryEncoded(_ text: String) -> String { RequestTarget.encoded(text) }
 
     private init(origin: Origin, checkedTarget: String) {
         self.origin = origin

@@ -91,7 +91,8 @@ extension RequestFailure.Reason {
         case .nameResolution: "Check the host's spelling and this machine's name service."
         case .connection: "Check that the server runs and that its port can be reached from here."
         case .proxy: "Check the proxy's address, credentials and rules."
-        case .tls: "Check which TLS versions and ciphers the server offers, and whether it demands a client certificate."
+        case .tls:
+            "Check which TLS versions and ciphers the server offers, and whether it demands a client certificate."
         case .trustChain:
             "If the server belongs to a private authority, name that authority as an anchor; else the server must be mended."
         case .trustHost: "Use a name that the certificate lists, or have the certificate reissued."

@@ -33,7 +33,9 @@ public struct TransportRequest: Sendable {
     /// Makes a request from HTTPTypes' value.
     ///
     /// - Throws: `invalidRequest` when scheme or authority is missing or wrong.
-    public init(_ head: HTTPRequest, body: RequestBody = .none, options: TransportOptions = TransportOptions())
+    public init(
+        _ head: HTTPRequest, body: RequestBody = .none, options: TransportOptions = TransportOptions()
+    )
         throws(RequestFailure)
     {
         guard let scheme = head.scheme, let authority = head.authority else {

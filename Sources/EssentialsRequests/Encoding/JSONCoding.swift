@@ -24,7 +24,9 @@ enum JSONCoding {
     ) throws(RequestFailure) -> Model {
         let body = response.body.data ?? Data()
         if body.isEmpty {
-            if let optional = Model.self as? any OptionalModel.Type, let nothing = optional.nothing as? Model { return nothing }
+            if let optional = Model.self as? any OptionalModel.Type, let nothing = optional.nothing as? Model {
+                return nothing
+            }
             throw RequestFailure(
                 .emptyBody, "The response with status \(response.status.code) has no body, but \(type) was asked for.",
                 phase: .decoding, host: host, response: FailedResponse(head: response.head, body: body))

@@ -1,0 +1,178 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("Cancelling")
+struct CancellationTests {
+    @Test("a task before it sends gives `cancelled` and sends nothing")
+    func before() async throws {
+        let server = try LoopbackServer { _ in .response() }
+        let transport = try CurlTransport()
+        let sent = try request(server)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await failure { try await transport.send(sent) }
+        }
+        #expect(await task.value?.reason == .cancelled)
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("a task that waits for an answer gives `cancelled` and closes the connection")
+    func during() async throws {
+        let gate = LoopbackGate()
+        let server = try LoopbackServer { _ in
+            gate.open()
+            return .raw([.waitForPeerClose])
+        }
+        let transport = try CurlTransport()
+        let sent = try request(server)
+        let task = Task { await failure { try await transport.send(sent) } }
+        await gate.opened()
+        task.cancel()
+        let found = await task.value
+        #expect(found?.reason == .cancelled)
+        #expect(found?.phase == .waiting)
+        while server.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    @Test("a task that reads a stream gives `cancelled`")
+    func reading() async throws {
+        let server = try LoopbackServer { _ in
+            .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .waitForPeerClose])
+        }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.delivery = .streamed
+        let response = try await transport.send(sent)
+        let gate = LoopbackGate()
+        let task = Task {
+            await failure {
+                for try await _ in response.body { gate.open() }
+            }
+        }
+        await gate.opened()
+        task.cancel()
+        #expect(await task.value?.reason == .cancelled)
+    }
+
+    @Test("at any moment ends each of 1,000 requests exactly once and leaves the transport usable")
+    func storm() async throws {
+        let server = try LoopbackServer { .response(body: $0.target) }
+        let transport = try CurlTransport()
+        let counts = await withTaskGroup(of: (done: Int, cancelled: Int, other: Int).self) { group in
+            for task in 0..<20 {
+                group.addTask {
+                    var counts = (done: 0, cancelled: 0, other: 0)
+                    for number in 0..<50 {
+                        let exchange = Task { try await transport.send(request(server, "/\(task)/\(number)")).text }
+                        for _ in 0..<((task * 7 + number * 13) % 40) { await Task.yield() }
+                        exchange.cancel()
+                        switch await exchange.result {
+                        case .success(let text): if text == "/\(task)/\(number)" { counts.done += 1 }
+                        case .failure(let error as RequestFailure) where error.reason == .cancelled:
+                            counts.cancelled += 1
+                        case .failure: counts.other += 1
+                        }
+                    }
+                    return counts
+                }
+            }
+            return await group.reduce(into: (done: 0, cancelled: 0, other: 0)) {
+                $0 = ($0.done + $1.done, $0.cancelled + $1.cancelled, $0.other + $1.other)
+            }
+        }
+        #expect(counts.other == 0)
+        #expect(counts.done + counts.cancelled == 1000)
+        #expect(try await transport.send(request(server, "/last")).text == "/last")
+    }
+
+    @Test("a request whose name is being resolved, or whose handshake hangs, takes no time")
+    func promptness() async throws {
+        let gate = LoopbackGate()
+        let options = ServerOptions(onAccept: { _ in
+            gate.open()
+            return [.hang]
+        })
+        let server = try LoopbackServer(options: options) { _ in .close }
+        let transport = try CurlTransport()
+        let sent = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
+        let task = Task { await failure { try await transport.send(sent) } }
+        await gate.opened()
+        let elapsed = await ContinuousClock().measure {
+            task.cancel()
+            _ = await task.value
+        }
+        #expect(await task.value?.reason == .cancelled)
+        #expect(elapsed < .seconds(1))
+    }
+}
+
+@Suite("Shutting a transport down")
+struct ShutdownTests {
+    @Test("cancels what runs, refuses what comes, and can be repeated")
+    func shutdown() async throws {
+        let gate = LoopbackGate()
+        let server = try LoopbackServer { _ in
+            gate.open()
+            return .raw([.waitForPeerClose])
+        }
+        let transport = try CurlTransport()
+        let sent = try request(server)
+        let task = Task { await failure { try await transport.send(sent) } }
+        await gate.opened()
+        await transport.shutdown()
+        #expect(await task.value?.reason == .cancelled)
+        #expect(await failure { try await transport.send(sent) }?.reason == .closed)
+        await transport.shutdown()
+        async let first: Void = transport.shutdown()
+        async let second: Void = transport.shutdown()
+        _ = await (first, second)
+    }
+
+    @Test("ends a stream that is being read")
+    func stream() async throws {
+        let server = try LoopbackServer { _ in
+            .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .waitForPeerClose])
+        }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.delivery = .streamed
+        let response = try await transport.send(sent)
+        await transport.shutdown()
+        #expect(await failure { try await response.body.collect(upTo: 100) }?.reason == .cancelled)
+    }
+
+    @Test("happens by itself when the last reference goes, and a stream still being read keeps it")
+    func dropping() async throws {
+        let server = try LoopbackServer { _ in .response(body: "hello") }
+        var transport: CurlTransport? = try CurlTransport()
+        var sent = try request(server)
+        sent.options.delivery = .streamed
+        let response = try await transport?.send(sent)
+        transport = nil
+        #expect(try await response?.body.collect(upTo: 100) == Data("hello".utf8))
+        for _ in 0..<50 {
+            let other = try CurlTransport()
+            #expect(try await other.send(request(server)).text == "hello")
+        }
+    }
+
+    @Test("gives descriptors and threads back")
+    func resources() async throws {
+        let server = try LoopbackServer { _ in .response(body: "x") }
+        let before = Self.descriptors()
+        for _ in 0..<30 {
+            let transport = try CurlTransport()
+            _ = try await transport.send(request(server))
+            await transport.shutdown()
+        }
+        // Other tests run beside this one, so that only a leak of every transport shows.
+        #expect(Self.descriptors() - before < 60)
+    }
+
+    private static func descriptors() -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    }
+}

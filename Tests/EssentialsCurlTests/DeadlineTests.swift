@@ -1,0 +1,90 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("A deadline")
+struct DeadlineTests {
+    /// Runs a request that must time out, and checks that it did so after its deadline and well before a hang.
+    private func expectTimeout(
+        _ transport: CurlTransport, _ request: TransportRequest, after deadline: Duration,
+        phase: RequestFailure.Phase? = nil
+    ) async {
+        var found: RequestFailure?
+        let elapsed = await ContinuousClock().measure { found = await failure { try await transport.send(request) } }
+        #expect(found?.reason == .timeout, "\(String(describing: found))")
+        if let phase { #expect(found?.phase == phase) }
+        #expect(elapsed >= deadline - .milliseconds(20))
+        #expect(elapsed < deadline + .seconds(3))
+    }
+
+    @Test("for the whole exchange ends one that gives no answer")
+    func total() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.totalTimeout = .milliseconds(150)
+        await expectTimeout(transport, sent, after: .milliseconds(150), phase: .waiting)
+    }
+
+    @Test("for silence ends one in which nothing moves, before and within the answer")
+    func idle() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/silent"
+                ? .hang : .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .hang])
+        }
+        let transport = try CurlTransport()
+        for (path, phase) in [("/silent", RequestFailure.Phase.waiting), ("/half", .receiving)] {
+            var sent = try request(server, path)
+            sent.options.idleTimeout = .milliseconds(150)
+            await expectTimeout(transport, sent, after: .milliseconds(150), phase: phase)
+        }
+    }
+
+    @Test("for silence does not end one in which something moves all the time")
+    func trickle() async throws {
+        let piece: [ServerStep] = [.text("0123456789"), .pause(.milliseconds(40))]
+        let server = try LoopbackServer { _ in
+            .raw([.head(headers: [("Content-Length", "100")])] + (0..<10).flatMap { _ in piece } + [.keepAlive])
+        }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.idleTimeout = .milliseconds(250)
+        #expect(try await transport.send(sent).body.data?.count == 100)
+    }
+
+    @Test("for connecting covers the TLS handshake")
+    func connect() async throws {
+        // Accepts the connection and never begins its side of the handshake.
+        let server = try LoopbackServer(options: ServerOptions(onAccept: { _ in [.hang] })) { _ in .close }
+        let transport = try CurlTransport()
+        var sent = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
+        sent.options.connectTimeout = .milliseconds(150)
+        await expectTimeout(transport, sent, after: .milliseconds(150), phase: .handshake)
+    }
+
+    @Test("for a streamed body ends its reading")
+    func stream() async throws {
+        let server = try LoopbackServer { _ in
+            .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .hang])
+        }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.idleTimeout = .milliseconds(150)
+        sent.options.delivery = .streamed
+        let response = try await transport.send(sent)
+        #expect(response.status == .ok)
+        #expect(await failure { try await response.body.collect(upTo: 100) }?.reason == .timeout)
+    }
+
+    @Test("of zero for connecting is none")
+    func none() async throws {
+        let server = try LoopbackServer { _ in .response(body: "x") }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.connectTimeout = .zero
+        sent.options.idleTimeout = nil
+        #expect(try await transport.send(sent).text == "x")
+    }
+}

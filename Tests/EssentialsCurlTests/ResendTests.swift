@@ -1,0 +1,66 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("A request on a connection that turns out dead")
+struct ResendTests {
+    /// Answers the first request of each connection and drops the connection on the second, after reading it.
+    private func dyingServer() throws -> LoopbackServer {
+        try LoopbackServer { $0.numberOnConnection == 0 ? .response(body: "fine") : .close }
+    }
+
+    @Test("is sent a second time when it is idempotent", arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+    func idempotent(name: String) async throws {
+        let server = try dyingServer()
+        let transport = try CurlTransport()
+        let method = try #require(HTTPRequest.Method(rawValue: name))
+        _ = try await transport.send(request(server))
+        let response = try await transport.send(request(method, server, "/again"))
+        #expect(response.status == .ok)
+        #expect(response.metrics.sendings == 2)
+        #expect(server.requests.filter { $0.path == "/again" }.count == 2)
+    }
+
+    @Test("is never sent a second time when it is not", arguments: ["POST", "PATCH", "LOCK"], [true, false])
+    func notIdempotent(name: String, hasBody: Bool) async throws {
+        let server = try dyingServer()
+        let transport = try CurlTransport()
+        let method = try #require(HTTPRequest.Method(rawValue: name))
+        _ = try await transport.send(request(server))
+        let body: RequestBody = hasBody ? .bytes(Data("payment".utf8)) : .none
+        let sent = try request(method, server, "/once", body: body)
+        let found = await failure { try await transport.send(sent) }
+        #expect(found?.reason == .interrupted)
+        #expect(server.requests.filter { $0.path == "/once" }.count == 1)
+        #expect(try await transport.send(request(server)).text == "fine")
+    }
+
+    @Test("is not sent a third time")
+    func bounded() async throws {
+        let server = try LoopbackServer { $0.path == "/" ? .response(body: "fine") : .close }
+        let transport = try CurlTransport()
+        // Two pooled connections, so that a second sending can meet a second dead one.
+        async let first = transport.send(request(server))
+        async let second = transport.send(request(server))
+        _ = try await (first, second)
+        let sent = try request(server, "/never")
+        #expect(await failure { try await transport.send(sent) }?.reason == .interrupted)
+        #expect(server.requests.filter { $0.path == "/never" }.count <= 2)
+    }
+
+    @Test("with a streamed body is not sent a second time, because the stream is used up")
+    func streamed() async throws {
+        let server = try dyingServer()
+        let transport = try CurlTransport()
+        _ = try await transport.send(request(server))
+        let pieces = AsyncStream<Data> { continuation in
+            continuation.yield(Data("once".utf8))
+            continuation.finish()
+        }
+        let sent = try request(.put, server, "/stream", body: .stream(pieces, length: 4))
+        #expect(await failure { try await transport.send(sent) }?.reason == .interrupted)
+        #expect(server.requests.filter { $0.path == "/stream" }.count == 1)
+    }
+}
