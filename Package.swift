@@ -1,12 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
+
+// The thread sanitizer does not see the standard library's mutex; builds for it use one that it sees.
+if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
+    settings.append(.define("ESSENTIALS_THREAD_SANITIZER"))
+}
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")

@@ -50,14 +50,14 @@ public final class CurlTransport: Transport {
                     exchange.upload?.start(
                         send: { engine.post(.upload(exchange, $0)) }, fail: { engine.post(.uploadFailed(exchange)) })
                 } else {
-                    exchange.outcome = .failure(Failures.closed(prepared))
+                    exchange.setOutcome(.failure(Failures.closed(prepared)))
                     exchange.continuation.take()?.resume()
                 }
             }
         } onCancel: {
             engine.cancel(exchange)
         }
-        guard let outcome = exchange.outcome.take() else { throw Failures.closed(prepared) }
+        guard let outcome = exchange.takeOutcome() else { throw Failures.closed(prepared) }
         return try log(outcome, of: prepared).get()
     }
 

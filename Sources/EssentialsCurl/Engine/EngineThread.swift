@@ -186,7 +186,7 @@ final class EngineThread: @unchecked Sendable {
 
     private func finish(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>) {
         guard exchange.continuation != nil else { return }
-        exchange.outcome = outcome
+        exchange.setOutcome(outcome)
         finished.append(exchange)
     }
 

@@ -5,16 +5,17 @@ import Synchronization
 final class Exchange: @unchecked Sendable {
     // Argument for @unchecked: `prepared`, `upload` and `body` are constant; `isCancelled` is atomic. `continuation` is
     // set before the exchange is posted to the engine. Everything under "engine thread" is used by that thread alone,
-    // except `outcome`, which it writes before it resumes the continuation and the awaiting task reads afterwards.
+    // except `outcome`, which it writes before it publishes `isDone` and the awaiting task reads after it saw that.
     let prepared: PreparedRequest
     let upload: UploadPump?
     let body: BodyPipe?
     let isCancelled = Atomic<Bool>(false)
+    private let isDone = Atomic<Bool>(false)
     var continuation: CheckedContinuation<Void, Never>?
 
     // MARK: Engine thread
 
-    var outcome: Result<TransportResponse, RequestFailure>?
+    private var outcome: Result<TransportResponse, RequestFailure>?
     var transfer: OpaquePointer?
     var slot = -1
     var isPaused = false
@@ -24,5 +25,20 @@ final class Exchange: @unchecked Sendable {
         self.prepared = prepared
         self.upload = upload
         self.body = body
+    }
+
+    /// Sets what the awaiting task will receive and resumes nobody yet. Engine thread, or the caller's when the engine
+    /// was never reached.
+    func setOutcome(_ outcome: Result<TransportResponse, RequestFailure>) {
+        self.outcome = outcome
+        isDone.store(true, ordering: .releasing)
+    }
+
+    /// What the engine set. Called once, by the awaiting task, after it was resumed.
+    ///
+    /// Resuming orders the two threads already; the acquiring load says so in the open, where a reader and the thread
+    /// sanitizer see it.
+    func takeOutcome() -> Result<TransportResponse, RequestFailure>? {
+        isDone.load(ordering: .acquiring) ? outcome.take() : nil
     }
 }

@@ -26,6 +26,7 @@ enum IPAddress {
         let halves = text.split(separator: "::", omittingEmptySubsequences: false)
         guard halves.count <= 2, let first = halves.first, let head = list(first) else { return nil }
         guard halves.count == 2 else { return head.count == 8 ? head : nil }
+        guard !first.contains(".") else { return nil }
         guard let tail = list(halves[1]), head.count + tail.count <= 7 else { return nil }
         return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
     }
@@ -41,7 +42,7 @@ enum IPAddress {
                 guard octets.count == 4, isDottedQuad(part) else { return nil }
                 groups += [octets[0] << 8 | octets[1], octets[2] << 8 | octets[3]]
             } else {
-                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+                guard (1...4).contains(part.utf8.count), part.first != "+", part.first != "-",
                     let value = UInt16(part, radix: 16)
                 else { return nil }
                 groups.append(value)

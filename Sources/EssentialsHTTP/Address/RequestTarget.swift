@@ -4,9 +4,10 @@ enum RequestTarget {
 
     /// Reads what follows the authority of a URL.
     static func read(_ text: Substring) throws(RequestFailure) -> String {
-        let whole = text.prefix { $0 != "#" }
-        let path = whole.prefix { $0 != "?" }
-        let query = whole.dropFirst(path.count)
+        // By bytes: a combining mark behind a sign makes another character of it.
+        let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        let path = whole.prefix { $0 != UInt8(ascii: "?") }
+        let query = whole[path.endIndex...]
         return withoutDotSegments(try escaped(path)) + (try escaped(query))
     }
 
@@ -33,9 +34,9 @@ enum RequestTarget {
         }
     }
 
-    private static func escaped(_ text: Substring) throws(RequestFailure) -> String {
+    private static func escaped(_ text: Substring.UTF8View) throws(RequestFailure) -> String {
         var bytes: [UInt8] = []
-        var rest = text.utf8[...]
+        var rest = text
         while let byte = rest.popFirst() {
             switch byte {
             case 0...0x1f, 0x7f:

@@ -20,10 +20,10 @@ public struct RequestURL: Sendable, Hashable {
     ///   the URL, a bad host or port, a control character, a `%` that starts no escape.
     public init(_ text: String) throws(RequestFailure) {
         guard let colon = text.firstRange(of: "://") else {
-            throw Self.invalid("“\(Self.shown(text))” is no absolute URL.", "Write it as https://host/path.")
+            throw Self.invalid("“\(RequestFailure.shown(text))” is no absolute URL.", "Write it as https://host/path.")
         }
         guard let scheme = Origin.Scheme(rawValue: text[..<colon.lowerBound].lowercased()) else {
-            let name = Self.shown(text[..<colon.lowerBound])
+            let name = RequestFailure.shown(text[..<colon.lowerBound])
             throw Self.invalid("The scheme “\(name)” is not supported.", "Use http or https.")
         }
         let rest = text[colon.upperBound...]
@@ -68,7 +68,7 @@ public struct RequestURL: Sendable, Hashable {
     }
 
     private static func readOrigin(scheme: Origin.Scheme, authority: Substring) throws(RequestFailure) -> Origin {
-        guard !authority.contains("@") else {
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
             throw invalid("The URL holds credentials.", "Take them out and send an Authorization header.")
         }
         var host = authority
@@ -79,24 +79,14 @@ public struct RequestURL: Sendable, Hashable {
             host = authority[..<colon]
             if !digits.isEmpty {
                 guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(digits), number > 0
-                else { throw invalid("“\(shown(digits))” is no port.", "Use a number from 1 to 65535.") }
+                else { throw invalid("“\(RequestFailure.shown(digits))” is no port.", "Use a number from 1 to 65535.") }
                 port = number
             }
         }
         guard !host.contains(":") || host.hasPrefix("[") else {
-            throw invalid("“\(shown(authority))” is no host.", "Put an IPv6 address in brackets.")
+            throw invalid("“\(RequestFailure.shown(authority))” is no host.", "Put an IPv6 address in brackets.")
         }
         return Origin(scheme: scheme, host: try HostName(host), port: port)
-    }
-
-    /// The beginning of a text that may hold secrets or control characters.
-    private static func shown(_ text: some StringProtocol) -> String {
-        var visible = ""
-        for scalar in text.unicodeScalars.prefix(60) {
-            if scalar == "?" || scalar == "@" { break }
-            visible.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7f ? "\u{FFFD}" : scalar)
-        }
-        return visible
     }
 
     private static func invalid(_ message: String, _ remedy: String) -> RequestFailure {

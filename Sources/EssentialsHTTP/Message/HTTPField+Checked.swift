@@ -9,9 +9,9 @@ extension HTTPField {
     ///   or outer white space (RFC 9110, 5.5), which `HTTPField.init` would silently change.
     public static func checked(name: String, value: String) throws(RequestFailure) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
-            let shown = name.unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : String($0) }.joined()
             throw RequestFailure(
-                .invalidRequest, "“\(shown)” is no header name.", remedy: "Use letters, digits and “-”, nothing else.")
+                .invalidRequest, "“\(RequestFailure.shown(name))” is no header name.",
+                remedy: "Use letters, digits and “-”, nothing else.")
         }
         guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
             throw RequestFailure(

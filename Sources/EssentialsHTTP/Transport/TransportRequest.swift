@@ -32,7 +32,7 @@ public struct TransportRequest: Sendable {
 
     /// Makes a request from HTTPTypes' value.
     ///
-    /// - Throws: `invalidRequest` when scheme or authority is missing or wrong.
+    /// - Throws: `invalidRequest` when scheme or authority is missing, or one of scheme, authority and path is wrong.
     public init(
         _ head: HTTPRequest, body: RequestBody = .none, options: TransportOptions = TransportOptions()
     )
@@ -43,7 +43,14 @@ public struct TransportRequest: Sendable {
                 .invalidRequest, "The request has no scheme or no authority.",
                 remedy: "Set scheme, authority and path of the HTTPRequest.")
         }
-        let url = try RequestURL("\(scheme)://\(authority)\(head.path ?? "/")")
+        let path = head.path ?? ""
+        // Each is read by itself: joined as text, the end of one could become the beginning of the other.
+        guard !authority.utf8.contains(where: { "/?#".utf8.contains($0) }), path.isEmpty || path.utf8.first == 0x2f else {
+            throw RequestFailure(
+                .invalidRequest, "The request's authority holds a path, or its path does not begin with “/”.",
+                remedy: "Write the authority as host:port and the path as /path?query.")
+        }
+        let url = try RequestURL(origin: RequestURL("\(scheme)://\(authority)").origin, path: path)
         self.init(head.method, url, headerFields: head.headerFields, body: body, options: options)
     }
 

@@ -37,6 +37,7 @@ public struct PEM: Sendable, Hashable {
         var blocks = 0
         for line in text.split(whereSeparator: \.isNewline) {
             if let label = Self.label(of: line, mark: "BEGIN") {
+                if let open { throw Self.damaged(source, "no END of \(open)") }
                 open = label
             } else if let label = Self.label(of: line, mark: "END") {
                 guard open == label else { throw Self.damaged(source, "an END of \(label) without its BEGIN") }
