@@ -15,7 +15,7 @@ struct PreparedRequest: Sendable {
 
     let request: TransportRequest
     let origin: Origin
-    private let texts: [CChar]
+    private let texts: [UInt8]
     private let offsets: Offsets
     private let body: Data?
     private let bodyKind: ce_body_kind
@@ -43,7 +43,7 @@ struct PreparedRequest: Sendable {
         case .streamed: (isStreaming, bodyLimit) = (true, .max)
         }
         var offsets = Offsets()
-        var texts: [CChar] = []
+        var texts: [UInt8] = []
         texts.reserveCapacity(256)
         Self.append("\(origin.scheme.rawValue)://\(origin.host):\(origin.port)", to: &texts)
         offsets.host = texts.count
@@ -63,10 +63,12 @@ struct PreparedRequest: Sendable {
         waitsForMultiplexing: Bool, freshConnection: Bool, resolve: [CChar]?,
         _ body: (inout ce_request) -> Result
     ) -> Result {
-        texts.withUnsafeBufferPointer { texts in
+        texts.withUnsafeBytes { texts in
             (self.body ?? Data()).withUnsafeBytes { bytes in
                 (resolve ?? [0, 0]).withUnsafeBufferPointer { overrides in
-                    guard let base = texts.baseAddress else { preconditionFailure("the block is never empty") }
+                    guard let base = texts.baseAddress?.assumingMemoryBound(to: CChar.self) else {
+                        preconditionFailure("the block is never empty")
+                    }
                     var request = ce_request()
                     request.origin = base
                     request.host = base + offsets.host
@@ -128,13 +130,13 @@ struct PreparedRequest: Sendable {
 
     // MARK: Texts
 
-    private static func append(_ text: String, to texts: inout [CChar]) {
-        texts.append(contentsOf: text.utf8.lazy.map { CChar(bitPattern: $0) })
+    private static func append(_ text: String, to texts: inout [UInt8]) {
+        texts.append(contentsOf: text.utf8)
         texts.append(0)
     }
 
     private static func appendHeaders(
-        of request: TransportRequest, bodyKind: ce_body_kind, userAgent: String?, to texts: inout [CChar]
+        of request: TransportRequest, bodyKind: ce_body_kind, userAgent: String?, to texts: inout [UInt8]
     ) throws(RequestFailure) {
         var hasContentType = false
         var hasUserAgent = userAgent == nil
@@ -149,12 +151,12 @@ struct PreparedRequest: Sendable {
             case .userAgent: hasUserAgent = true
             default: break
             }
-            texts.append(contentsOf: field.name.rawName.utf8.lazy.map { CChar(bitPattern: $0) })
+            texts.append(contentsOf: field.name.rawName.utf8)
             field.withUnsafeBytesOfValue { value in
                 // libcurl sends a field without a value when it ends in a semicolon instead of a colon.
-                texts.append(CChar(bitPattern: value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":")))
-                if !value.isEmpty { texts.append(CChar(bitPattern: UInt8(ascii: " "))) }
-                texts.append(contentsOf: value.lazy.map { CChar(bitPattern: $0) })
+                texts.append(value.isEmpty ? UInt8(ascii: ";") : UInt8(ascii: ":"))
+                if !value.isEmpty { texts.append(UInt8(ascii: " ")) }
+                texts.append(contentsOf: value)
             }
             texts.append(0)
         }

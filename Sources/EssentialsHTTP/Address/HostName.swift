@@ -21,7 +21,8 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         if host.contains(":") || host.hasPrefix("[") {
             let inner = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host)
             guard let address = IPAddress.normalisedIPv6(inner) else {
-                throw Self.invalid("“\(RequestFailure.shown(host))” is no IPv6 address.", "Write it as [2001:db8::1], without a zone.")
+                throw Self.invalid(
+                    "“\(RequestFailure.shown(host))” is no IPv6 address.", "Write it as [2001:db8::1], without a zone.")
             }
             text = address
             isAddress = true
@@ -31,7 +32,8 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         if let last = name.split(separator: ".").last, Self.readsAsNumber(last) {
             guard IPAddress.isDottedQuad(name) else {
                 throw Self.invalid(
-                    "“\(RequestFailure.shown(host))” is neither a name nor an IPv4 address.", "Write the address as four decimal numbers.")
+                    "“\(RequestFailure.shown(host))” is neither a name nor an IPv4 address.",
+                    "Write the address as four decimal numbers.")
             }
             text = name
             isAddress = true
@@ -45,7 +47,8 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 
     private static func normalisedName(_ host: some StringProtocol) throws(RequestFailure) -> String {
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw invalid("“\(RequestFailure.shown(host))” has characters outside ASCII.", "Write the xn-- form of the name.")
+            throw invalid(
+                "“\(RequestFailure.shown(host))” has characters outside ASCII.", "Write the xn-- form of the name.")
         }
         var name = host.lowercased()
         if name.hasSuffix(".") { name.removeLast() }
@@ -53,11 +56,15 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         guard name.utf8.count <= 253 else { throw invalid("The host is longer than 253 bytes.", "Shorten it.") }
         for label in name.split(separator: ".", omittingEmptySubsequences: false) {
             guard (1...63).contains(label.utf8.count) else {
-                throw invalid("“\(RequestFailure.shown(host))” has an empty label or one of more than 63 bytes.", "Check its dots.")
+                throw invalid(
+                    "“\(RequestFailure.shown(host))” has an empty label or one of more than 63 bytes.",
+                    "Check its dots.")
             }
         }
         guard name.utf8.allSatisfy(isNameByte) else {
-            throw invalid("“\(RequestFailure.shown(host))” has a character that no host name has.", "Use letters, digits, “-” and “.”.")
+            throw invalid(
+                "“\(RequestFailure.shown(host))” has a character that no host name has.",
+                "Use letters, digits, “-” and “.”.")
         }
         return name
     }

@@ -45,7 +45,8 @@ public struct TransportRequest: Sendable {
         }
         let path = head.path ?? ""
         // Each is read by itself: joined as text, the end of one could become the beginning of the other.
-        guard !authority.utf8.contains(where: { "/?#".utf8.contains($0) }), path.isEmpty || path.utf8.first == 0x2f else {
+        guard !authority.utf8.contains(where: { "/?#".utf8.contains($0) }), path.isEmpty || path.utf8.first == 0x2f
+        else {
             throw RequestFailure(
                 .invalidRequest, "The request's authority holds a path, or its path does not begin with “/”.",
                 remedy: "Write the authority as host:port and the path as /path?query.")

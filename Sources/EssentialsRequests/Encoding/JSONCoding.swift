@@ -46,21 +46,25 @@ enum JSONCoding {
     private static func text(of error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
-            "“\(path(context.codingPath + [key]))” is missing"
+            "\(path(context.codingPath + [key])) is missing"
         case DecodingError.typeMismatch(let type, let context):
-            "“\(path(context.codingPath))” is no \(type)"
+            "\(path(context.codingPath)) is no \(type)"
         case DecodingError.valueNotFound(let type, let context):
-            "“\(path(context.codingPath))” is null instead of \(type)"
+            "\(path(context.codingPath)) is null instead of \(type)"
         case DecodingError.dataCorrupted(let context):
-            context.codingPath.isEmpty ? "it is no valid JSON" : "“\(path(context.codingPath))” is not valid"
+            // The decoder names no place for a damaged document, and none for a bad date or number either.
+            context.codingPath.isEmpty
+                ? "it is no valid JSON, or has a date or number that is not valid"
+                : "\(path(context.codingPath)) is not valid"
         case EncodingError.invalidValue(_, let context):
-            "“\(path(context.codingPath))” has no JSON form"
+            "\(path(context.codingPath)) has no JSON form"
         default: "\(type(of: error))"
         }
     }
 
     private static func path(_ keys: [any CodingKey]) -> String {
-        keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+        if keys.isEmpty { return "the document" }
+        return "“" + keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".") + "”"
     }
 }
 

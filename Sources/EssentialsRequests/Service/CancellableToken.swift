@@ -62,7 +62,8 @@ public final class CancellableToken: Sendable {
             state = .finished
             return false
         }
-        guard wasCancelled, case .success = result else { return result }
+        guard wasCancelled else { return result }
+        if case .failure(let failure) = result, failure.reason == .cancelled { return result }
         return .failure(RequestFailure(.cancelled, "The request was cancelled.", phase: .receiving))
     }
 }

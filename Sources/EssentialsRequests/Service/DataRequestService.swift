@@ -52,13 +52,15 @@ extension DataRequestService {
         _ = try await send(DataRequest(.post, path, json: body))
     }
 
-    /// Sends a request and reads a model from the answer.
+    /// Sends a request and reads a model from the answer; of a streamed body at most 64 MiB.
     ///
     /// - Throws: as ``get(_:parameters:as:)``.
     public func model<Model: Decodable>(
         of request: DataRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        let response = try await send(request)
+        var response = try await send(request)
+        // A streamed body is read whole: a model needs all of it.
+        if response.body.data == nil { response.body = ResponseBody(try await response.body.collect(upTo: 64 << 20)) }
         return try JSONCoding.decode(type, from: response, host: nil)
     }
 

@@ -25,7 +25,7 @@ public struct HTTPDataRequestService: DataRequestService {
     ///   - environment: Where requests go; asked once for each.
     ///   - transport: How they travel. The service does not shut it down unless ``shutdown()`` is called.
     ///   - callbackQueue: Where completion handlers run that name no queue.
-    ///   - logger: Receives one debug message per failure, without query, fields or bodies. Silent by default.
+    ///   - logger: Receives one debug message per unexpected status, without query, fields or bodies. Silent by default.
     public init(
         environment: any EnvironmentService, transport: any Transport,
         callbackQueue: DispatchQueue = DispatchQueue(label: "essentials.service"),

@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+let warnings: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra"])]
+
+var dependencies: [Package.Dependency] = [.package(name: "ServiceEssentials", path: "../..")]
+var targets: [Target] = [
+    .target(name: "ClientHarness", cSettings: warnings),
+    .target(
+        name: "LimitClient", dependencies: ["ClientHarness"], cSettings: warnings,
+        linkerSettings: [.linkedLibrary("curl")]),
+    .executableTarget(name: "bench-limit", dependencies: ["LimitClient"], cSettings: warnings),
+    .executableTarget(name: "bench-limit-tuned", dependencies: ["LimitClient"], cSettings: warnings),
+    .target(name: "LoadDriver", dependencies: ["ClientHarness"], swiftSettings: settings),
+    .executableTarget(
+        name: "bench-ours",
+        dependencies: [
+            "LoadDriver",
+            .product(name: "EssentialsCurl", package: "ServiceEssentials"),
+            .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
+    .executableTarget(name: "run-benchmarks", swiftSettings: settings),
+]
+
+// The clients compared with are built only on demand: a smoke run needs neither them nor the network.
+if Context.environment["BENCHMARK_PEERS"] == "1" {
+    dependencies += [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    ]
+    targets += [
+        .executableTarget(
+            name: "bench-ahc",
+            dependencies: [
+                "LoadDriver",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(name: "bench-urlsession", dependencies: ["LoadDriver"], swiftSettings: settings),
+    ]
+}
+
+let package = Package(
+    name: "Benchmarks",
+    dependencies: dependencies,
+    targets: targets,
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu11
+)

@@ -1,0 +1,265 @@
+#include "limit_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "client_options.h"
+#include "measurement.h"
+#include "socket_set.h"
+
+struct transfer {
+    CURL *easy;
+    CURLU *url;
+    size_t received;
+    uint64_t started;
+};
+
+struct client {
+    struct client_options options;
+    bool is_tuned;
+    const char *path;
+    CURLM *multi;
+    struct socket_set sockets;
+    struct transfer *transfers;
+    // When libcurl wants to be called without an event, in ns; 0 for never.
+    uint64_t timer;
+    // The running phase: how many requests it has, and how many of them were started and ended.
+    size_t total, started, ended, errors;
+    uint32_t *latencies;
+    size_t latency_count;
+    long http_version;
+};
+
+static void require_easy(CURLcode code, const char *operation) {
+    if (code == CURLE_OK) return;
+    fprintf(stderr, "%s: %s\n", operation, curl_easy_strerror(code));
+    exit(2);
+}
+
+static void require_multi(CURLMcode code, const char *operation) {
+    if (code == CURLM_OK) return;
+    fprintf(stderr, "%s: %s\n", operation, curl_multi_strerror(code));
+    exit(2);
+}
+
+static void require_url(CURLUcode code, const char *operation) {
+    if (code == CURLUE_OK) return;
+    fprintf(stderr, "%s: %s\n", operation, curl_url_strerror(code));
+    exit(2);
+}
+
+static void require_memory(const void *pointer) {
+    if (pointer != NULL) return;
+    fputs("out of memory\n", stderr);
+    exit(2);
+}
+
+#define SET_EASY(easy, option, value) require_easy(curl_easy_setopt(easy, option, value), #option)
+#define SET_MULTI(multi, option, value) require_multi(curl_multi_setopt(multi, option, value), #option)
+
+static size_t receive(char *bytes, size_t size, size_t count, void *context) {
+    (void)bytes;
+    struct transfer *transfer = context;
+    transfer->received += size * count;
+    return size * count;
+}
+
+static int timer_changed(CURLM *multi, long milliseconds, void *context) {
+    (void)multi;
+    struct client *client = context;
+    client->timer = milliseconds < 0 ? 0 : measurement_now() + (uint64_t)milliseconds * 1000000u;
+    return 0;
+}
+
+static void open_transfer(struct client *client, struct transfer *transfer) {
+    CURL *easy = curl_easy_init();
+    require_memory(easy);
+    transfer->easy = easy;
+    SET_EASY(easy, CURLOPT_PRIVATE, transfer);
+    SET_EASY(easy, CURLOPT_NOSIGNAL, 1L);
+    SET_EASY(easy, CURLOPT_WRITEFUNCTION, receive);
+    SET_EASY(easy, CURLOPT_WRITEDATA, transfer);
+    SET_EASY(easy, CURLOPT_HTTP_VERSION,
+             client->options.http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
+    // Else the first requests would open a connection each instead of sharing one.
+    if (client->options.http2) SET_EASY(easy, CURLOPT_PIPEWAIT, 1L);
+    if (client->options.ca_file != NULL) {
+        SET_EASY(easy, CURLOPT_CAINFO, client->options.ca_file);
+        SET_EASY(easy, CURLOPT_CAPATH, NULL);
+    }
+    if (!client->is_tuned) {
+        SET_EASY(easy, CURLOPT_URL, client->options.url);
+        return;
+    }
+    transfer->url = curl_url();
+    require_memory(transfer->url);
+    require_url(curl_url_set(transfer->url, CURLUPART_URL, client->options.url, 0), "curl_url_set");
+    SET_EASY(easy, CURLOPT_CURLU, transfer->url);
+    SET_EASY(easy, CURLOPT_PROXY, "");
+    SET_EASY(easy, CURLOPT_CLOSESOCKETFUNCTION, socket_set_closed);
+    SET_EASY(easy, CURLOPT_CLOSESOCKETDATA, &client->sockets);
+}
+
+static void open_client(struct client *client, const struct client_options *options, bool tuned) {
+    *client = (struct client){.options = *options, .is_tuned = tuned};
+    client->path = strchr(strstr(options->url, "//") + 2, '/');
+    require_easy(curl_global_init(CURL_GLOBAL_DEFAULT), "curl_global_init");
+    socket_set_open(&client->sockets, tuned);
+    client->multi = curl_multi_init();
+    require_memory(client->multi);
+    SET_MULTI(client->multi, CURLMOPT_SOCKETFUNCTION, socket_set_changed);
+    SET_MULTI(client->multi, CURLMOPT_SOCKETDATA, &client->sockets);
+    SET_MULTI(client->multi, CURLMOPT_TIMERFUNCTION, timer_changed);
+    SET_MULTI(client->multi, CURLMOPT_TIMERDATA, client);
+    // The default follows the number of transfers, and would close connections at the end of the warm-up.
+    SET_MULTI(client->multi, CURLMOPT_MAXCONNECTS, (long)options->concurrency);
+    client->transfers = calloc(options->concurrency, sizeof *client->transfers);
+    require_memory(client->transfers);
+    for (size_t index = 0; index < options->concurrency; index++) open_transfer(client, &client->transfers[index]);
+    size_t longest_phase = options->requests > options->warmup ? options->requests : options->warmup;
+    client->latencies = calloc(longest_phase, sizeof *client->latencies);
+    require_memory(client->latencies);
+}
+
+static void close_client(struct client *client) {
+    for (size_t index = 0; index < client->options.concurrency; index++) {
+        curl_easy_cleanup(client->transfers[index].easy);
+        curl_url_cleanup(client->transfers[index].url);
+    }
+    require_multi(curl_multi_cleanup(client->multi), "curl_multi_cleanup");
+    socket_set_close(&client->sockets);
+    free(client->transfers);
+    free(client->latencies);
+    curl_global_cleanup();
+}
+
+static void start_transfer(struct client *client, struct transfer *transfer) {
+    transfer->received = 0;
+    if (client->is_tuned) {
+        require_url(curl_url_set(transfer->url, CURLUPART_PATH, client->path, 0), "curl_url_set");
+    }
+    client->started++;
+    client->sockets.running++;
+    transfer->started = measurement_now();
+    require_multi(curl_multi_add_handle(client->multi, transfer->easy), "curl_multi_add_handle");
+}
+
+static void end_transfer(struct client *client, struct transfer *transfer, CURLcode result) {
+    uint32_t latency = measurement_latency_since(transfer->started);
+    require_multi(curl_multi_remove_handle(client->multi, transfer->easy), "curl_multi_remove_handle");
+    client->ended++;
+    client->sockets.running--;
+    long status = 0;
+    require_easy(curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status), "CURLINFO_RESPONSE_CODE");
+    require_easy(curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &client->http_version),
+                 "CURLINFO_HTTP_VERSION");
+    if (result == CURLE_OK && status == 200 && transfer->received == client->options.body_length) {
+        client->latencies[client->latency_count] = latency;
+        client->latency_count++;
+    } else {
+        if (client->errors == 0) {
+            fprintf(stderr, "first error: %s, status %ld, %zu bytes\n", curl_easy_strerror(result), status,
+                    transfer->received);
+        }
+        client->errors++;
+    }
+}
+
+static void drain_messages(struct client *client) {
+    int left = 0;
+    for (CURLMsg *message; (message = curl_multi_info_read(client->multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE) continue;
+        // Removing the handle frees the message.
+        CURLcode result = message->data.result;
+        struct transfer *transfer = NULL;
+        require_easy(curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer),
+                     "CURLINFO_PRIVATE");
+        end_transfer(client, transfer, result);
+        if (client->started < client->total) start_transfer(client, transfer);
+    }
+}
+
+static void act(struct client *client, curl_socket_t socket, int events) {
+    int running = 0;
+    require_multi(curl_multi_socket_action(client->multi, socket, events, &running), "curl_multi_socket_action");
+}
+
+static void run_due_timer(struct client *client) {
+    while (client->timer != 0 && client->timer <= measurement_now()) {
+        client->timer = 0;
+        act(client, CURL_SOCKET_TIMEOUT, 0);
+        drain_messages(client);
+    }
+}
+
+static int wait_milliseconds(const struct client *client) {
+    if (client->timer == 0) return 1000;
+    uint64_t now = measurement_now();
+    return client->timer <= now ? 0 : (int)((client->timer - now + 999999) / 1000000);
+}
+
+static void run_phase(struct client *client, size_t total) {
+    client->total = total;
+    client->started = client->ended = client->errors = client->latency_count = 0;
+    for (size_t index = 0; index < client->options.concurrency && client->started < total; index++) {
+        start_transfer(client, &client->transfers[index]);
+    }
+    struct epoll_event events[256];
+    while (client->ended < total) {
+        run_due_timer(client);
+        if (client->ended == total) break;
+        int count = epoll_wait(client->sockets.epoll, events, 256, wait_milliseconds(client));
+        if (count < 0 && errno != EINTR) require_multi(CURLM_INTERNAL_ERROR, "epoll_wait");
+        for (int index = 0; index < count; index++) {
+            curl_socket_t socket = events[index].data.fd;
+            if (!socket_set_accepts_event(&client->sockets, socket)) continue;
+            int action = 0;
+            if (events[index].events & EPOLLIN) action |= CURL_CSELECT_IN;
+            if (events[index].events & EPOLLOUT) action |= CURL_CSELECT_OUT;
+            if (events[index].events & (EPOLLERR | EPOLLHUP)) action |= CURL_CSELECT_ERR;
+            act(client, socket, action);
+        }
+        drain_messages(client);
+    }
+}
+
+static struct measurement measure(struct client *client, const char *name) {
+    double cpu = measurement_cpu_seconds();
+    uint64_t start = measurement_now();
+    run_phase(client, client->options.requests);
+    return (struct measurement){
+        .seconds = (double)(measurement_now() - start) / 1e9,
+        .cpu_seconds = measurement_cpu_seconds() - cpu,
+        .max_rss_kb = measurement_max_rss_kb(),
+        .client = name,
+        .protocol = client->http_version == CURL_HTTP_VERSION_2_0 ? "HTTP/2" : "HTTP/1.1",
+        .latencies = client->latencies,
+        .latency_count = client->latency_count,
+        .requests = client->options.requests,
+        .errors = client->errors,
+    };
+}
+
+int limit_client_main(int argc, char **argv, const char *name, bool tuned) {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        puts(curl_version());
+        return 0;
+    }
+    struct client_options options;
+    if (!client_options_parse(argc, argv, &options)) return 2;
+    struct client client;
+    open_client(&client, &options, tuned);
+    run_phase(&client, options.warmup);
+    size_t errors = client.errors;
+    // What fails from the start is not worth measuring.
+    if (errors == 0) {
+        struct measurement measurement = measure(&client, name);
+        measurement_report(&measurement);
+        errors = measurement.errors;
+    }
+    close_client(&client);
+    return errors == 0 ? 0 : 1;
+}

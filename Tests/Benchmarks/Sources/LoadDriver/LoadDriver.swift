@@ -1,0 +1,142 @@
+internal import ClientHarness
+internal import Glibc
+internal import Synchronization
+
+/// What a client makes of one response.
+package struct Reply: Sendable {
+    package enum WireProtocol: String, Sendable {
+        case http1 = "HTTP/1.1"
+        case http2 = "HTTP/2"
+    }
+
+    package var status: Int
+    package var bodyLength: Int
+    package var wireProtocol: WireProtocol
+
+    package init(status: Int, bodyLength: Int, wireProtocol: WireProtocol) {
+        self.status = status
+        self.bodyLength = bodyLength
+        self.wireProtocol = wireProtocol
+    }
+}
+
+/// Runs a client's requests from as many tasks as there are to be requests in flight, and reports what they took.
+///
+///     let driver = LoadDriver(client: "bench-mine", options: .fromCommandLine())
+///     let status = await driver.run { try await mine.get(url) }
+package struct LoadDriver: Sendable {
+    package let client: String
+    package let options: ClientOptions
+
+    package init(client: String, options: ClientOptions) {
+        self.client = client
+        self.options = options
+    }
+
+    /// Warms up, measures, and prints the measurement as one line of JSON.
+    ///
+    /// - Returns: The status for the program to exit with: 0 if each request had status 200 and a body of the expected
+    ///   length. The first that had not is described on standard error. If it was in the warm-up, nothing is measured.
+    package func run(_ request: @escaping @Sendable () async throws -> Reply) async -> Int32 {
+        let warmup = await runPhase(requests: options.warmup, request)
+        // What fails from the start is not worth measuring.
+        guard explainFirstFailure(of: warmup) else { return 1 }
+        let cpu = measurement_cpu_seconds()
+        let start = measurement_now()
+        let workers = await runPhase(requests: options.requests, request)
+        var result = measurement()
+        result.seconds = Double(measurement_now() - start) / 1e9
+        result.cpu_seconds = measurement_cpu_seconds() - cpu
+        result.max_rss_kb = measurement_max_rss_kb()
+        result.requests = options.requests
+        result.errors = workers.reduce(0) { $0 + $1.errors }
+        report(&result, of: workers)
+        return explainFirstFailure(of: workers) ? 0 : 1
+    }
+
+    private func runPhase(
+        requests: Int, _ request: @escaping @Sendable () async throws -> Reply
+    ) async -> [WorkerRecord] {
+        let tickets = Tickets(count: requests)
+        return await withTaskGroup(of: WorkerRecord.self) { group in
+            for _ in 0..<options.concurrency {
+                group.addTask { await work(through: tickets, request) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private func work(
+        through tickets: Tickets, _ request: @Sendable () async throws -> Reply
+    ) async -> WorkerRecord {
+        var record = WorkerRecord()
+        record.latencies.reserveCapacity(tickets.count / options.concurrency + 16)
+        while tickets.take() {
+            let start = measurement_now()
+            do {
+                let reply = try await request()
+                let latency = measurement_latency_since(start)
+                record.wireProtocol = reply.wireProtocol
+                if reply.status == 200 && reply.bodyLength == options.bodyLength {
+                    record.latencies.append(latency)
+                } else {
+                    record.fail("status \(reply.status), \(reply.bodyLength) bytes")
+                }
+            } catch {
+                record.fail("\(error)")
+            }
+        }
+        return record
+    }
+
+    /// True if there was no failure.
+    private func explainFirstFailure(of workers: [WorkerRecord]) -> Bool {
+        guard let failure = workers.lazy.compactMap(\.firstFailure).first else { return true }
+        let line = Array("first error: \(failure)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+        return false
+    }
+
+    private func report(_ result: inout measurement, of workers: [WorkerRecord]) {
+        let wireProtocol = workers.lazy.compactMap(\.wireProtocol).first
+        var latencies = workers.flatMap(\.latencies)
+        client.withCString { client in
+            (wireProtocol?.rawValue ?? "unknown").withCString { name in
+                latencies.withUnsafeMutableBufferPointer { latencies in
+                    result.client = client
+                    result.protocol = name
+                    result.latencies = latencies.baseAddress
+                    result.latency_count = latencies.count
+                    measurement_report(&result)
+                }
+            }
+        }
+    }
+}
+
+/// What one task saw.
+private struct WorkerRecord: Sendable {
+    var latencies: [UInt32] = []
+    var errors = 0
+    var firstFailure: String?
+    var wireProtocol: Reply.WireProtocol?
+
+    mutating func fail(_ description: String) {
+        errors += 1
+        firstFailure = firstFailure ?? description
+    }
+}
+
+/// The requests of a phase that no task has taken yet.
+private final class Tickets: Sendable {
+    let count: Int
+    private let taken = Atomic(0)
+
+    init(count: Int) {
+        self.count = count
+    }
+
+    func take() -> Bool {
+        taken.add(1, ordering: .relaxed).oldValue < count
+    }
+}

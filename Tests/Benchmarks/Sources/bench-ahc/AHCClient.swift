@@ -1,0 +1,39 @@
+internal import AsyncHTTPClient
+internal import Glibc
+internal import LoadDriver
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOSSL
+
+/// The load client on AsyncHTTPClient: its defaults, except for the pool limit if `--connections` raises it.
+@main
+struct AHCClient {
+    static func main() async throws {
+        let options = ClientOptions.fromCommandLine()
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration(for: options))
+        let request = HTTPClientRequest(url: options.url)
+        let status = await LoadDriver(client: "bench-ahc", options: options).run {
+            let response = try await client.execute(request, timeout: .seconds(30))
+            let body = try await response.body.collect(upTo: 1 << 20)
+            return Reply(
+                status: Int(response.status.code), bodyLength: body.readableBytes,
+                wireProtocol: response.version.major == 2 ? .http2 : .http1)
+        }
+        try await client.shutdown()
+        exit(status)
+    }
+
+    private static func configuration(for options: ClientOptions) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.httpVersion = options.http2 ? .automatic : .http1Only
+        if let connections = options.connections {
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        }
+        if let caFile = options.caFile {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(caFile)
+            configuration.tlsConfiguration = tls
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,57 @@
+/// What the runner was told on its command line.
+struct RunnerOptions: Sendable {
+    static let help = """
+        usage: run-benchmarks [options]
+          --workloads A,B  of \(Workload.known.map(\.name).joined(separator: ", "))
+                           (default: all but the pinned one)
+          --clients A,B    of \(LoadClient.known.map(\.name).joined(separator: ", "))
+                           (default: those that are built)
+          --rounds N       how often each client runs; medians are shown (default: 5)
+          --scale X        multiplies the number of requests (default: 1)
+          --json FILE      also writes everything measured as JSON
+          --smoke          one round of few requests, to see that all works; its figures mean nothing
+        """
+
+    var workloads: [String]?
+    var clients: [String]?
+    var rounds = 5
+    var scale = 1.0
+    var jsonPath: String?
+    var isSmoke = false
+
+    /// The options, or nil if only help was asked for.
+    static func parse(_ arguments: [String]) throws(RunnerError) -> RunnerOptions? {
+        var options = RunnerOptions()
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            switch name {
+            case "--help", "-h": return nil
+            case "--smoke": options.isSmoke = true
+            default:
+                guard let value = rest.popFirst() else { throw RunnerError("\(name) is unknown or needs a value") }
+                try options.set(name, to: value)
+            }
+        }
+        if options.isSmoke { options.rounds = 1 }
+        return options
+    }
+
+    private mutating func set(_ name: String, to value: String) throws(RunnerError) {
+        switch name {
+        case "--workloads": workloads = value.split(separator: ",").map(String.init)
+        case "--clients": clients = value.split(separator: ",").map(String.init)
+        case "--json": jsonPath = value
+        case "--rounds":
+            guard let count = Int(value), (1...1000).contains(count) else {
+                throw RunnerError("--rounds needs a number from 1 to 1000")
+            }
+            rounds = count
+        case "--scale":
+            guard let factor = Double(value), factor > 0, factor <= 100 else {
+                throw RunnerError("--scale needs a number above 0, at most 100")
+            }
+            scale = factor
+        default: throw RunnerError("unknown option \(name)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Testing
+
+@Suite struct TransportRequestTests {
+    @Test("A request is a GET without fields and body, under the default options")
+    func defaults() throws {
+        let request = TransportRequest(.get, try RequestURL("https://example.com/"))
+        #expect(request.method == .get)
+        #expect(request.headerFields.isEmpty)
+        #expect(request.body.isReplayable)
+        #expect(request.options == TransportOptions())
+        #expect(request.options.delivery == .collected(upTo: 64 << 20))
+    }
+
+    @Test(
+        "An HTTPRequest becomes a URL and comes back as it was",
+        arguments: [
+            ("https", "example.com", "/a?b=1", "https://example.com/a?b=1"),
+            ("http", "example.com:8080", "/", "http://example.com:8080/"),
+            ("https", "[::1]:8443", "/x", "https://[::1]:8443/x"),
+        ])
+    func roundTrip(scheme: String, authority: String, path: String, url: String) throws {
+        let head = HTTPRequest(
+            method: .put, scheme: scheme, authority: authority, path: path, headerFields: [.accept: "text/plain"])
+        let request = try TransportRequest(head, body: .bytes(Data("x".utf8)))
+        #expect(request.url.description == url)
+        #expect(request.method == .put)
+        #expect(request.headerFields == [.accept: "text/plain"])
+        #expect(request.head == head)
+    }
+
+    @Test(
+        "What is equivalent in an HTTPRequest is brought into one form",
+        arguments: [
+            ("HTTPS", "Example.COM:443", String?.none, "https://example.com/"),
+            ("https", "example.com", "", "https://example.com/"),
+            ("https", "example.com", "/a/../b c", "https://example.com/b%20c"),
+        ])
+    func normalised(scheme: String, authority: String, path: String?, url: String) throws {
+        let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+        #expect(try TransportRequest(head).url.description == url)
+    }
+
+    @Test("A request without scheme or authority is refused")
+    func missing() throws {
+        for (scheme, authority) in [(nil, "example.com"), ("https", nil), (nil, nil)] as [(String?, String?)] {
+            let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+            let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+            #expect(failure.reason == .invalidRequest)
+        }
+    }
+
+    @Test(
+        "Wrong scheme, authority or path is refused",
+        arguments: [
+            ("ftp", "example.com", "/"), ("https", "", "/"), ("https", "user:pw@example.com", "/"),
+            ("https", "example.com:0", "/"), ("https", "a b", "/"), ("https", "example.com", "/%"),
+            ("https", "example.com", "*"),
+        ])
+    func wrong(scheme: String, authority: String, path: String) throws {
+        let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+        let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+        #expect(failure.reason == .invalidRequest)
+    }
+
+    @Test(
+        "Neither authority nor path can lend itself to the other",
+        arguments: [
+            ("example.com", ".evil.example/x"), ("example.com", ":8443/x"), ("example.com", "@evil.example/x"),
+            ("evil.example/", "/x"), ("evil.example/y", "/x"), ("evil.example?", "/x"), ("evil.example#", "/x"),
+            ("example.com", "x"), ("example.com:", "80/x"),
+        ])
+    func borders(authority: String, path: String) throws {
+        let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: path)
+        let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+        #expect(failure.reason == .invalidRequest)
+    }
+}

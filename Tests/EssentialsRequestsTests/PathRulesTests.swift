@@ -1,0 +1,114 @@
+import EssentialsHTTP
+import Testing
+
+@testable import EssentialsRequests
+
+@Suite struct PathRulesTests {
+    @Test(
+        "A path joins under the base with one slash between",
+        arguments: [
+            ("https://h/v1", "users", "https://h/v1/users"), ("https://h/v1/", "users", "https://h/v1/users"),
+            ("https://h/v1", "/users", "https://h/v1/users"), ("https://h/v1/", "/users", "https://h/v1/users"),
+            ("https://h", "users", "https://h/users"), ("https://h/", "/users", "https://h/users"),
+            ("https://h/v1/", "users/", "https://h/v1/users/"), ("https://h/v1/", "a//b", "https://h/v1/a//b"),
+            ("https://h/v1", "", "https://h/v1"), ("https://h/v1/", "", "https://h/v1/"),
+            ("https://h", "", "https://h/"),
+            ("https://h/v1", "/", "https://h/v1/"), ("https://h:8443/v1/", "a", "https://h:8443/v1/a"),
+            ("https://h/v1/?x=1", "a", "https://h/v1/a"), ("https://h/v1?x=1", "", "https://h/v1"),
+            ("https://h/v1/#f", "a", "https://h/v1/a"),
+        ])
+    func join(base: String, path: String, expected: String) throws {
+        #expect(try PathRules.join(path, to: RequestURL(base)).description == expected)
+    }
+
+    @Test(
+        "A path keeps its query, loses its fragment, and is percent-encoded",
+        arguments: [
+            ("a?b=1", "/v1/a?b=1"), ("a?", "/v1/a?"), ("?b=1", "/v1/?b=1"), ("a?b=1#f", "/v1/a?b=1"),
+            ("a#f?b", "/v1/a"),
+            ("a b", "/v1/a%20b"), ("a%20b", "/v1/a%20b"), ("é", "/v1/%C3%A9"), ("a?q=é", "/v1/a?q=%C3%A9"),
+            ("a?next=http://evil/x", "/v1/a?next=http://evil/x"), ("?next=https://evil", "/v1/?next=https://evil"),
+            ("a/b://c", "/v1/a/b://c"), ("a?b=//evil", "/v1/a?b=//evil"), ("a:b", "/v1/a:b"), ("a@b", "/v1/a@b"),
+            ("a?../../b", "/v1/a?../../b"),
+        ])
+    func target(path: String, expected: String) throws {
+        let url = try PathRules.join(path, to: RequestURL("https://h/v1/"))
+        #expect(url.target == expected)
+        #expect(url.origin.description == "https://h")
+    }
+
+    @Test(
+        "Dot segments are followed within the base's path",
+        arguments: [
+            ("./a", "/v1/api/a"), ("a/../b", "/v1/api/b"), ("a/.", "/v1/api/a/"), ("a/..", "/v1/api/"),
+            ("a/%2e%2e/b", "/v1/api/b"),
+            ("..a", "/v1/api/..a"), ("a..", "/v1/api/a.."), (".", "/v1/api/"), ("..%252f", "/v1/api/..%252f"),
+        ])
+    func dotsInside(path: String, expected: String) throws {
+        #expect(try PathRules.join(path, to: RequestURL("https://h/v1/api")).target == expected)
+    }
+
+    @Test(
+        "A path that climbs out of the base's path is refused",
+        arguments: [
+            "..", "../", "../v2", "../../etc", "a/../../b", "%2e%2e/v2", ".%2E/v2", "/../v2", "../v1x", "../apix",
+            "../api2/a",
+            "a/b/../../../c", "https://h/v2", "https://h/", "https://h/v1/api/../x", "https://h/v1/apix", "//h/v2",
+        ])
+    func climbing(path: String) throws {
+        for base in ["https://h/v1/api", "https://h/v1/api/"] {
+            let failure = try #require(throws: RequestFailure.self) { try PathRules.join(path, to: RequestURL(base)) }
+            #expect(failure.reason == .invalidRequest)
+            #expect(failure.host == "h")
+            #expect(failure.message.contains("/v1/api/"))
+        }
+    }
+
+    @Test(
+        "An absolute URL of the same origin is taken as it is",
+        arguments: [
+            ("https://h/v1/a", "/v1/a"), ("HTTPS://H/v1/a?b=1", "/v1/a?b=1"), ("https://h:443/v1/a", "/v1/a"),
+            ("https://h./v1/a", "/v1/a"), ("//h/v1/a", "/v1/a"), ("//H:443/v1/a", "/v1/a"), ("https://h/v1", "/v1"),
+            ("https://h/v1/a?next=http://evil/", "/v1/a?next=http://evil/"),
+        ])
+    func sameOrigin(path: String, expected: String) throws {
+        let url = try PathRules.join(path, to: RequestURL("https://h/v1/"))
+        #expect(url.origin.description == "https://h")
+        #expect(url.target == expected)
+    }
+
+    @Test(
+        "Another scheme, host or port is refused",
+        arguments: [
+            "http://h/v1/a", "https://evil/v1/a", "https://h:8443/v1/a", "https://h.evil/v1/a", "//evil/v1/a",
+            "//h:99/v1/a",
+            "http://h:443/v1/a", "ftp://h/v1/a", "://h/v1/a", "//", "///v1/a", "https:///v1/a", "//v1/a",
+        ])
+    func otherOrigin(path: String) throws {
+        let failure = try #require(throws: RequestFailure.self) {
+            try PathRules.join(path, to: RequestURL("https://h/v1/"))
+        }
+        #expect(failure.reason == .invalidRequest)
+    }
+
+    @Test(
+        "User-info is refused and not repeated",
+        arguments: ["https://u:secret@h/v1/a", "//secret@h/v1/a", "https://@h/v1/a"])
+    func userInfo(path: String) throws {
+        let failure = try #require(throws: RequestFailure.self) {
+            try PathRules.join(path, to: RequestURL("https://h/v1/"))
+        }
+        #expect(failure.reason == .invalidRequest)
+        #expect(!failure.description.contains("secret"))
+    }
+
+    @Test(
+        "Control characters and bad escapes are refused",
+        arguments: ["a\r\nb", "a\u{0}", "\n", "a?b\tc", "%", "a%2", "a?%zz"])
+    func malformed(path: String) throws {
+        let failure = try #require(throws: RequestFailure.self) {
+            try PathRules.join(path, to: RequestURL("https://h/v1/"))
+        }
+        #expect(failure.reason == .invalidRequest)
+    }
+}

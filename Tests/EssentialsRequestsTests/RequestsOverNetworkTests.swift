@@ -1,0 +1,99 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import Testing
+
+@Suite struct RequestsOverNetworkTests {
+    private func withService(
+        _ handler: @escaping @Sendable (ServerRequest) -> ServerReply,
+        _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(handler: handler)
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url + "/v1"), transport: try CurlTransport())
+        do {
+            try await body(service, server)
+        } catch {
+            await service.shutdown()
+            server.stop()
+            throw error
+        }
+        await service.shutdown()
+        server.stop()
+    }
+
+    @Test("A model is fetched and decoded")
+    func get() async throws {
+        try await withService({ request in
+            .response(
+                headers: [("Content-Type", "application/json")],
+                body: #"{"id":7,"text":"\#(request.query("q") ?? "")"}"#)
+        }) { service, server in
+            let note: Note = try await service.get("notes", parameters: ["q": "a b"])
+            #expect(note == Note(id: 7, text: "a b"))
+            #expect(server.requests.map(\.target) == ["/v1/notes?q=a%20b"])
+            #expect(server.requests.first?.allHeaders("Accept") == ["application/json"])
+        }
+    }
+
+    @Test("A posted model reaches the server once, as JSON, and its echo comes back")
+    func post() async throws {
+        try await withService({ .response(status: 201, body: $0.body) }) { service, server in
+            let note = Note(id: 1, text: "é/\n")
+            #expect(try await service.post("notes", body: note, as: Note.self) == note)
+            #expect(server.requestCount == 1)
+            let request = try #require(server.requests.first)
+            #expect(request.method == "POST")
+            #expect(request.target == "/v1/notes")
+            #expect(request.allHeaders("Content-Type") == ["application/json"])
+            #expect(request.bodyText == #"{"id":1,"text":"é/\n"}"#)
+        }
+    }
+
+    @Test("A redirect is the failure status and is not followed")
+    func redirect() async throws {
+        try await withService({ _ in .response(status: 302, headers: [("Location", "/v1/other")]) }) {
+            service, server in
+            let failure = await #expect(throws: RequestFailure.self) { try await service.get("a", as: Note.self) }
+            #expect(failure?.reason == .status)
+            #expect(failure?.response?.head.headerFields[.location] == "/v1/other")
+            #expect(server.requestCount == 1)
+        }
+    }
+
+    @Test("A request whose token is cancelled while the server is silent ends as cancelled")
+    func cancelToken() async throws {
+        let arrived = LoopbackGate()
+        try await withService({ _ in
+            arrived.open()
+            return .hang
+        }) { service, server in
+            let result = await withCheckedContinuation { continuation in
+                let token = service.get("a", deserializeTo: Note.self) { continuation.resume(returning: $0) }
+                Task {
+                    await arrived.opened()
+                    token.cancel()
+                }
+            }
+            let failure = #expect(throws: RequestFailure.self) { try result.get() }
+            #expect(failure?.reason == .cancelled)
+            #expect(server.requestCount == 1)
+        }
+    }
+
+    @Test("A request whose task is cancelled while the server is silent ends as cancelled")
+    func cancelTask() async throws {
+        let arrived = LoopbackGate()
+        try await withService({ _ in
+            arrived.open()
+            return .hang
+        }) { service, _ in
+            let task = Task { () async throws(RequestFailure) -> Note in try await service.get("a") }
+            await arrived.opened()
+            task.cancel()
+            let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+            #expect(failure?.reason == .cancelled)
+        }
+    }
+}
