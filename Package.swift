@@ -31,9 +31,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -67,6 +64,24 @@ let package = Package(
             name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit"],
             swiftSettings: settings),
         .testTarget(
+            name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu11
+)
+
+// The tests' HTTP/2 server. Builds for the sanitizers leave it out: it takes longer to build than all the rest.
+if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
+    package.dependencies += [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    ]
+    package.targets += [
+        .testTarget(
             name: "EssentialsHTTP2Tests",
             dependencies: [
                 "EssentialsCurl", "EssentialsTestKit",
@@ -77,12 +92,5 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ],
             swiftSettings: settings),
-        .testTarget(
-            name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
-    ],
-    swiftLanguageModes: [.v6],
-    cLanguageStandard: .gnu11
-)
+    ]
+}

@@ -1,0 +1,67 @@
+#if canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A value that one thread delivers once, and that any number of threads block for.
+///
+/// Waiting blocks the thread, it does not suspend a task. A POSIX condition is used because there is no condition
+/// variable in `Synchronization`.
+///
+/// `@unchecked Sendable`: `value` is read and written only while `mutex` is held. Both pointers are constants; what
+/// they point to is initialized before the object can be shared, moved nowhere, and destroyed in `deinit`, when
+/// nobody else has a reference and thus nobody waits.
+final class BlockingResult<Value: Sendable>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var value: Value?
+
+    init() {
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        condition = .allocate(capacity: 1)
+        condition.initialize(to: pthread_cond_t())
+        // With default attributes neither call can fail on Linux.
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deinitialize(count: 1)
+        condition.deallocate()
+        mutex.deinitialize(count: 1)
+        mutex.deallocate()
+    }
+
+    /// Gives the value to all who wait and to all who come later. Only the first delivery counts.
+    func deliver(_ newValue: Value) {
+        pthread_mutex_lock(mutex)
+        if value == nil {
+            value = newValue
+        }
+        pthread_cond_broadcast(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Blocks the calling thread until there is a value.
+    func wait() -> Value {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let value { return value }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+}
+
+/// The identity of the calling thread, unique among the threads that run now.
+func currentThreadIdentity() -> UInt {
+    #if canImport(Musl)
+        UInt(bitPattern: pthread_self())
+    #else
+        UInt(pthread_self())
+    #endif
+}

@@ -1,0 +1,171 @@
+extension ServiceLocator {
+    /// Registers a service for a type in this locator, which retains it.
+    ///
+    /// A registration of the same type in a parent is covered, not touched.
+    ///
+    /// ```swift
+    /// try locator.register(ConstantEnvironment("https://api.example.com/v1/"), as: (any EnvironmentService).self)
+    /// try locator.register(FileLog(path: auditPath), as: (any LogService).self, named: "audit")
+    /// ```
+    ///
+    /// Any thread. Cost: a short lock, one allocation, no effect on threads that resolve.
+    ///
+    /// - Parameters:
+    ///   - service: The service.
+    ///   - type: What it is found by, usually a protocol: `(any EnvironmentService).self`.
+    ///   - name: Tells several registrations of one type apart.
+    ///   - fileID: Shown in errors about this registration, with `line`.
+    ///   - line: Shown in errors about this registration.
+    /// - Throws: ``ServiceLocatorError/Reason/duplicate``, ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    public func register<Service: Sendable>(
+        _ service: Service, as type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(ServiceLocatorError) {
+        let site = RegistrationSite(fileID: fileID, line: line)
+        try add(ServiceSlot<Service>(service, name: name, site: site))
+    }
+
+    /// Registers a factory that builds the service when it is first resolved; the locator retains the result.
+    ///
+    /// The factory runs once, on the thread of the first resolve, without a lock. It receives the locator in which it
+    /// is registered, also when a child asked, so that no service of a narrower scope ends up in a wider one. When it
+    /// throws, the error goes to those who asked, and the next resolve runs it again. After success it is released,
+    /// with what it captured; capture no locator, use the parameter.
+    ///
+    /// A factory that asks for its own service, in a round of any length and over any threads, gets
+    /// ``ServiceLocatorError/Reason/cycle``. A factory that blocks for another thread by other means than resolving
+    /// is not seen by that check.
+    ///
+    /// ```swift
+    /// try locator.registerLazy((any DataRequestService).self) { locator in
+    ///     try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
+    /// }
+    /// ```
+    ///
+    /// Any thread. Cost: a short lock, two allocations; once built, resolving costs what a strong registration costs.
+    ///
+    /// - Parameters:
+    ///   - type: What it is found by, usually a protocol.
+    ///   - name: Tells several registrations of one type apart.
+    ///   - fileID: Shown in errors about this registration, with `line`.
+    ///   - line: Shown in errors about this registration.
+    ///   - factory: Builds the service.
+    /// - Throws: ``ServiceLocatorError/Reason/duplicate``, ``ServiceLocatorError/Reason/tooManyRegistrations``. What
+    ///   the factory throws is thrown by resolving.
+    public func registerLazy<Service: Sendable>(
+        _ type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
+    ) throws(ServiceLocatorError) {
+        let site = RegistrationSite(fileID: fileID, line: line)
+        try add(ServiceSlot<Service>(name: name, site: site, factory: factory))
+    }
+
+    /// Registers a service unless this locator, parents left aside, has a registration for the type and name.
+    ///
+    /// Of several threads that do this at once, one succeeds.
+    ///
+    /// ```swift
+    /// try locator.registerIfAbsent(SilentMetrics(), as: (any MetricsService).self)
+    /// ```
+    ///
+    /// Any thread. Cost as ``register(_:as:named:fileID:line:)``.
+    ///
+    /// - Returns: Whether the service was registered.
+    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    @discardableResult
+    public func registerIfAbsent<Service: Sendable>(
+        _ service: Service, as type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(ServiceLocatorError) -> Bool {
+        let site = RegistrationSite(fileID: fileID, line: line)
+        let slot = ServiceSlot<Service>(service, name: name, site: site)
+        switch table.insert(slot, policy: .refuse) {
+        case .inserted: return true
+        case .refused: return false
+        case .full: throw .tooManyRegistrations(slot, in: self)
+        }
+    }
+
+    /// Registers a service in place of this locator's registration for the type and name, if it has one.
+    ///
+    /// Without a gap: every resolve finds the old registration or the new one. A factory of the old registration that
+    /// is running comes to its end, and those who wait for it get what it builds; later resolves get the new service.
+    /// A factory that has not run is released.
+    ///
+    /// ```swift
+    /// let original = try locator.replace(recorder, as: (any LogService).self)
+    /// ```
+    ///
+    /// Any thread. Cost as ``register(_:as:named:fileID:line:)``. The locator retains the old service as long as it
+    /// lives itself, and the old registration counts against ``registrationLimit``: do not use this as a variable.
+    ///
+    /// - Returns: The old service; nil if there was none, or only a lazy registration that was not built.
+    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    @discardableResult
+    public func replace<Service: Sendable>(
+        _ service: Service, as type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) throws(ServiceLocatorError) -> Service? {
+        let site = RegistrationSite(fileID: fileID, line: line)
+        return try exchange(ServiceSlot<Service>(service, name: name, site: site))
+    }
+
+    /// Registers a factory in place of this locator's registration for the type and name, if it has one.
+    ///
+    /// ``registerLazy(_:named:fileID:line:factory:)`` and ``replace(_:as:named:fileID:line:)`` in one, without a gap.
+    ///
+    /// ```swift
+    /// try locator.replaceLazy((any LogService).self) { _ in try FileLog(path: newPath) }
+    /// ```
+    ///
+    /// - Returns: The old service; nil if there was none, or only a lazy registration that was not built.
+    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    @discardableResult
+    public func replaceLazy<Service: Sendable>(
+        _ type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
+    ) throws(ServiceLocatorError) -> Service? {
+        let site = RegistrationSite(fileID: fileID, line: line)
+        return try exchange(ServiceSlot<Service>(name: name, site: site, factory: factory))
+    }
+
+    /// Removes this locator's registration for the type and name; a parent's becomes visible again.
+    ///
+    /// A factory that has not run is released. One that is running comes to its end, and those who wait for it get
+    /// what it builds. A built service is retained until the locator goes.
+    ///
+    /// ```swift
+    /// locator.unregister((any LogService).self, named: "audit")
+    /// ```
+    ///
+    /// Any thread. Cost: a short lock.
+    ///
+    /// - Returns: Whether there was a registration.
+    @discardableResult
+    public func unregister<Service: Sendable>(_ type: Service.Type, named name: String? = nil) -> Bool {
+        guard let removed = table.remove(ServiceKey(type, name: name)) else { return false }
+        removed.withdraw()
+        return true
+    }
+
+    private func add(_ slot: Slot) throws(ServiceLocatorError) {
+        switch table.insert(slot, policy: .refuse) {
+        case .inserted: return
+        case .refused(let existing): throw .duplicate(slot, existing: existing, in: self)
+        case .full: throw .tooManyRegistrations(slot, in: self)
+        }
+    }
+
+    private func exchange<Service: Sendable>(_ slot: ServiceSlot<Service>) throws(ServiceLocatorError) -> Service? {
+        switch table.insert(slot, policy: .replace) {
+        case .inserted(let replaced):
+            guard let replaced else { return nil }
+            // Found under the same key, which is made of `Service`; see `builtStorage(_:)`.
+            let old = unsafeDowncast(replaced, to: ServiceSlot<Service>.self)
+            old.withdraw()
+            return old.service
+        case .refused(let existing): throw .duplicate(slot, existing: existing, in: self)
+        case .full: throw .tooManyRegistrations(slot, in: self)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+extension ServiceLocatorError {
+    /// What kind of failure it is. New reasons may be added; compare with `==`, and keep a default.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        private enum Code: String, Sendable, CaseIterable {
+            case missing, duplicate, cycle, constructionFailed, tooManyRegistrations
+        }
+
+        private let code: Code
+
+        /// A stable name such as `missing`, for logs and scripts.
+        public var name: String { code.rawValue }
+        /// The same as ``name``.
+        public var description: String { name }
+
+        /// Every reason there is in this version.
+        public static let all: [Reason] = Code.allCases.map { Reason(code: $0) }
+
+        /// Neither the locator nor its parents have a registration for the type and name.
+        public static let missing = Reason(code: .missing)
+        /// The locator has a registration for the type and name already.
+        public static let duplicate = Reason(code: .duplicate)
+        /// To build the service, the service itself is needed.
+        public static let cycle = Reason(code: .cycle)
+        /// The factory of a lazy registration threw.
+        public static let constructionFailed = Reason(code: .constructionFailed)
+        /// The locator had as many registrations as it accepts.
+        public static let tooManyRegistrations = Reason(code: .tooManyRegistrations)
+    }
+}
+
+extension ServiceLocatorError.Reason {
+    /// What to try, where the error itself says nothing more exact.
+    public var remedy: String {
+        switch code {
+        case .missing:
+            "Register it in one of them before it is asked for, or use resolveOptional if it may be absent."
+        case .duplicate:
+            "Register it once, give one of them a name, or use replace or registerIfAbsent."
+        case .cycle:
+            "Let one of these services resolve the next one when it is used instead of when it is built; to wrap a "
+                + "parent's service of the same type, resolve that from the locator's parent."
+        case .constructionFailed:
+            "Correct what the factory needs and resolve again: it is kept, and runs again."
+        case .tooManyRegistrations:
+            "Keep values that change inside a service instead of registering each, or raise registrationLimit."
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/// Why a service could not be registered or resolved: what happened, and what to try.
+///
+/// The text is the same in every build configuration. It holds type names, locator names and source lines, and, for
+/// ``Reason/constructionFailed``, the text of the factory's own error. Copying it costs one retain.
+///
+/// ```swift
+/// do throws(ServiceLocatorError) {
+///     requests = try locator.resolve((any DataRequestService).self)
+/// } catch {
+///     if error.reason == .missing { print(error.searched) }
+///     throw error
+/// }
+/// ```
+public struct ServiceLocatorError: Error, Sendable {
+    private final class Storage: Sendable {
+        let reason: Reason
+        let message: String
+        let remedy: String
+        let serviceType: String
+        let serviceName: String?
+        let searched: [String]
+        let nearMisses: [String]
+        let path: [String]
+        let underlying: (any Error)?
+
+        init(
+            reason: Reason, message: String, remedy: String, serviceType: String, serviceName: String?,
+            searched: [String], nearMisses: [String], path: [String], underlying: (any Error)?
+        ) {
+            self.reason = reason
+            self.message = message
+            self.remedy = remedy
+            self.serviceType = serviceType
+            self.serviceName = serviceName
+            self.searched = searched
+            self.nearMisses = nearMisses
+            self.path = path
+            self.underlying = underlying
+        }
+    }
+
+    private let storage: Storage
+
+    init(
+        _ reason: Reason, _ message: String, remedy: String? = nil, serviceType: String, serviceName: String?,
+        searched: [String] = [], nearMisses: [String] = [], path: [String] = [], underlying: (any Error)? = nil
+    ) {
+        storage = Storage(
+            reason: reason, message: message, remedy: remedy ?? reason.remedy, serviceType: serviceType,
+            serviceName: serviceName, searched: searched, nearMisses: nearMisses, path: path, underlying: underlying)
+    }
+
+    /// What kind of failure this is; its ``Reason/name`` is stable across versions.
+    public var reason: Reason { storage.reason }
+    /// What happened.
+    public var message: String { storage.message }
+    /// What to try.
+    public var remedy: String { storage.remedy }
+    /// The type it is about, with its module.
+    public var serviceType: String { storage.serviceType }
+    /// The registration's name it is about, nil for a registration without a name.
+    public var serviceName: String? { storage.serviceName }
+    /// The names of the locators that were searched, nearest first; empty unless the reason is ``Reason/missing``.
+    public var searched: [String] { storage.searched }
+    /// Registrations that come close to a missing one, each with its locator and source line.
+    ///
+    /// The same type under another name, another type spelled the same, and built services that are of the type too.
+    public var nearMisses: [String] { storage.nearMisses }
+    /// The services of a cycle, each the reason for the next; the first is repeated at the end.
+    public var path: [String] { storage.path }
+    /// What the factory threw, for ``Reason/constructionFailed``.
+    public var underlying: (any Error)? { storage.underlying }
+}
+
+extension ServiceLocatorError: CustomStringConvertible {
+    /// Reason, message and remedy in one line.
+    public var description: String { "\(reason.name): \(message) \(remedy)" }
+}

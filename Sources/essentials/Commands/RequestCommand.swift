@@ -1,0 +1,59 @@
+import ArgumentParser
+import ServiceEssentials
+
+/// What the commands that send one request have in common.
+protocol RequestCommand: AsyncParsableCommand {
+    /// The method that the command is named after.
+    static var method: HTTPRequest.Method { get }
+    var request: RequestOptions { get }
+    /// The body's options, of commands that take a body.
+    var body: BodyOptions? { get }
+    var trust: TrustOptions { get }
+    var connection: ConnectionOptions { get }
+    var output: OutputOptions { get }
+}
+
+extension RequestCommand {
+    var body: BodyOptions? { nil }
+
+    func run() async throws {
+        try await FailurePrinter(format: output.errorFormat).run { () async throws(RequestFailure) in
+            let exchange = try makeExchange()
+            try await Interruption.watch(removing: exchange.file?.temporaryPath) { () async throws(RequestFailure) in
+                try await exchange.run()
+            }
+        }
+    }
+
+    private func makeExchange() throws(RequestFailure) -> StreamedExchange {
+        var fields = try request.headerFields()
+        let content = try body?.content() ?? .none
+        if body?.json != nil, fields[.contentType] == nil { fields[.contentType] = "application/json" }
+        let sent = TransportRequest(
+            Self.method, try request.target(), headerFields: fields, body: content,
+            options: connection.transportOptions)
+        let policy = try trust.policy()
+        return StreamedExchange(
+            request: sent, transport: try CurlTransport(trust: policy, configuration: connection.configuration()),
+            maximumBody: connection.maximumBody?.bytes, expected: output.expected,
+            printsHead: output.includesHead || Self.method == .head, printsTimings: output.printsTimings,
+            file: try output.file.map { path throws(RequestFailure) in try OutputFile(path: path) })
+    }
+
+    /// A description with what every such command's help ends with.
+    static func describe(_ abstract: String, _ examples: String) -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: method.rawValue.lowercased(), abstract: abstract,
+            discussion: """
+                The body goes to standard output byte for byte as it arrives; a compressed one is unpacked, unless a \
+                header asks for an encoding. No redirect is followed. A status outside of --expect still prints the \
+                body, and ends with the error "status".
+
+                EXAMPLES
+                \(examples)
+
+                EXIT CODES
+                  0 done, 1 the request failed, 64 wrong usage or a refused value, 130 Ctrl-C
+                """)
+    }
+}

@@ -1,0 +1,121 @@
+import Dispatch
+import EssentialsTestKit
+import ServiceEssentials
+
+/// The steps of the demonstration. Each does what application code does, and says what happened.
+struct Demo {
+    let api: DemoAPI
+    private let locator: ServiceLocator
+
+    init(api: DemoAPI) throws {
+        self.api = api
+        locator = try bootstrap(baseURL: api.server.url + "/v1/", pins: api.pins, anchors: api.anchors)
+    }
+
+    /// One line of the demonstration.
+    struct Step {
+        let name: String
+        let run: () async throws -> String
+    }
+
+    var steps: [Step] {
+        [
+            Step(name: "bootstrap", run: bootstrapped), Step(name: "get", run: getsAModel),
+            Step(name: "post", run: postsAModel), Step(name: "child locator", run: coversAServiceForOneWorkflow),
+            Step(name: "cancel", run: cancelsARequest), Step(name: "wrong key", run: refusesAnotherKey),
+        ]
+    }
+
+    /// Registering builds nothing: no connection is made before the first request.
+    private func bootstrapped() throws -> String {
+        let environment = try locator.resolve((any EnvironmentService).self)
+        try promise(api.server.connectionCount == 0, "nothing connects before the first request")
+        return "the locator “\(locator.name)” leads to \(environment.baseURL), with \(api.pins.count) pins"
+            + " and \(api.server.connectionCount) connections"
+    }
+
+    /// Resolving the service builds it; the answer is read as a model.
+    private func getsAModel() async throws -> String {
+        let user = try await firstUser(locator)
+        try promise(api.server.requestCount == 1, "one request is sent")
+        return "users/1 is \(user.name), after \(api.server.requestCount) request"
+            + " over \(api.server.handshakes.last?.version ?? "no TLS")"
+    }
+
+    /// A model is sent as JSON, and another comes back.
+    private func postsAModel() async throws -> String {
+        let requests = try locator.resolve((any DataRequestService).self)
+        let created: User = try await requests.post("users", body: NewUser(name: "Grace Hopper"))
+        let sent = api.server.requests.last
+        try promise(sent?.method == "POST" && created.name == "Grace Hopper", "the server reads what was posted")
+        return "the server received \(sent?.bodyText ?? "nothing") and made user \(created.id), \(created.name),"
+            + " over \(api.server.connectionCount) connection in all"
+    }
+
+    /// A child locator covers one service for one workflow; everything else is its parent's.
+    private func coversAServiceForOneWorkflow() async throws -> String {
+        let requestsBefore = api.server.requestCount
+        let checkout = ServiceLocator(name: "checkout", parent: locator)
+        try checkout.register(CannedRequests(user: User(id: 7, name: "a double")), as: (any DataRequestService).self)
+
+        let inside = try await firstUser(checkout)
+        let sentInside = api.server.requestCount - requestsBefore
+        let outside = try await firstUser(locator)
+        let environment = try checkout.resolve((any EnvironmentService).self)
+        try promise(sentInside == 0 && inside != outside, "the double answers inside of the workflow only")
+        return "in “\(checkout.name)” users/1 is \(inside.name) (\(sentInside) requests),"
+            + " in “\(locator.name)” \(outside.name); both lead to \(environment.baseURL.origin)"
+    }
+
+    /// A completion handler on the application's queue, and a token that cancels; the server never gets to answer.
+    private func cancelsARequest() async throws -> String {
+        let requests = try locator.resolve((any DataRequestService).self)
+        let queue = DispatchQueue(label: "app.reports")
+        let (results, handler) = AsyncStream<Result<Report, RequestFailure>>.makeStream()
+
+        let token = requests.get("report", deserializeTo: Report.self, completionQueue: queue) { result in
+            dispatchPrecondition(condition: .onQueue(queue))
+            handler.yield(result)
+            handler.finish()
+        }
+        await api.reportRequested.opened()
+        token.cancel()
+
+        var iterator = results.makeAsyncIterator()
+        let result = await iterator.next()
+        api.reportReleased.open()
+        guard case .failure(let failure) = result else { throw BrokenPromise(text: "a cancelled request fails") }
+        try promise(failure.reason == .cancelled, "the failure is “cancelled”")
+        return "the handler received “\(failure.reason)” while the server held its reply back"
+    }
+
+    /// A certificate of the same authority for the same host, and a key that is not pinned.
+    private func refusesAnotherKey() async throws -> String {
+        let misled = try bootstrap(baseURL: api.impostor.url + "/v1/", pins: api.pins, anchors: api.anchors)
+        do {
+            _ = try await firstUser(misled)
+        } catch let failure as RequestFailure {
+            let seen = api.impostor.applicationBytesReceived
+            try promise(failure.reason == .pinMismatch && seen == 0, "nothing is sent to a server with another key")
+            return "“\(failure.reason)” in the phase “\(failure.phase)”; the server saw \(seen) bytes of the request"
+        }
+        throw BrokenPromise(text: "another key is refused")
+    }
+}
+
+extension Demo {
+    /// What application code looks like: it asks the locator that it was given, and knows no more.
+    private func firstUser(_ locator: ServiceLocator) async throws -> User {
+        try await locator.resolve((any DataRequestService).self).get("users/1")
+    }
+
+    private func promise(_ isKept: Bool, _ text: String) throws(BrokenPromise) {
+        guard isKept else { throw BrokenPromise(text: text) }
+    }
+}
+
+/// What a step promised and did not keep.
+struct BrokenPromise: Error, CustomStringConvertible {
+    let text: String
+    var description: String { "it was promised that \(text)." }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import EssentialsTestKit
+import ServiceEssentials
+
+/// `essentials demo`
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Show the package at work, without a network.",
+        discussion: """
+            Starts an HTTPS API on this machine's loopback address, inside the process, and uses it as an application \
+            does: a locator with an environment and a lazily built, pinned request service; a child locator that covers \
+            one service; a GET, a POST, a cancelled request; and a server whose key is not pinned. Every line says what \
+            happened. The source of the demonstration is meant to be copied from.
+
+            EXIT CODES
+              0 every step went as promised, 1 one did not
+            """)
+
+    @OptionGroup(title: "Output") var errors: ErrorOptions
+
+    func run() async throws {
+        try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
+            do {
+                try await show()
+            } catch let failure as RequestFailure {
+                throw failure
+            } catch {
+                throw RequestFailure(
+                    .protocolViolation, "A step of the demonstration failed: \(error)",
+                    remedy: "Report it with the lines above.", underlying: error)
+            }
+        }
+    }
+
+    private func show() async throws {
+        let demo = try Demo(api: DemoAPI())
+        for step in demo.steps {
+            let result = try await step.run()
+            try StandardStream.output.write("\(step.name): \(result)\n")
+        }
+    }
+}

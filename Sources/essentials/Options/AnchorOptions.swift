@@ -1,0 +1,29 @@
+import ArgumentParser
+import ServiceEssentials
+
+/// Which authorities a server's chain may lead to.
+struct AnchorOptions: ParsableArguments {
+    @Option(
+        name: .customLong("anchor"),
+        help: ArgumentHelp("Trust the certificates of this PEM file and no others; repeatable.", valueName: "file"))
+    var only: [String] = []
+
+    @Option(
+        name: .customLong("add-anchor"),
+        help: ArgumentHelp(
+            "Trust the certificates of this PEM file besides the system's; repeatable.", valueName: "file"))
+    var added: [String] = []
+
+    func validate() throws {
+        if !only.isEmpty, !added.isEmpty { throw ValidationError("Give --anchor or --add-anchor, not both.") }
+    }
+
+    func anchors() throws(RequestFailure) -> TrustAnchors {
+        if !only.isEmpty { return try .only(Self.read(only)) }
+        return added.isEmpty ? .system : try .systemAnd(Self.read(added))
+    }
+
+    private static func read(_ paths: [String]) throws(RequestFailure) -> [PEM] {
+        try paths.map { path throws(RequestFailure) in try PEM(contentsOfFile: path) }
+    }
+}

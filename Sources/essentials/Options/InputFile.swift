@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Glibc
+import ServiceEssentials
+
+/// Reads a request's body from a file or from standard input.
+enum InputFile {
+    /// The most bytes that are read into memory.
+    static let maximum = 1 << 30
+
+    static func bytes(of text: String) -> Data { Data(text.utf8) }
+
+    static func standardInput() throws(RequestFailure) -> Data {
+        try read(STDIN_FILENO, name: "Standard input")
+    }
+
+    static func contents(of path: String) throws(RequestFailure) -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError.file("“\(path)” could not be read") }
+        defer { close(descriptor) }
+        return try read(descriptor, name: "“\(path)”")
+    }
+
+    private static func read(_ descriptor: Int32, name: String) throws(RequestFailure) -> Data {
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count == 0 { return data }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw SystemError.file("\(name) could not be read") }
+            guard data.count + count <= maximum else {
+                throw RequestFailure(
+                    .tooLarge, "\(name) is over \(maximum) bytes, the most that is sent from memory.",
+                    remedy: "Send it in parts.")
+            }
+            data.append(contentsOf: buffer[..<count])
+        }
+    }
+}

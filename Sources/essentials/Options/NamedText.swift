@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// A name and a value given in one argument: `name=value` or `Name: value`.
+struct NamedText: Sendable, Equatable {
+    let name: String
+    let value: String
+
+    /// Reads `name=value`; the value may be empty and may hold further equals signs.
+    static func queryItem(_ text: String) throws -> NamedText {
+        guard let (name, value) = split(text, at: UInt8(ascii: "=")), !name.isEmpty else {
+            throw ValidationError("Write a query item as name=value.")
+        }
+        return NamedText(name: name, value: value)
+    }
+
+    /// Reads `Name: value`; blanks around the value are dropped. What is left is checked when the request is made.
+    static func header(_ text: String) throws -> NamedText {
+        guard let (name, value) = split(text, at: UInt8(ascii: ":")), !name.isEmpty else {
+            throw ValidationError("Write a header field as 'Name: value'.")
+        }
+        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
+        var scalars = value.unicodeScalars.drop(while: isBlank)
+        while let last = scalars.last, isBlank(last) { scalars.removeLast() }
+        return NamedText(name: name, value: String(scalars))
+    }
+
+    /// Splits at the first separator. By bytes: a combining character after it would hide it from `Character`s.
+    private static func split(_ text: String, at separator: UInt8) -> (String, String)? {
+        let bytes = text.utf8
+        guard let index = bytes.firstIndex(of: separator) else { return nil }
+        return (String(text[..<index]), String(text[bytes.index(after: index)...]))
+    }
+}

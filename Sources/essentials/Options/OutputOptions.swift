@@ -1,0 +1,30 @@
+import ArgumentParser
+
+/// What becomes of the response.
+struct OutputOptions: ParsableArguments {
+    @Option(
+        name: .customLong("expect"),
+        help: ArgumentHelp(
+            "The statuses that are a success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
+        transform: StatusSet.init)
+    var expected = StatusSet.successful
+
+    @Flag(
+        name: .customLong("include"),
+        help: "Print the status line and the header fields first, on standard output also with --output.")
+    var includesHead = false
+
+    @Flag(name: .customLong("timings"), help: "Print on standard error when each phase was over and what it took.")
+    var printsTimings = false
+
+    @Option(
+        name: .customLong("output"),
+        help: ArgumentHelp(
+            "Write the body to this file, which appears when the body is whole and the status expected, and is untouched otherwise.",
+            valueName: "file"))
+    var file: String?
+
+    @OptionGroup var errors: ErrorOptions
+
+    var errorFormat: FailurePrinter.Format { errors.format }
+}

@@ -1,0 +1,47 @@
+import ServiceEssentials
+
+/// The lines of `--timings`: for each phase the moment when it was over, and what it took.
+struct TimingsReport {
+    let metrics: TransportMetrics
+    let total: Duration
+    let bodyBytes: Int
+    let isReused: Bool
+
+    var lines: [String] {
+        let moments: [(name: String, moment: Duration?)] = [
+            ("name resolution", metrics.nameResolved), ("connect", metrics.connected), ("TLS", metrics.secured),
+            ("request", metrics.requestBegan), ("first byte", metrics.firstByte), ("total", total),
+        ]
+        var lines = [Self.row("", "after", "took")]
+        var previous = Duration.zero
+        for (name, moment) in moments {
+            lines.append(Self.row(name, Self.text(moment), Self.text(moment.map { max(.zero, $0 - previous) })))
+            previous = moment ?? previous
+        }
+        lines.append(Self.row("bytes", "\(bodyBytes)", ""))
+        lines.append(Self.row("reused", isReused ? "yes" : "no", ""))
+        return lines
+    }
+
+    /// Milliseconds with two decimals, or a dash for what did not happen.
+    private static func text(_ duration: Duration?) -> String {
+        guard let duration else { return "-" }
+        let (seconds, attoseconds) = duration.components
+        let hundredths = seconds * 100_000 + attoseconds / 10_000_000_000_000
+        let decimals = hundredths % 100
+        return "\(hundredths / 100).\(decimals < 10 ? "0" : "")\(decimals) ms"
+    }
+
+    private static func row(_ name: String, _ first: String, _ second: String) -> String {
+        let line = name.padded(to: 15) + first.padded(to: -14) + second.padded(to: -14)
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+extension String {
+    /// The text with spaces behind it, or before it for a negative width.
+    fileprivate func padded(to width: Int) -> String {
+        let padding = String(repeating: " ", count: max(0, abs(width) - count))
+        return width < 0 ? padding + self : self + padding
+    }
+}
