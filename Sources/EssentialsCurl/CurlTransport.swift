@@ -38,7 +38,7 @@ public final class CurlTransport: Transport {
         owner = EngineOwner(try Engine(trust: trust, configuration: configuration))
     }
 
-    /// Sends a request; see ``Transport/send(_:)``. Callable from any task; nothing blocks.
+    /// Sends a request; as the protocol `Transport` says. Callable from any task; nothing blocks.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         let prepared = try PreparedRequest(request, policy: trust.policy, userAgent: configuration.userAgent)
         let exchange = makeExchange(prepared)
