@@ -347,6 +347,11 @@ const ce_report *ce_transfer_report(const ce_transfer *transfer) {
     return transfer->connection ? &transfer->connection->report : NULL;
 }
 
+bool ce_transfer_on_kept_connection(const ce_transfer *transfer) {
+    long opened = 0;
+    return curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
+}
+
 static int64_t read_time(CURL *easy, CURLINFO info) {
     curl_off_t value = 0;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? (int64_t)value : 0;

@@ -16,7 +16,7 @@ struct EssentialsTool: AsyncParsableCommand {
 
             EXIT CODES
               0    Done.
-              1    The request failed; one line "error: REASON: text" on standard error says why. REASON is stable.
+              1    The request failed, as “error: REASON: text” says; REASON is stable.
               64   Wrong usage, or a value that was refused before anything was sent.
               130  Interrupted with Ctrl-C.
               143  Terminated by SIGTERM.

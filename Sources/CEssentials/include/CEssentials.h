@@ -262,6 +262,8 @@ const char *_Nonnull ce_transfer_cipher(const ce_transfer *_Nonnull transfer);
 /// Monotonic milliseconds when bytes last moved.
 int64_t ce_transfer_last_activity_ms(const ce_transfer *_Nonnull transfer);
 unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
+/// Whether the connection had been opened for an earlier request; the transfer need not have sent anything.
+bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_tls_resumed(const ce_transfer *_Nonnull transfer);
 
 // MARK: Streaming

@@ -7,12 +7,11 @@ final class BodyPipe: Sendable {
     static let softLimit = 4
 
     private struct State {
-        /// Chunks in reverse order of their arrival are never kept: taken ones leave at once.
+        /// A taken chunk leaves its place empty at once, so that its memory is not kept with the array.
         var chunks: [BodyChunk?] = []
         var first = 0
         var waiter: CheckedContinuation<Void, Never>?
         var end: Result<Void, RequestFailure>?
-        var isHandedOut = false
 
         var count: Int { chunks.count - first }
 
@@ -41,11 +40,6 @@ final class BodyPipe: Sendable {
     init(requests: Requests) { self.requests = requests }
 
     // MARK: Engine thread
-
-    var isHandedOut: Bool {
-        get { state.withLock { $0.isHandedOut } }
-        set { state.withLock { $0.isHandedOut = newValue } }
-    }
 
     /// Whether a reader waits with nothing to read.
     var isAwaited: Bool { state.withLock { $0.waiter != nil && $0.count == 0 } }

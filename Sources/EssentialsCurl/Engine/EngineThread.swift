@@ -141,8 +141,7 @@ final class EngineThread: @unchecked Sendable {
         let prepared = exchange.prepared
         multiplexing.learn(prepared, transfer)
         if let failure = Failures.failure(prepared, transfer, code, policy: trust.policy) {
-            // A session without evidence may be one that libcurl stored without it: once, a fresh handshake decides.
-            if failure.reason == .trustEvidence, !exchange.triedFreshConnection, exchange.upload == nil {
+            if shouldTryFreshConnection(exchange, transfer, failure) {
                 release(exchange)
                 exchange.triedFreshConnection = true
                 return start(exchange)
@@ -150,12 +149,18 @@ final class EngineThread: @unchecked Sendable {
             let underlying = exchange.upload?.failure.map { Failures.source($0, prepared) }
             return end(exchange, .failure(underlying ?? failure))
         }
-        if let body = exchange.body {
-            serveHead(of: exchange, transfer)
-            deliver(to: body, from: transfer, partial: true)
-            return end(exchange, nil)
-        }
-        end(exchange, .success(ResponseReader.whole(transfer)))
+        end(exchange, exchange.body == nil ? .success(ResponseReader.whole(transfer)) : nil)
+    }
+
+    /// Whether a connection of its own may give what a kept one did not, once. Nothing of the request was sent.
+    private func shouldTryFreshConnection(
+        _ exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
+    ) -> Bool {
+        guard !exchange.triedFreshConnection, ce_transfer_send_count(transfer) == 0 else { return false }
+        // A newer libcurl may store a session without the evidence that was attached to it.
+        if failure.reason == .trustEvidence { return true }
+        // libcurl hands a kept HTTP/1.1 connection to a request that insists on HTTP/2.
+        return ce_transfer_refusal(transfer) == CE_REFUSED_NOT_HTTP2 && ce_transfer_on_kept_connection(transfer)
     }
 
     /// Takes a transfer off libcurl and ends its exchange.
@@ -164,8 +169,13 @@ final class EngineThread: @unchecked Sendable {
         end(exchange, .failure(failure))
     }
 
-    /// Ends an exchange: nil when the response was handed out before and its body is whole.
+    /// Ends an exchange: nil when its body was a stream, which is whole now.
     private func end(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?) {
+        if let body = exchange.body, let transfer = exchange.transfer {
+            // A reader gets all that came before the end, whatever the end is.
+            serveHead(of: exchange, transfer)
+            deliver(to: body, from: transfer, partial: true)
+        }
         if case .failure(let failure) = outcome { exchange.body?.finish(failure) } else { exchange.body?.finish(nil) }
         exchange.upload?.stop()
         release(exchange)
@@ -184,8 +194,10 @@ final class EngineThread: @unchecked Sendable {
         exchange.slot = -1
     }
 
+    /// Decides what the awaiting task receives. The first call counts: a response that was handed out stays.
     private func finish(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>) {
-        guard exchange.continuation != nil else { return }
+        guard !exchange.isFinished else { return }
+        exchange.isFinished = true
         exchange.setOutcome(outcome)
         finished.append(exchange)
     }
@@ -240,8 +252,7 @@ final class EngineThread: @unchecked Sendable {
 
     /// Hands the response out when its head has come and its body follows as a stream.
     private func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
-        guard let body = exchange.body, !body.isHandedOut, ce_transfer_has_head(transfer) else { return }
-        body.isHandedOut = true
+        guard let body = exchange.body, !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
         finish(exchange, .success(ResponseReader.head(transfer, body: ResponseBody(source: BodyStream(body)))))
     }
 

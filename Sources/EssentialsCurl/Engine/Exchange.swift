@@ -19,6 +19,7 @@ final class Exchange: @unchecked Sendable {
     var transfer: OpaquePointer?
     var slot = -1
     var isPaused = false
+    var isFinished = false
     var triedFreshConnection = false
 
     init(prepared: PreparedRequest, upload: UploadPump?, body: BodyPipe?) {

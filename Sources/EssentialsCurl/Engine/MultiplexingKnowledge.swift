@@ -18,7 +18,10 @@ struct MultiplexingKnowledge {
     }
 
     mutating func learn(_ prepared: PreparedRequest, _ transfer: OpaquePointer) {
-        guard prepared.origin.scheme == .https, ce_transfer_has_head(transfer) else { return }
+        // An exchange that was told to speak HTTP/1.1 says nothing about what the origin can.
+        guard prepared.origin.scheme == .https, prepared.request.options.protocolVersion != .http1,
+            ce_transfer_has_head(transfer)
+        else { return }
         let sharesNot = ce_transfer_timings(transfer).http_version < 20
         guard sharesNot != withoutSharing.contains(prepared.origin) else { return }
         if withoutSharing.count >= Self.maximum { withoutSharing = [] }

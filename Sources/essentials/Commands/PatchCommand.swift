@@ -8,7 +8,7 @@ struct PatchCommand: RequestCommand {
         "Change a part of a resource.",
         #"""
           essentials patch https://api.example.com/users/1 --json '{"name": "Ada"}'
-          essentials patch https://example.com/doc --data @diff --header 'Content-Type: text/x-diff'
+          essentials patch https://example.com/doc --data @diff
         """#)
 
     @OptionGroup(title: "Request") var request: RequestOptions

@@ -32,7 +32,8 @@ struct PinsReport {
         let days = abs(left) / day
         let count = days == 1 ? "1 day" : "\(days) days"
         return left < 0
-            ? "expired \(date(certificate.notAfter)), \(count) ago" : "expires \(date(certificate.notAfter)), \(count) left"
+            ? "expired \(date(certificate.notAfter)), \(count) ago"
+            : "expires \(date(certificate.notAfter)), \(count) left"
     }
 
     /// The day in UTC, as ISO 8601 writes it.

@@ -8,7 +8,7 @@ struct PostCommand: RequestCommand {
         "Send a body for the resource to act on.",
         #"""
           essentials post https://api.example.com/users --json '{"name": "Ada"}'
-          essentials post https://example.com/upload --data @photo.jpg --header 'Content-Type: image/jpeg'
+          essentials post https://example.com/upload --data @photo.jpg
         """#)
 
     @OptionGroup(title: "Request") var request: RequestOptions

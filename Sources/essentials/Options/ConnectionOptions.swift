@@ -12,7 +12,8 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         name: .customLong("timeout"),
-        help: ArgumentHelp("For the whole exchange, such as 300ms, 5s, 2m; a plain number is seconds.", valueName: "time"),
+        help: ArgumentHelp(
+            "For the whole exchange, such as 300ms, 5s, 2m; a plain number is seconds.", valueName: "time"),
         transform: DurationArgument.read)
     var total: Duration?
 

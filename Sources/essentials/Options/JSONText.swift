@@ -1,38 +1,108 @@
 import ArgumentParser
-import FoundationEssentials
 
-/// Checks that a text is JSON, before it is sent as it stands.
-enum JSONText {
+/// Checks that a text is JSON (RFC 8259), before it is sent as it stands.
+///
+/// The decoder of FoundationEssentials is no judge: it lets commas before a closing bracket pass.
+struct JSONText {
+    private static let maximumDepth = 512
+    private var rest: Substring.UTF8View
+    private var depth = 0
+
     /// The text itself.
     static func checked(_ text: String) throws -> String {
-        do {
-            _ = try JSONDecoder().decode(AnyJSON.self, from: Data(text.utf8))
-        } catch {
+        var reader = JSONText(rest: text[...].utf8)
+        guard reader.value(), reader.rest.isEmpty else {
             throw ValidationError("It is no valid JSON. Check its quotes, commas and brackets.")
         }
         return text
     }
-}
 
-/// Any JSON value. Every part is decoded, because the decoder checks numbers and strings only when they are asked for.
-private struct AnyJSON: Decodable {
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
+    private init(rest: Substring.UTF8View) { self.rest = rest }
 
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+    /// Reads a value with the white space around it.
+    private mutating func value() -> Bool {
+        skipSpace()
+        defer { skipSpace() }
+        switch rest.first {
+        case UInt8(ascii: "{"): return list(closedBy: UInt8(ascii: "}")) { $0.member() }
+        case UInt8(ascii: "["): return list(closedBy: UInt8(ascii: "]")) { $0.value() }
+        case UInt8(ascii: "\""): return string()
+        case UInt8(ascii: "t"): return take("true")
+        case UInt8(ascii: "f"): return take("false")
+        case UInt8(ascii: "n"): return take("null")
+        default: return number()
+        }
     }
 
-    init(from decoder: any Decoder) throws {
-        if let object = try? decoder.container(keyedBy: Key.self) {
-            for key in object.allKeys { _ = try object.decode(AnyJSON.self, forKey: key) }
-        } else if var array = try? decoder.unkeyedContainer() {
-            while !array.isAtEnd { _ = try array.decode(AnyJSON.self) }
-        } else {
-            let value = try decoder.singleValueContainer()
-            if value.decodeNil() || (try? value.decode(Bool.self)) != nil { return }
-            if (try? value.decode(String.self)) == nil { _ = try value.decode(Double.self) }
+    private mutating func list(closedBy end: UInt8, element: (inout JSONText) -> Bool) -> Bool {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.maximumDepth else { return false }
+        rest.removeFirst()
+        skipSpace()
+        if take(end) { return true }
+        repeat {
+            guard element(&self) else { return false }
+        } while take(UInt8(ascii: ","))
+        return take(end)
+    }
+
+    private mutating func member() -> Bool {
+        skipSpace()
+        guard rest.first == UInt8(ascii: "\""), string() else { return false }
+        skipSpace()
+        return take(UInt8(ascii: ":")) && value()
+    }
+
+    private mutating func string() -> Bool {
+        rest.removeFirst()
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return true
+            case 0..<0x20: return false
+            case UInt8(ascii: "\\"): guard escape() else { return false }
+            default: break
+            }
         }
+        return false
+    }
+
+    private mutating func escape() -> Bool {
+        guard let byte = rest.popFirst() else { return false }
+        guard byte == UInt8(ascii: "u") else { return "\"\\/bfnrt".utf8.contains(byte) }
+        let digits = rest.prefix(4)
+        rest = rest.dropFirst(4)
+        return digits.count == 4 && digits.allSatisfy { "0123456789abcdefABCDEF".utf8.contains($0) }
+    }
+
+    private mutating func number() -> Bool {
+        _ = take(UInt8(ascii: "-"))
+        guard take(UInt8(ascii: "0")) || digits() else { return false }
+        if take(UInt8(ascii: ".")), !digits() { return false }
+        guard take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) else { return true }
+        _ = take(UInt8(ascii: "+")) || take(UInt8(ascii: "-"))
+        return digits()
+    }
+
+    private mutating func digits() -> Bool {
+        let digits = rest.prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(digits.count)
+        return !digits.isEmpty
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard rest.first == byte else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func take(_ word: String) -> Bool {
+        guard rest.starts(with: word.utf8) else { return false }
+        rest = rest.dropFirst(word.utf8.count)
+        return true
+    }
+
+    private mutating func skipSpace() {
+        rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0a || $0 == 0x0d }
     }
 }

@@ -26,5 +26,9 @@ struct OutputOptions: ParsableArguments {
 
     @OptionGroup var errors: ErrorOptions
 
+    func validate() throws {
+        if file?.isEmpty == true { throw ValidationError("--output needs the name of a file.") }
+    }
+
     var errorFormat: FailurePrinter.Format { errors.format }
 }

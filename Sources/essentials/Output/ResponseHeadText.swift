@@ -4,7 +4,7 @@ import ServiceEssentials
 enum ResponseHeadText {
     static func print(_ response: TransportResponse) throws(RequestFailure) {
         let name = response.connection.protocolName.isEmpty ? "HTTP" : response.connection.protocolName
-        var bytes = Array("\(name) \(response.status)\n".utf8)
+        var bytes = Array("\(name) \(StatusText.text(of: response.status))\n".utf8)
         for field in response.headerFields {
             bytes += Array("\(field.name.rawName): ".utf8)
             // The value's own bytes, which need not be UTF-8.

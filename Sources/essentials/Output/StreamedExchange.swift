@@ -51,7 +51,8 @@ struct StreamedExchange: Sendable {
             }
             if let maximumBody, chunk.count > maximumBody - count {
                 throw RequestFailure(
-                    .tooLarge, "The body is over \(maximumBody) bytes.", remedy: "Raise --max-body if so much is expected.",
+                    .tooLarge, "The body is over \(maximumBody) bytes.",
+                    remedy: "Raise --max-body if so much is expected.",
                     phase: .receiving, host: host)
             }
             count += chunk.count
@@ -66,7 +67,8 @@ struct StreamedExchange: Sendable {
 
     private func unexpected(_ status: HTTPResponse.Status) -> RequestFailure {
         RequestFailure(
-            .status, "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(status).",
+            .status,
+            "\(request.method.rawValue) \(request.url.redacted) was answered with \(StatusText.text(of: status)).",
             remedy: "See the body for the server's reason, or name the status with --expect.", phase: .receiving,
             host: host)
     }
