@@ -41,6 +41,14 @@ extension CurlTransport {
     }
 }
 
+extension CurlTransport {
+    /// The versions of libcurl and its TLS library that this process uses, for reports.
+    public static var libraryVersions: String {
+        let facts = LibraryRequirements.facts()
+        return "libcurl/\(facts.curlVersion) \(facts.tlsVersion)"
+    }
+}
+
 extension CurlTransport.Configuration {
     /// The overrides as libcurl reads them: texts with a NUL behind each and one more at the end.
     var resolveBlock: [CChar]? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServiceEssentials
 
 /// The command-line tool: requests, pins, and a demonstration of the package.
 @main
@@ -21,7 +22,7 @@ struct EssentialsTool: AsyncParsableCommand {
               130  Interrupted with Ctrl-C.
               143  Terminated by SIGTERM.
             """,
-        version: "0.1.0",
+        version: "essentials 0.1.0 (\(CurlTransport.libraryVersions))",
         subcommands: [
             GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, PinsCommand.self, DemoCommand.self,

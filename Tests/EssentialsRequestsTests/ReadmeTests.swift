@@ -1,3 +1,4 @@
+import Dispatch
 import EssentialsTestKit
 import FoundationEssentials
 import ServiceEssentials

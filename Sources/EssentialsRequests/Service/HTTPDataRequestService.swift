@@ -64,7 +64,7 @@ public struct HTTPDataRequestService: DataRequestService {
         guard !request.expectedStatus.contains(where: { $0.contains(code) }) else { return }
         logger.debug("unexpected status", metadata: ["url": "\(url.redacted)", "status": "\(code)"])
         throw RequestFailure(
-            .status, "\(request.method.rawValue) \(url.redacted) was answered with the status \(response.status).",
+            .status, "\(request.method.rawValue) \(url.redacted) was answered with the status \(code).",
             phase: .receiving, host: url.origin.host.text,
             response: FailedResponse(head: response.head, body: response.body.data ?? Data()))
     }

@@ -1,0 +1,36 @@
+import Testing
+
+extension ToolTests {
+    @Suite("The tool's own words")
+    struct ManualTests {
+        @Test("in the demonstration tell every step, and it ends well")
+        func demo() async throws {
+            let result = try await tool("demo")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.errors.isEmpty)
+            let names = result.text.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+            #expect(names == ["bootstrap", "get", "post", "child locator", "cancel", "wrong key"])
+            #expect(result.text.contains("saw 0 bytes"))
+        }
+
+        @Test(
+            "of help name examples and exit codes",
+            arguments: [
+                "get", "post", "put", "patch", "delete", "head", "pins", "demo",
+            ])
+        func help(command: String) async throws {
+            let result = try await tool(command, "--help")
+            #expect(result.code == 0)
+            #expect(result.text.contains("EXIT CODES"))
+            #expect(result.text.contains("USAGE: essentials \(command)"))
+        }
+
+        @Test("for the version are a version")
+        func version() async throws {
+            let result = try await tool("--version")
+            #expect(result.code == 0)
+            #expect(result.text.hasPrefix("essentials 0.1.0 (libcurl/"))
+            #expect(result.text.contains(" OpenSSL/3."))
+        }
+    }
+}

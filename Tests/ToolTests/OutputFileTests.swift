@@ -1,0 +1,85 @@
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Testing
+
+extension ToolTests {
+    @Suite("An output file")
+    struct OutputFileTests {
+        private let directory: TemporaryDirectory
+        private var path: String { directory.path + "/out" }
+
+        init() throws { directory = try TemporaryDirectory() }
+
+        @Test("holds the body, and standard output only the head that was asked for")
+        func whole() async throws {
+            let server = try LoopbackServer { _ in .response(body: [0, 1, 2, 0]) }
+            let result = try await tool("get", server.url, "--output", path, "--include")
+            #expect(result.code == 0)
+            #expect(result.text.hasPrefix("HTTP/1.1 200 OK\n"))
+            #expect(try directory.names == ["out"])
+            #expect(try directory.contents("out") == [0, 1, 2, 0])
+        }
+
+        @Test("is not there when the server closes in the middle of the body")
+        func half() async throws {
+            let server = try LoopbackServer { _ in
+                .raw([.head(headers: [("Content-Length", "10")]), .text("half"), .close])
+            }
+            let result = try await tool("get", server.url, "--output", path)
+            #expect(result.code == 1)
+            #expect(result.reason == "interrupted")
+            #expect(try directory.names.isEmpty)
+        }
+
+        @Test(
+            "that exists is untouched by failures and unexpected statuses", arguments: ["/half", "/status", "/large"])
+        func untouched(path target: String) async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/half": .raw([.head(headers: [("Content-Length", "10")]), .text("half"), .reset])
+                case "/status": .response(status: 500, body: "sorry")
+                default: .response(body: [UInt8](repeating: 7, count: 4096))
+                }
+            }
+            _ = try directory.file("out", "old")
+            let result = try await tool("get", server.url + target, "--output", path, "--max-body", "1k")
+            #expect(result.code == 1)
+            #expect(result.text == (target == "/status" ? "sorry" : ""))
+            #expect(try directory.names == ["out"])
+            #expect(try directory.contents("out") == Array("old".utf8))
+        }
+
+        @Test("that exists is replaced, keeps its permissions, and is found through its link")
+        func replaced() async throws {
+            let server = try LoopbackServer { _ in .response(body: "new") }
+            let old = try directory.file("old", "old")
+            #expect(chmod(old, 0o640) == 0)
+            #expect(symlink("old", path) == 0)
+            #expect(try await tool("get", server.url, "--output", path).code == 0)
+            #expect(try directory.names == ["old", "out"])
+            #expect(try directory.contents("old") == Array("new".utf8))
+            var status = stat()
+            #expect(stat(old, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o640)
+        }
+
+        @Test("that is a device is written to and stays a device")
+        func device() async throws {
+            let server = try LoopbackServer { _ in .response(body: "new") }
+            #expect(try await tool("get", server.url, "--output", "/dev/null").code == 0)
+            var status = stat()
+            #expect(stat("/dev/null", &status) == 0)
+            #expect(status.st_mode & S_IFMT == S_IFCHR)
+        }
+
+        @Test("that cannot be made is the error `file`, and nothing is sent", arguments: ["", "/missing/out"])
+        func impossible(suffix: String) async throws {
+            let server = try LoopbackServer { _ in .response() }
+            let result = try await tool("get", server.url, "--output", directory.path + suffix)
+            #expect(result.code == 1)
+            #expect(result.reason == "file")
+            #expect(server.connectionCount == 0)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import EssentialsTestKit
+import Testing
+
+extension ToolTests {
+    @Suite("Printed pins")
+    struct PinsTests {
+        /// The pins of all lines `try Pin.KIND("sha256/…"),  // comment`.
+        private func pins(_ kind: String, in text: String) -> [String] {
+            text.split(separator: "\n").compactMap { line in
+                guard line.hasPrefix("try Pin.\(kind)(\""), let end = line.firstRange(of: "\"),  // ") else {
+                    return nil
+                }
+                return String(line[..<end.lowerBound].dropFirst("try Pin.\(kind)(\"".count))
+            }
+        }
+
+        @Test("of a server are its leaf's and its root's, and work as pins")
+        func server() async throws {
+            let server = try TrustedServer()
+            let result = try await tool("pins", "localhost:\(server.server.port)", "--anchor", server.anchor)
+            let root = server.authority.certificate
+            #expect(result.code == 0)
+            #expect(result.errors.isEmpty)
+            #expect(pins("publicKey", in: result.text) == [server.certificate.publicKeyPin, root.publicKeyPin])
+            #expect(pins("certificate", in: result.text) == [server.certificate.certificatePin, root.certificatePin])
+            #expect(result.text.split(separator: "\n").count == 4)
+            #expect(result.text.contains(/CN=localhost, leaf, expires \d{4}-\d\d-\d\d, 36(49|50) days left\n/))
+            #expect(result.text.contains(/CN=Tool Authority, root, expires/))
+
+            let publicKeys = pins("publicKey", in: result.text).flatMap { ["--pin", $0] }
+            let request = ["get", server.server.url, "--anchor", server.anchor] + publicKeys
+            #expect(try await ToolProcess(request).end().text == "secret")
+            #expect(server.server.requestCount == 1)
+        }
+
+        @Test("of an untrusted server come with a warning")
+        func untrusted() async throws {
+            let server = try TrustedServer()
+            let result = try await tool("pins", server.server.url)
+            #expect(result.code == 0)
+            #expect(pins("publicKey", in: result.text) == [server.certificate.publicKeyPin])
+            #expect(result.errorLines.count == 1)
+            #expect(result.errors.hasPrefix("warning: trustChain: "))
+        }
+
+        @Test("of a file are those of all its certificates")
+        func file() async throws {
+            let directory = try TemporaryDirectory()
+            let authority = try TestAuthority(name: "Tool Authority").certificate
+            let expired = try authority.issue(TestCertificate.Template(commonName: "old", notAfter: -60))
+            let path = try directory.file("chain.pem", expired.certificatePEM + authority.certificatePEM)
+            let result = try await tool("pins", path)
+            #expect(result.code == 0)
+            #expect(pins("publicKey", in: result.text) == [expired.publicKeyPin, authority.publicKeyPin])
+            #expect(result.text.contains(/CN=old, certificate 1 of 2, expired \d{4}-\d\d-\d\d, 0 days ago\n/))
+        }
+
+        @Test("of a server that is not there, or is silent, are an error")
+        func absent() async throws {
+            #expect(try await tool("pins", "127.0.0.1:1").reason == "connection")
+            #expect(try await tool("pins", "nope.invalid").reason == "nameResolution")
+            let server = try LoopbackServer(options: ServerOptions(onAccept: { _ in [.hang] })) { _ in .hang }
+            #expect(try await tool("pins", "127.0.0.1:\(server.port)", "--timeout", "200ms").reason == "timeout")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// What a run of the tool left behind.
+struct ToolResult: Sendable {
+    /// The exit code; 128 and the signal's number when a signal ended the process.
+    let code: Int32
+    let output: [UInt8]
+    let errors: String
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var errorLines: [Substring] { errors.split(separator: "\n") }
+
+    /// The reason in the only line `error: REASON: text`, where there is text; nil otherwise.
+    var reason: String? {
+        let parts = errors.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard errorLines.count == 1, parts.count == 3, parts[0] == "error", parts[2].count > 10 else { return nil }
+        return String(parts[1].dropFirst())
+    }
+}
+
+/// A run of the built executable.
+///
+/// The executable is looked for beside the test bundle, where SwiftPM puts all products of a build: in the directory of
+/// the running program and in those of its arguments.
+final class ToolProcess: Sendable {
+    /// Where the process's standard output goes.
+    enum Output {
+        case captured
+        /// A pipe that nobody reads any more.
+        case closedPipe
+        /// A pipe that nobody reads yet: writing to it blocks once it is full.
+        case stalledPipe
+    }
+
+    let identifier: pid_t
+    private let outputFile: Int32
+    private let errorFile: Int32
+
+    /// Starts the tool.
+    init(_ arguments: [String], input: [UInt8] = [], output: Output = .captured) throws {
+        outputFile = try Self.temporaryFile()
+        errorFile = try Self.temporaryFile()
+        let inputFile = try Self.temporaryFile(input)
+        let pipe = output == .captured ? nil : try Self.pipe(keepsReader: output == .stalledPipe)
+        defer {
+            close(inputFile)
+            if let pipe { close(pipe) }
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, inputFile, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, pipe ?? outputFile, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errorFile, STDERR_FILENO)
+
+        let path = try #require(Self.executable, "no executable “essentials” beside the tests")
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let code = posix_spawn(&child, path, &actions, nil, &words, environ)
+        try #require(code == 0, "the tool could not be started")
+        identifier = child
+    }
+
+    deinit {
+        close(outputFile)
+        close(errorFile)
+    }
+
+    func signal(_ number: Int32) { kill(identifier, number) }
+
+    /// Waits for the process's end.
+    func end() async -> ToolResult {
+        let status = await withCheckedContinuation { continuation in
+            Thread.start { [identifier] in
+                var status: Int32 = 0
+                while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+                continuation.resume(returning: status)
+            }
+        }
+        let signal = status & 0x7f
+        return ToolResult(
+            code: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: Self.contents(outputFile),
+            errors: String(decoding: Self.contents(errorFile), as: UTF8.self))
+    }
+
+    // MARK: Files
+
+    private static let executable: String? = {
+        var link = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &link, link.count - 1)
+        let program = String(decoding: link.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return (CommandLine.arguments + [program]).lazy
+            .compactMap { path in path.lastIndex(of: "/").map { path[...$0] + "essentials" } }
+            .first { access($0, X_OK) == 0 }
+    }()
+
+    // Every descriptor is closed on exec from its first moment: several tests start processes at once.
+
+    /// An open file without a name.
+    private static func temporaryFile(_ bytes: [UInt8] = []) throws -> Int32 {
+        let path = temporaryPath()
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0, "no file could be made")
+        unlink(path)
+        let count = write(descriptor, bytes, bytes.count)
+        try #require(count == bytes.count, "the input could not be written")
+        lseek(descriptor, 0, SEEK_SET)
+        return descriptor
+    }
+
+    /// The writing end of a pipe.
+    private static func pipe(keepsReader: Bool) throws -> Int32 {
+        let path = temporaryPath()
+        try #require(mkfifo(path, 0o600) == 0, "no pipe could be made")
+        defer { unlink(path) }
+        // A reader that is kept stays open until the tests end.
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let writer = open(path, O_WRONLY | O_CLOEXEC)
+        if !keepsReader { close(reader) }
+        return writer
+    }
+
+    private static func temporaryPath() -> String {
+        "/tmp/essentials-tool-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    }
+
+    private static func contents(_ descriptor: Int32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = pread(descriptor, &buffer, buffer.count, off_t(bytes.count))
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+}
+
+/// Threads for what blocks, so that the tests' tasks keep theirs.
+private enum Thread {
+    static func start(_ body: @escaping @Sendable () -> Void) {
+        DispatchQueue(label: "tool.wait").async(execute: body)
+    }
+}
+
+/// Runs the tool to its end.
+func tool(
+    _ arguments: String..., input: [UInt8] = [], output: ToolProcess.Output = .captured
+) async throws -> ToolResult {
+    try await ToolProcess(arguments, input: input, output: output).end()
+}

@@ -1,0 +1,74 @@
+import EssentialsTestKit
+import Testing
+
+extension ToolTests {
+    @Suite("Trust")
+    struct TrustTests {
+        @Test("follows the anchors that are named, and the system's alone do not know a private authority")
+        func anchors() async throws {
+            let server = try TrustedServer()
+            #expect(try await tool("get", server.server.url, "--anchor", server.anchor).text == "secret")
+            #expect(try await tool("get", server.server.url, "--add-anchor", server.anchor).text == "secret")
+            let refused = try await tool("get", server.server.url)
+            #expect(refused.code == 1)
+            #expect(refused.reason == "trustChain")
+        }
+
+        @Test("accepts a server with one of the pins", arguments: [true, false])
+        func rightPins(ofPublicKey: Bool) async throws {
+            let server = try TrustedServer()
+            let pin =
+                ofPublicKey
+                ? ["--pin", server.certificate.publicKeyPin] : ["--pin-certificate", server.certificate.certificatePin]
+            let two = ["get", server.server.url, "--anchor", server.anchor, "--pin", TrustedServer.strangePin] + pin
+            #expect(try await ToolProcess(two).end().text == "secret")
+            let one = ["get", server.server.url, "--anchor", server.anchor, "--single-pin"] + pin
+            #expect(try await ToolProcess(one).end().text == "secret")
+        }
+
+        @Test("refuses a server without the pins before the request's first byte")
+        func wrongPins() async throws {
+            let server = try TrustedServer()
+            let result = try await tool(
+                "post", server.server.url, "--anchor", server.anchor, "--single-pin", "--pin", TrustedServer.strangePin,
+                "--data", "secret")
+            #expect(result.code == 1)
+            #expect(result.reason == "pinMismatch")
+            #expect(server.server.applicationBytesReceived == 0)
+        }
+
+        @Test("refuses plain http under pins")
+        func plaintext() async throws {
+            let server = try LoopbackServer { _ in .response() }
+            let result = try await tool("get", server.url, "--single-pin", "--pin", TrustedServer.strangePin)
+            #expect(result.code == 1)
+            #expect(result.reason == "plaintextRefused")
+            #expect(server.connectionCount == 0)
+        }
+
+        @Test("shows the client's certificate to a server that demands one")
+        func mutualTLS() async throws {
+            let authority = try TestAuthority(name: "Tool Authority")
+            let client = try authority.issue(TestCertificate.Template(commonName: "client"))
+            let server = try TrustedServer(
+                clientAuthentication: .require(anchor: authority.certificate), authority: authority)
+            let certificate = try server.directory.file("client.pem", client.certificatePEM)
+            let key = try server.directory.file("client.key", client.privateKeyPEM)
+            let accepted = try await tool(
+                "get", server.server.url, "--anchor", server.anchor, "--client-cert", certificate, "--client-key", key)
+            #expect(accepted.text == "secret")
+            let refused = try await tool("get", server.server.url, "--anchor", server.anchor)
+            #expect(refused.code == 1)
+            #expect(refused.reason == "tls")
+        }
+
+        @Test("holds the TLS floor")
+        func floor() async throws {
+            let server = try TrustedServer(maximumVersion: .tls12)
+            #expect(try await tool("get", server.server.url, "--anchor", server.anchor, "--min-tls", "1.2").code == 0)
+            let result = try await tool("get", server.server.url, "--anchor", server.anchor, "--min-tls", "1.3")
+            #expect(result.code == 1)
+            #expect(result.reason == "tlsTooOld")
+        }
+    }
+}
