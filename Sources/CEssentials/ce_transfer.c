@@ -227,14 +227,23 @@ static long curl_version_of(const ce_request *request) {
     return CURL_HTTP_VERSION_2TLS;
 }
 
+// libcurl before 8.0 stacks a second HTTP/2 layer on a kept connection that speaks it by prior knowledge, and then waits
+// for an answer to a request that was never sent: there each such request gets a connection of its own.
+static bool must_be_alone(const ce_request *request) {
+    if (request->http_version != CE_HTTP_2 || request->secure) return false;
+    return curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
+}
+
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
     CURL *easy = transfer->easy;
+    bool alone = must_be_alone(request);
     long tls = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
     if (!(SET(easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout_ms, r) &&
           SET(easy, CURLOPT_TIMEOUT_MS, request->total_timeout_ms, r) &&
           SET(easy, CURLOPT_HTTP_VERSION, curl_version_of(request), r) &&
-          SET(easy, CURLOPT_PIPEWAIT, request->wait_for_multiplexing ? 1L : 0L, r) &&
-          SET(easy, CURLOPT_FRESH_CONNECT, request->fresh_connection ? 1L : 0L, r) &&
+          SET(easy, CURLOPT_PIPEWAIT, request->wait_for_multiplexing && !alone ? 1L : 0L, r) &&
+          SET(easy, CURLOPT_FRESH_CONNECT, request->fresh_connection || alone ? 1L : 0L, r) &&
+          SET(easy, CURLOPT_FORBID_REUSE, alone ? 1L : 0L, r) &&
           SET(easy, CURLOPT_SSL_SESSIONID_CACHE, request->fresh_connection ? 0L : 1L, r) &&
           SET(easy, CURLOPT_SSLVERSION, tls, r))) {
         return false;

@@ -10,6 +10,8 @@ enum CurlCodes {
     static func reason(_ code: Int32, detail: String) -> RequestFailure.Reason {
         switch code {
         case 35 where isVersionMismatch(detail): .tlsTooOld
+        // Without a text of its own libcurl means that the session is over, as after a GOAWAY.
+        case 16 where detail.hasPrefix("Error in the HTTP2 framing layer"): .interrupted
         case 55, 56:
             if detail.contains("chunk") || detail.contains("encoding") {
                 .protocolViolation

@@ -1,0 +1,175 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("Which protocol is spoken", .timeLimit(.minutes(1)))
+struct NegotiationTests {
+    /// What a server that has no HTTP/2 says in ALPN.
+    private static let protocolsWithoutHTTP2: [[String]] = [["http/1.1"], []]
+
+    @Test(
+        "HTTP/2 is spoken where the server offers it",
+        arguments: [TransportOptions.ProtocolVersion.automatic, .http2])
+    func offered(_ version: TransportOptions.ProtocolVersion) async throws {
+        try await TestBench.secure(handler: { .text("\($0.method) \($0.path)") }) { bench in
+            let response = try await bench.transport.send(
+                bench.request("/hello?a=1") { $0.protocolVersion = version })
+            #expect(response.status == .ok)
+            #expect(response.body.data == Data("GET /hello?a=1".utf8))
+            #expect(response.connection.protocolName == "HTTP/2")
+            #expect(response.connection.tlsVersion == "TLSv1.3")
+            #expect(bench.server.record.protocols == ["h2"])
+        }
+    }
+
+    @Test("A server without HTTP/2 gets HTTP/1.1 unless more was asked for")
+    func notOffered() async throws {
+        var options = HTTP2Server.Options()
+        options.applicationProtocols = ["http/1.1"]
+        try await TestBench.secure(options, handler: { _ in .text("old") }) { bench in
+            let response = try await bench.transport.send(bench.request())
+            #expect(response.connection.protocolName == "HTTP/1.1")
+            #expect(bench.server.record.protocols == ["http/1.1"])
+        }
+    }
+
+    @Test("A request for HTTP/1.1 does not offer HTTP/2")
+    func onlyHTTP1() async throws {
+        try await TestBench.secure(handler: { _ in .text("old") }) { bench in
+            let response = try await bench.transport.send(bench.request { $0.protocolVersion = .http1 })
+            #expect(response.connection.protocolName == "HTTP/1.1")
+            #expect(bench.server.record.protocols == ["http/1.1"])
+        }
+    }
+
+    @Test("A request for HTTP/1.1 leaves a kept HTTP/2 connection alone")
+    func onlyHTTP1AfterHTTP2() async throws {
+        try await TestBench.secure(handler: { _ in .text("either") }) { bench in
+            var names: [String] = []
+            for version in [TransportOptions.ProtocolVersion.http2, .http1, .http2, .http1] {
+                let response = try await bench.transport.send(bench.request { $0.protocolVersion = version })
+                names.append(response.connection.protocolName)
+            }
+            #expect(names == ["HTTP/2", "HTTP/1.1", "HTTP/2", "HTTP/1.1"])
+            #expect(bench.server.record.protocols == ["h2", "http/1.1"])
+        }
+    }
+
+    @Test("A request for HTTP/2 passes a kept HTTP/1.1 connection by where the server offers HTTP/2")
+    func demandedBesideHTTP1() async throws {
+        try await TestBench.secure(handler: { _ in .text("either") }) { bench in
+            let old = try await bench.transport.send(bench.request { $0.protocolVersion = .http1 })
+            #expect(old.connection.protocolName == "HTTP/1.1")
+            let new = try await bench.transport.send(bench.request { $0.protocolVersion = .http2 })
+            #expect(new.connection.protocolName == "HTTP/2")
+            #expect(bench.server.record.protocols == ["http/1.1", "h2"])
+        }
+    }
+
+    @Test("HTTP/2 or nothing sends nothing to a server without it", arguments: protocolsWithoutHTTP2)
+    func demandedButNotOffered(_ protocols: [String]) async throws {
+        let identity = try TestIdentity.shared()
+        let tls = ServerTLS(certificate: identity.certificate, alpn: protocols)
+        let server = try LoopbackServer(tls: tls) { _ in .response(body: "old") }
+        defer { server.stop() }
+        let transport = try CurlTransport(trust: TrustPolicy(anchors: identity.anchors()))
+        var request = TransportRequest(.post, try RequestURL(server.url), body: .bytes(Data("secret".utf8)))
+        request.options.protocolVersion = .http2
+        let failure = await #expect(throws: RequestFailure.self) { try await transport.send(request) }
+        await transport.shutdown()
+        #expect(failure?.reason == .protocolViolation)
+        #expect(failure?.phase == .handshake)
+        #expect(server.requestCount == 0)
+        #expect(server.applicationBytesReceived == 0)
+    }
+
+    @Test("A kept HTTP/1.1 connection does not serve a request for HTTP/2 or nothing")
+    func demandedAfterHTTP1() async throws {
+        let identity = try TestIdentity.shared()
+        let tls = ServerTLS(certificate: identity.certificate, alpn: ["http/1.1"])
+        let server = try LoopbackServer(tls: tls) { _ in .response(body: "old") }
+        defer { server.stop() }
+        let transport = try CurlTransport(trust: TrustPolicy(anchors: identity.anchors()))
+        var request = TransportRequest(.get, try RequestURL(server.url))
+        let first = try await transport.send(request)
+        #expect(first.connection.protocolName == "HTTP/1.1")
+        request.options.protocolVersion = .http2
+        let failure = await #expect(throws: RequestFailure.self) { try await transport.send(request) }
+        await transport.shutdown()
+        #expect(failure?.reason == .protocolViolation)
+        #expect(server.requestCount == 1)
+    }
+}
+
+@Suite("HTTP/2 without TLS", .timeLimit(.minutes(1)))
+struct PriorKnowledgeTests {
+    @Test("HTTP/2 is spoken by prior knowledge when it is asked for")
+    func demanded() async throws {
+        try await TestBench.plain(handler: { .text("\($0.method) \($0.path)") }) { bench in
+            let response = try await bench.transport.send(bench.request("/plain") { $0.protocolVersion = .http2 })
+            #expect(response.body.data == Data("GET /plain".utf8))
+            #expect(response.connection.protocolName == "HTTP/2")
+            #expect(response.connection.tlsVersion == nil)
+            #expect(bench.server.record.connectionCount == 1)
+        }
+    }
+
+    @Test("Requests one after the other are all answered")
+    func sequence() async throws {
+        try await TestBench.plain(handler: { .text($0.path) }) { bench in
+            for number in 0..<3 {
+                let request = try bench.request("/\(number)") { $0.protocolVersion = .http2 }
+                let response = try await bench.transport.send(request)
+                #expect(response.body.data == Data("/\(number)".utf8))
+            }
+            #expect(bench.server.record.requestCount == 3)
+        }
+    }
+
+    @Test("Concurrent requests are all answered")
+    func concurrent() async throws {
+        let all = Countdown(20)
+        try await TestBench.plain(handler: { request in
+            all.arrive()
+            return .text(request.path, after: all.gate)
+        }) { bench in
+            let requests = try (0..<20).map { try bench.request("/\($0)") { $0.protocolVersion = .http2 } }
+            let answers = try await bench.bodies(of: requests)
+            #expect(answers == (0..<20).map { "/\($0)" })
+            #expect(bench.server.record.requestCount == 20)
+        }
+    }
+
+    @Test(
+        "HTTP/1.1 is spoken without an offer to upgrade when nothing is asked for",
+        arguments: [TransportOptions.ProtocolVersion.automatic, .http1])
+    func notDemanded(_ version: TransportOptions.ProtocolVersion) async throws {
+        let server = try LoopbackServer { _ in .response(body: "plain") }
+        defer { server.stop() }
+        let transport = try CurlTransport()
+        var request = TransportRequest(.get, try RequestURL(server.url))
+        request.options.protocolVersion = version
+        let response = try await transport.send(request)
+        await transport.shutdown()
+        #expect(response.connection.protocolName == "HTTP/1.1")
+        #expect(server.requests.first?.header("Upgrade") == nil)
+        #expect(server.requests.first?.header("HTTP2-Settings") == nil)
+    }
+
+    @Test("A server that speaks only HTTP/1.1 gets no request that it could read")
+    func notUnderstood() async throws {
+        let server = try LoopbackServer { _ in .response(body: "plain") }
+        defer { server.stop() }
+        let transport = try CurlTransport()
+        var request = TransportRequest(.post, try RequestURL(server.url + "/order"), body: .bytes(Data("one".utf8)))
+        request.options.protocolVersion = .http2
+        let failure = await #expect(throws: RequestFailure.self) { try await transport.send(request) }
+        await transport.shutdown()
+        // Which of the two depends on whether the server's refusal or its hanging up is seen first.
+        #expect(failure?.reason == .protocolViolation || failure?.reason == .interrupted)
+        #expect(!server.requests.contains { $0.path == "/order" })
+        #expect(server.connectionCount == 1)
+    }
+}

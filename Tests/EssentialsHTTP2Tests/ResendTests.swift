@@ -1,0 +1,114 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import NIOHTTP2
+import Testing
+
+@Suite("What is sent again over HTTP/2", .timeLimit(.minutes(1)))
+struct ResendTests {
+    /// A way for a server to end a request that it has not answered.
+    enum Refusal: String, CaseIterable, Sendable {
+        case refusedStream, goAwayUnprocessed, goAwayProcessed, closedConnection, otherReset
+
+        var end: StreamReply.End {
+            switch self {
+            case .refusedStream: .reset(.refusedStream)
+            case .goAwayUnprocessed: .goAwayUnprocessed
+            case .goAwayProcessed: .goAwayProcessed
+            case .closedConnection: .close
+            case .otherReset: .reset(.internalError)
+            }
+        }
+    }
+
+    @Test(
+        "A POST that is refused is never sent twice, on a new connection or a kept one",
+        arguments: Refusal.allCases, [false, true])
+    func post(_ refusal: Refusal, _ isKept: Bool) async throws {
+        try await TestBench.secure(handler: { request in
+            request.path == "/order" ? .unanswered(refusal.end) : .text("warm")
+        }) { bench in
+            if isKept { try await bench.text("/warm") }
+            let body = RequestBody.bytes(Data("one".utf8))
+            let failure = try await bench.failure(of: bench.request("/order", method: .post, body: body))
+            #expect(failure?.reason == .interrupted)
+            #expect(bench.server.record.requests["/order"] == 1)
+            #expect(try await bench.text("/warm") == "warm")
+        }
+    }
+
+    @Test("A streamed body is never sent twice", arguments: Refusal.allCases)
+    func streamedBody(_ refusal: Refusal) async throws {
+        try await TestBench.secure(handler: { request in
+            request.path == "/order" ? .unanswered(refusal.end) : .text("warm")
+        }) { bench in
+            try await bench.text("/warm")
+            let pieces = AsyncStream<Data> { continuation in
+                continuation.yield(Data("one".utf8))
+                continuation.finish()
+            }
+            let body = RequestBody.stream(pieces, length: nil)
+            let failure = try await bench.failure(of: bench.request("/order", method: .post, body: body))
+            #expect(failure?.reason == .interrupted)
+            #expect(bench.server.record.requests["/order"] == 1)
+        }
+    }
+
+    @Test("A GET whose stream was refused is sent a second time")
+    func repeatedGet() async throws {
+        try await TestBench.secure(handler: { request in
+            let isFirst = request.path == "/note" && request.ordinal == 1
+            return isFirst ? .unanswered(.reset(.refusedStream)) : .text("answer")
+        }) { bench in
+            try await bench.text("/warm")
+            let response = try await bench.transport.send(bench.request("/note"))
+            #expect(response.body.data == Data("answer".utf8))
+            #expect(response.metrics.sendings == 2)
+            #expect(bench.server.record.requests["/note"] == 2)
+        }
+    }
+
+    @Test("A GET is sent at most twice", arguments: Refusal.allCases)
+    func getAtMostTwice(_ refusal: Refusal) async throws {
+        try await TestBench.secure(handler: { request in
+            request.path == "/note" ? .unanswered(refusal.end) : .text("warm")
+        }) { bench in
+            try await bench.text("/warm")
+            let failure = try await bench.failure(of: bench.request("/note"))
+            #expect(failure?.reason == .interrupted)
+            #expect((1...2).contains(bench.server.record.requests["/note"] ?? 0))
+        }
+    }
+
+    @Test(
+        "A GOAWAY spares the streams it counts in; of the others a GET goes elsewhere and a POST nowhere",
+        arguments: [HTTPRequest.Method.get, .post])
+    func goAwaySparesOlderStreams(_ method: HTTPRequest.Method) async throws {
+        let older = LoopbackGate()
+        let olderRuns = LoopbackGate()
+        try await TestBench.secure(handler: { request in
+            switch request.path {
+            case "/older":
+                olderRuns.open()
+                return .text("older", after: older)
+            case "/refused" where request.ordinal == 1: return .unanswered(.goAwayUnprocessed)
+            default: return .text("connection \(request.connection)")
+            }
+        }) { bench in
+            let waiting = Task { try await bench.text("/older") }
+            await olderRuns.opened()
+            if method == .get {
+                let answer = try await bench.text("/refused")
+                #expect(answer == "connection 1")
+            } else {
+                let failure = try await bench.failure(of: bench.request("/refused", method: method))
+                #expect(failure?.reason == .interrupted)
+            }
+            older.open()
+            #expect(try await waiting.value == "older")
+            #expect(try await bench.text("/later") == "connection 1")
+            #expect(bench.server.record.requests == ["/older": 1, "/refused": method == .get ? 2 : 1, "/later": 1])
+        }
+    }
+}

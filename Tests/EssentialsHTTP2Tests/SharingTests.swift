@@ -1,0 +1,115 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import NIOHTTP1
+import Testing
+
+@Suite("Streams that share a connection", .timeLimit(.minutes(1)))
+struct SharingTests {
+    @Test("Fifty concurrent requests share one connection")
+    func burst() async throws {
+        let all = Countdown(50)
+        try await TestBench.secure(handler: { request in
+            all.arrive()
+            return .text(request.path, after: all.gate)
+        }) { bench in
+            let answers = try await bench.bodies(of: (0..<50).map { try bench.request("/\($0)") })
+            #expect(answers == (0..<50).map { "/\($0)" })
+            #expect(bench.server.record.connectionCount == 1)
+            #expect(bench.server.record.maximumConcurrency == 50)
+            #expect(bench.server.record.requests.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("Requests one after the other share one connection")
+    func sequence() async throws {
+        try await TestBench.secure(handler: { .text($0.path) }) { bench in
+            let first = try await bench.transport.send(bench.request("/1"))
+            let second = try await bench.transport.send(bench.request("/2"))
+            #expect(!first.connection.isReused)
+            #expect(second.connection.isReused)
+            #expect(second.metrics.sendings == 1)
+            #expect(bench.server.record.connectionCount == 1)
+        }
+    }
+
+    @Test("A kept HTTP/1.1 connection does not keep a burst from sharing the HTTP/2 connection beside it")
+    func burstBesideHTTP1() async throws {
+        let all = Countdown(20)
+        try await TestBench.secure(handler: { request in
+            guard request.path != "/first" else { return .text("first") }
+            all.arrive()
+            return .text(request.path, after: all.gate)
+        }) { bench in
+            let old = try await bench.transport.send(bench.request("/first") { $0.protocolVersion = .http1 })
+            #expect(old.connection.protocolName == "HTTP/1.1")
+            let new = try await bench.transport.send(bench.request("/first") { $0.protocolVersion = .http2 })
+            #expect(new.connection.protocolName == "HTTP/2")
+            let answers = try await bench.bodies(of: (0..<20).map { try bench.request("/\($0)") })
+            #expect(answers == (0..<20).map { "/\($0)" })
+            #expect(bench.server.record.protocols == ["http/1.1", "h2"])
+        }
+    }
+
+    @Test("A burst shares one connection after a closed one that was for HTTP/1.1 only")
+    func burstAfterHTTP1() async throws {
+        let all = Countdown(20)
+        try await TestBench.secure(handler: { request in
+            guard request.path != "/old" else { return .text("old", headers: ["connection": "close"]) }
+            all.arrive()
+            return .text(request.path, after: all.gate)
+        }) { bench in
+            let old = try await bench.transport.send(bench.request("/old") { $0.protocolVersion = .http1 })
+            #expect(old.connection.protocolName == "HTTP/1.1")
+            let answers = try await bench.bodies(of: (0..<20).map { try bench.request("/\($0)") })
+            #expect(answers == (0..<20).map { "/\($0)" })
+            #expect(bench.server.record.protocols == ["http/1.1", "h2"])
+        }
+    }
+
+    @Test("A connection never has more streams than the server allows")
+    func streamLimit() async throws {
+        var options = HTTP2Server.Options()
+        options.maximumStreams = 4
+        try await TestBench.secure(options, handler: { .text($0.path) }) { bench in
+            try await bench.text("/first")
+            let answers = try await bench.bodies(of: (0..<40).map { try bench.request("/\($0)") })
+            #expect(answers == (0..<40).map { "/\($0)" })
+            #expect(bench.server.record.maximumConcurrency <= 4)
+            #expect(bench.server.record.requests.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("Answers come in the order in which the server gives them")
+    func outOfOrder() async throws {
+        let second = LoopbackGate()
+        try await TestBench.secure(handler: { request in
+            request.path == "/slow" ? .text("slow", after: second) : .text("quick")
+        }) { bench in
+            try await bench.text("/quick")
+            let slow = Task { try await bench.text("/slow") }
+            let quick = try await bench.text("/quick")
+            #expect(quick == "quick")
+            second.open()
+            #expect(try await slow.value == "slow")
+            #expect(bench.server.record.connectionCount == 1)
+        }
+    }
+
+    @Test("Shutting down cancels streams that wait")
+    func shutdown() async throws {
+        let all = Countdown(5)
+        try await TestBench.secure(handler: { _ in
+            all.arrive()
+            return .unanswered(.never)
+        }) { bench in
+            let tasks = try (0..<5).map { number in
+                let request = try bench.request("/\(number)")
+                return Task { await bench.failure(of: request) }
+            }
+            await all.gate.opened()
+            await bench.transport.shutdown()
+            for task in tasks { #expect(await task.value?.reason == .cancelled) }
+        }
+    }
+}
