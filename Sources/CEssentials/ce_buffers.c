@@ -59,7 +59,12 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     if (transfer->head_done || !is_blank(line, count)) return count;
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status >= 100 && status < 200 && status != 101) {
+    // libcurl lets some numbers of other lengths pass. 101 answers an upgrade, which nobody asks for.
+    if (status < 100 || status > 999 || status == 101) {
+        refuse(transfer, CE_REFUSED_PROTOCOL);
+        return 0;
+    }
+    if (status < 200) {
         transfer->head.count = 0; // informational: the final head is still to come
     } else {
         transfer->status = (int)status;
@@ -135,6 +140,13 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
         return CURL_READFUNC_ABORT;
     }
     size_t left = transfer->upload.count - transfer->upload_offset;
+    // More than the announced length would be read by the server as a request of its own; less, as a body still to come.
+    bool is_over = transfer->upload_left >= 0 && left > (uint64_t)transfer->upload_left;
+    bool is_short = left == 0 && transfer->upload_ended && transfer->upload_left > 0;
+    if (is_over || is_short) {
+        refuse(transfer, CE_REFUSED_UPLOAD_LENGTH);
+        return CURL_READFUNC_ABORT;
+    }
     if (left == 0) {
         if (transfer->upload_ended) return 0;
         transfer->send_paused = true;
@@ -145,6 +157,7 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
     size_t count = left < size * items ? left : size * items;
     memcpy(buffer, transfer->upload.data + transfer->upload_offset, count);
     transfer->upload_offset += count;
+    if (transfer->upload_left >= 0) transfer->upload_left -= (int64_t)count;
     return count;
 }
 
@@ -160,13 +173,17 @@ int ce_transfer_pause_receiving(ce_transfer *transfer, bool paused) {
     return apply_pauses(transfer);
 }
 
+bool ce_transfer_receiving_is_paused(const ce_transfer *transfer) { return transfer->receive_paused; }
+
 bool ce_transfer_wants_upload(const ce_transfer *transfer) { return transfer->upload_wanted; }
 
 int ce_transfer_offer_upload(ce_transfer *transfer, const void *data, size_t size) {
     if (size == 0) {
         transfer->upload_ended = true;
     } else {
-        transfer->upload.count = 0;
+        size_t left = transfer->upload.count - transfer->upload_offset;
+        if (left) memmove(transfer->upload.data, transfer->upload.data + transfer->upload_offset, left);
+        transfer->upload.count = left;
         transfer->upload_offset = 0;
         if (!ce_bytes_append(&transfer->upload, data, size, size)) return -1;
     }

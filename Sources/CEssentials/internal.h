@@ -79,6 +79,7 @@ struct ce_transfer {
     size_t head_limit, body_limit;
     size_t body_total, head_total;
     int64_t last_activity_ms;
+    int64_t moved_bytes; // when libcurl was last asked
 
     ce_refusal refusal;
     ce_verdict verdict; // the request gate's
@@ -94,6 +95,7 @@ struct ce_transfer {
     bool receive_paused, send_paused;
     ce_bytes upload;
     size_t upload_offset;
+    int64_t upload_left; // of the announced length; -1 when none was
     bool upload_ended, upload_failed, upload_wanted;
     bool touched;
     ce_transfer *next_touched;

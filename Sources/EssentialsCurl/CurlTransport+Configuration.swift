@@ -28,8 +28,12 @@ extension CurlTransport {
 
         /// Makes an override.
         ///
-        /// - Throws: `invalidRequest` when `address` is a name.
+        /// - Throws: `invalidRequest` when `address` is a name or `host` an address.
         public init(host: HostName, port: UInt16, address: HostName) throws(RequestFailure) {
+            guard !host.isAddress else {
+                throw RequestFailure(
+                    .invalidRequest, "“\(host)” is an address already.", remedy: "Override a name, or change the URL.")
+            }
             guard address.isAddress else {
                 throw RequestFailure(
                     .invalidRequest, "“\(address)” is no IP address.", remedy: "Override a host with an address.")

@@ -31,8 +31,10 @@ public final class CurlTransport: Transport {
 
     /// Makes a transport from a compiled policy, which several transports may share.
     ///
-    /// - Throws: `connection` when the system gives no descriptor or thread.
+    /// - Throws: `connection` when the system gives no descriptor or thread, `invalidRequest` for a user agent that is no
+    ///   header value.
     public init(trust: CompiledTrust, configuration: Configuration = Configuration()) throws(RequestFailure) {
+        if let userAgent = configuration.userAgent { _ = try HTTPField.checked(name: "User-Agent", value: userAgent) }
         self.configuration = configuration
         self.trust = trust
         owner = EngineOwner(try Engine(trust: trust, configuration: configuration))

@@ -211,7 +211,9 @@ typedef enum ce_refusal {
     CE_REFUSED_RESEND,
     CE_REFUSED_NOT_HTTP2,
     CE_REFUSED_TRUST,
-    CE_REFUSED_UPLOAD,
+    CE_REFUSED_UPLOAD,        // the source failed
+    CE_REFUSED_UPLOAD_LENGTH, // the source gave more or less than its length
+    CE_REFUSED_PROTOCOL,      // a status that HTTP does not know, or that was not asked for
 } ce_refusal;
 
 typedef struct ce_timings {
@@ -227,6 +229,9 @@ typedef struct ce_timings {
 /// An easy handle with its URL handle and buffers; reused from request to request.
 ce_transfer *_Nullable ce_transfer_create(void);
 void ce_transfer_destroy(ce_transfer *_Nullable transfer);
+
+/// Frees what the last request left in a transfer that waits for its next one: bodies above all.
+void ce_transfer_rest(ce_transfer *_Nonnull transfer);
 
 /// Sets every option of one request. NULL when all were accepted, else the name of the option that libcurl refused, with
 /// its code in `curl_code`.
@@ -259,8 +264,10 @@ ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);
 /// The TLS version and cipher of the connection that carried the transfer; empty without TLS.
 const char *_Nonnull ce_transfer_tls_version(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_transfer_cipher(const ce_transfer *_Nonnull transfer);
-/// Monotonic milliseconds when bytes last moved.
-int64_t ce_transfer_last_activity_ms(const ce_transfer *_Nonnull transfer);
+/// Monotonic milliseconds when bytes were last seen to move. Asks libcurl how much was sent and received since the last
+/// call, because a body that is sent from memory calls nobody.
+int64_t ce_transfer_last_activity_ms(ce_transfer *_Nonnull transfer);
+bool ce_transfer_receiving_is_paused(const ce_transfer *_Nonnull transfer);
 unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
 /// Whether the connection had been opened for an earlier request; the transfer need not have sent anything.
 bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);

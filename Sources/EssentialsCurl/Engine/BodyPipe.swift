@@ -85,16 +85,18 @@ final class BodyPipe: Sendable {
             case .end(let result):
                 try result.get()
                 return nil
-            case .wait: await waitForChange()
+            case .wait: try await waitForChange()
             }
         }
     }
 
-    private func waitForChange() async {
+    private func waitForChange() async throws(RequestFailure) {
+        guard state.withLock({ $0.waiter == nil }) else { throw Self.secondReader }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let resumesNow = state.withLock { state in
-                    let hasNews = state.count > 0 || state.end != nil
+                    // A reader that came in between is not left behind: this one looks again, and is refused then.
+                    let hasNews = state.count > 0 || state.end != nil || state.waiter != nil
                     if !hasNews { state.waiter = continuation }
                     return hasNews
                 }
@@ -106,6 +108,10 @@ final class BodyPipe: Sendable {
             requests.cancel()
         }
     }
+
+    private static let secondReader = RequestFailure(
+        .invalidRequest, "Two tasks read one streamed body at the same time.", remedy: "Read it in one task.",
+        phase: .receiving)
 
     /// Whether the end has been reached or set.
     var isEnded: Bool { state.withLock { $0.end != nil } }

@@ -3,6 +3,9 @@ import EssentialsHTTP
 /// The one table from libcurl's codes to reasons (libcurl-errors(3)).
 enum CurlCodes {
     static let timedOut: Int32 = 28
+    static let noMemory: Int32 = 27
+    /// What pausing says of a transfer that has no connection yet, or no more.
+    static let notRunning: Int32 = 43
     /// The largest code that the table knows.
     static let last: Int32 = 99
 
@@ -13,7 +16,9 @@ enum CurlCodes {
         // Without a text of its own libcurl means that the session is over, as after a GOAWAY.
         case 16 where detail.hasPrefix("Error in the HTTP2 framing layer"): .interrupted
         case 55, 56:
-            if detail.contains("chunk") || detail.contains("encoding") {
+            if detail.contains("Too large response headers") {
+                .tooLarge
+            } else if detail.contains("chunk") || detail.contains("encoding") {
                 .protocolViolation
             } else if detail.contains("alert") {
                 .tls

@@ -19,7 +19,7 @@ final class EngineThread: @unchecked Sendable {
     private var active: [Exchange] = []
     private var finished: [Exchange] = []
     private var multiplexing = MultiplexingKnowledge()
-    private var idleWatch = IdleWatch()
+    private var deadlines = DeadlineWatch()
     private var isStopping = false
 
     init(
@@ -71,11 +71,11 @@ final class EngineThread: @unchecked Sendable {
             ce_loop_run_due(loop)
             serveStreams()
             gatherDone()
-            endIdle()
+            endOverdue()
             resumeFinished()
             if isStopping && active.isEmpty { break }
             let canSleep = engine.prepareToSleep()
-            if ce_loop_wait(loop, canSleep ? idleWatch.wait(now: ce_now_ms()) : 0) != 0 { failAll(errno) }
+            if ce_loop_wait(loop, canSleep ? deadlines.wait(now: ce_now_ms()) : 0) != 0 { failAll(errno) }
         }
         transfers.destroyAll()
         ce_multi_destroy(multi)
@@ -99,32 +99,38 @@ final class EngineThread: @unchecked Sendable {
     }
 
     private func start(_ exchange: Exchange) {
-        guard !isStopping else { return finish(exchange, .failure(Failures.closed(exchange.prepared))) }
+        guard !isStopping else { return end(exchange, .failure(Failures.closed(exchange.prepared))) }
         guard !exchange.isCancelled.load(ordering: .relaxed) else {
-            return finish(exchange, .failure(Failures.cancelled(exchange)))
+            return end(exchange, .failure(Failures.cancelled(exchange)))
         }
         guard let transfer = transfers.take() else {
-            return finish(exchange, .failure(Failures.noMemory(exchange.prepared)))
+            return end(exchange, .failure(Failures.noMemory(exchange.prepared)))
         }
-        let waits = multiplexing.shouldWait(exchange.prepared)
-        var code: Int32 = 0
-        let refused = exchange.prepared.withRequest(
-            waitsForMultiplexing: waits, freshConnection: exchange.triedFreshConnection, resolve: resolve
-        ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
-        if let refused {
+        if let failure = begin(exchange, transfer) {
             transfers.discard(transfer)
-            return finish(exchange, .failure(Failures.option(String(cString: refused), code, exchange.prepared)))
-        }
-        ce_transfer_set_owner(transfer, Unmanaged.passUnretained(exchange).toOpaque())
-        let multiCode = ce_transfer_start(transfer)
-        guard multiCode == 0 else {
-            transfers.discard(transfer)
-            return finish(exchange, .failure(Failures.option("curl_multi_add_handle", multiCode, exchange.prepared)))
+            return end(exchange, .failure(failure))
         }
         exchange.transfer = transfer
         exchange.slot = active.count
         active.append(exchange)
-        idleWatch.began(exchange.prepared.request.options.idleTimeout, now: ce_loop_now_ms(loop))
+        let now = ce_now_ms()
+        let own = exchange.deadlines ?? Deadlines(exchange.prepared.request.options, now: now)
+        exchange.deadlines = own
+        if let next = own.next(isConnected: false, lastActivity: now) { deadlines.ends(at: next.moment) }
+    }
+
+    /// Hands a transfer to libcurl; the failure when it refuses.
+    private func begin(_ exchange: Exchange, _ transfer: OpaquePointer) -> RequestFailure? {
+        var code: Int32 = 0
+        let refused = exchange.prepared.withRequest(
+            waitsForMultiplexing: multiplexing.shouldWait(exchange.prepared),
+            freshConnection: exchange.triedFreshConnection, resolve: resolve
+        ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
+        if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
+        ce_transfer_set_owner(transfer, Unmanaged.passUnretained(exchange).toOpaque())
+        let multiCode = ce_transfer_start(transfer)
+        guard multiCode != 0 else { return nil }
+        return Failures.option("curl_multi_add_handle", multiCode, exchange.prepared)
     }
 
     // MARK: Ends
@@ -208,22 +214,29 @@ final class EngineThread: @unchecked Sendable {
         finished.removeAll(keepingCapacity: true)
     }
 
-    private func endIdle() {
+    private func endOverdue() {
         let now = ce_loop_now_ms(loop)
-        guard idleWatch.isDue(now: now) else { return }
+        guard deadlines.isDue(now: now) else { return }
         for exchange in active.reversed() {
-            guard let transfer = exchange.transfer, let idle = exchange.prepared.request.options.idleTimeout else {
+            guard let transfer = exchange.transfer, let next = nextDeadline(of: exchange, transfer, now: now) else {
                 continue
             }
-            // A transfer that waits for its reader, or for its own source, is not the peer's silence.
-            let isWaitingForUs = exchange.isPaused || ce_transfer_wants_upload(transfer)
-            let last = isWaitingForUs ? now : ce_transfer_last_activity_ms(transfer)
-            if now - last >= Int64(idle.milliseconds) {
-                abort(exchange, Failures.idle(exchange.prepared, transfer, idle))
+            if next.moment <= now {
+                abort(exchange, Failures.overdue(next.kind, exchange.prepared, transfer))
             } else {
-                idleWatch.remains(idle, since: last)
+                deadlines.ends(at: next.moment)
             }
         }
+    }
+
+    private func nextDeadline(
+        of exchange: Exchange, _ transfer: OpaquePointer, now: Int64
+    ) -> (kind: Deadlines.Kind, moment: Int64)? {
+        // A transfer that waits for its reader, or for its own source, is not the peer's silence: it is looked at again.
+        let waitsForUs = ce_transfer_receiving_is_paused(transfer) || ce_transfer_wants_upload(transfer)
+        return exchange.deadlines?.next(
+            isConnected: ce_transfer_send_count(transfer) > 0,
+            lastActivity: waitsForUs ? now : ce_transfer_last_activity_ms(transfer))
     }
 
     /// Without its epoll the thread can do nothing more.
@@ -244,9 +257,13 @@ final class EngineThread: @unchecked Sendable {
             guard let exchange = owner(of: transfer) else { continue }
             serveHead(of: exchange, transfer)
             if let body = exchange.body, deliver(to: body, from: transfer, partial: body.isAwaited) {
-                pause(exchange, transfer)
+                _ = ce_transfer_pause_receiving(transfer, true)
             }
-            if ce_transfer_wants_upload(transfer) { exchange.upload?.wantsMore() }
+            // Asked for once until it has come: what is received meanwhile touches the transfer too.
+            if ce_transfer_wants_upload(transfer), !exchange.askedForUpload {
+                exchange.askedForUpload = true
+                exchange.upload?.wantsMore()
+            }
         }
     }
 
@@ -268,23 +285,25 @@ final class EngineThread: @unchecked Sendable {
         }
     }
 
-    private func pause(_ exchange: Exchange, _ transfer: OpaquePointer) {
-        guard !exchange.isPaused else { return }
-        exchange.isPaused = true
-        _ = ce_transfer_pause_receiving(transfer, true)
-    }
-
     private func serveReader(of exchange: Exchange) {
         guard let transfer = exchange.transfer, let body = exchange.body else { return }
         if deliver(to: body, from: transfer, partial: body.isAwaited) { return }
-        exchange.isPaused = false
         // May call the write callback at once, so it happens here and never inside one.
-        _ = ce_transfer_pause_receiving(transfer, false)
+        goOn(exchange, transfer, ce_transfer_pause_receiving(transfer, false))
     }
 
     private func offer(_ bytes: [UInt8], to exchange: Exchange) {
         guard let transfer = exchange.transfer else { return }
+        exchange.askedForUpload = false
         let code = bytes.withUnsafeBytes { ce_transfer_offer_upload(transfer, $0.baseAddress, $0.count) }
-        if code < 0 { abort(exchange, Failures.noMemory(exchange.prepared)) }
+        if code < 0 { return abort(exchange, Failures.noMemory(exchange.prepared)) }
+        goOn(exchange, transfer, code)
+    }
+
+    /// Ends an exchange that libcurl could not take up again: it has dropped what it held.
+    private func goOn(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
+        guard code != 0, code != CurlCodes.notRunning else { return }
+        let failure = Failures.failure(exchange.prepared, transfer, code, policy: trust.policy)
+        abort(exchange, failure ?? Failures.noMemory(exchange.prepared))
     }
 }

@@ -18,7 +18,8 @@ final class Exchange: @unchecked Sendable {
     private var outcome: Result<TransportResponse, RequestFailure>?
     var transfer: OpaquePointer?
     var slot = -1
-    var isPaused = false
+    var deadlines: Deadlines?
+    var askedForUpload = false
     var isFinished = false
     var triedFreshConnection = false
 

@@ -33,7 +33,8 @@ enum Failures {
         }
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
-        if code == CurlCodes.timedOut { return timedOut(prepared, transfer, phase: phase) }
+        if code == CurlCodes.timedOut { return timedOut(prepared, transfer) }
+        if code == CurlCodes.noMemory, prepared.isStreaming { return expandsTooFast(prepared) }
         let reason = CurlCodes.reason(code, detail: detail)
         return RequestFailure(
             reason, "\(lead(reason, prepared)): \(detail).", phase: phase, host: host,
@@ -75,23 +76,44 @@ enum Failures {
                 phase: .handshake, host: host)
         case CE_REFUSED_UPLOAD:
             return RequestFailure(.encoding, "The source of the request's body failed.", phase: .sending, host: host)
+        case CE_REFUSED_UPLOAD_LENGTH:
+            return RequestFailure(
+                .encoding, "The source of the request's body gave more or fewer bytes than its length.",
+                remedy: "Give the exact length, or none.", phase: .sending, host: host)
+        case CE_REFUSED_PROTOCOL:
+            return RequestFailure(
+                .protocolViolation, "\(prepared.origin) answered with a status that HTTP does not know here.",
+                phase: .receiving, host: host)
         default: return noMemory(prepared)
         }
     }
 
-    private static func timedOut(
-        _ prepared: PreparedRequest, _ transfer: OpaquePointer, phase: RequestFailure.Phase
+    private static func expandsTooFast(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .tooLarge, "The compressed body of \(prepared.origin) grows too fast when it is unpacked.",
+            remedy: "Ask for an uncompressed one.", phase: .receiving, host: prepared.origin.host.text)
+    }
+
+    /// A deadline passed, noticed by libcurl or by the engine.
+    static func overdue(
+        _ kind: Deadlines.Kind, _ prepared: PreparedRequest, _ transfer: OpaquePointer
     ) -> RequestFailure {
-        let options = prepared.request.options
+        let (options, origin) = (prepared.request.options, prepared.origin)
+        let message =
+            switch kind {
+            case .total:
+                "The exchange with \(origin) was not over within \(options.totalTimeout ?? .zero)."
+            case .connect: "\(origin) could not be connected to within \(options.connectTimeout)."
+            case .idle: "Nothing moved between here and \(origin) for \(options.idleTimeout ?? .zero)."
+            }
+        return RequestFailure(
+            .timeout, message, phase: phase(of: prepared, transfer), host: origin.host.text)
+    }
+
+    private static func timedOut(_ prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure {
         let elapsed = Duration.microseconds(ce_transfer_timings(transfer).total_us)
-        let origin = prepared.origin
-        let message: String
-        if let total = options.totalTimeout, elapsed >= total {
-            message = "The exchange with \(origin) was not over within \(total)."
-        } else {
-            message = "\(origin) could not be connected to within \(options.connectTimeout)."
-        }
-        return RequestFailure(.timeout, message, phase: phase, host: origin.host.text)
+        let isTotal = prepared.request.options.totalTimeout.map { elapsed >= $0 } ?? false
+        return overdue(isTotal ? .total : .connect, prepared, transfer)
     }
 
     /// How far a transfer came, read from the moments that libcurl noted.
@@ -117,12 +139,6 @@ enum Failures {
 
     static func closed(_ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(.closed, "The transport was shut down.", phase: .queue, host: prepared.origin.host.text)
-    }
-
-    static func idle(_ prepared: PreparedRequest, _ transfer: OpaquePointer, _ idle: Duration) -> RequestFailure {
-        RequestFailure(
-            .timeout, "Nothing moved between here and \(prepared.origin) for \(idle).",
-            phase: phase(of: prepared, transfer), host: prepared.origin.host.text)
     }
 
     static func source(_ error: any Error, _ prepared: PreparedRequest) -> RequestFailure {

@@ -96,8 +96,10 @@ struct PreparedRequest: Sendable {
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength
         // libcurl reads 0 as its own default of 300 seconds for connecting, and as none for the whole.
-        target.connect_timeout_ms = options.connectTimeout > .zero ? options.connectTimeout.milliseconds : .max / 1000
-        target.total_timeout_ms = options.totalTimeout.map(\.milliseconds) ?? 0
+        target.connect_timeout_ms =
+            options.connectTimeout > .zero
+            ? options.connectTimeout.milliseconds : Duration.seconds(Int64.max).milliseconds
+        target.total_timeout_ms = options.totalTimeout.map { max(1, $0.milliseconds) } ?? 0
         target.head_limit = max(0, options.maximumHeadSize)
         target.body_limit = bodyLimit
         target.decompress = decompresses
@@ -120,6 +122,9 @@ struct PreparedRequest: Sendable {
             return (data, CE_BODY_BYTES, Int64(data.count))
         case .stream(let length, _):
             guard request.method != .head else { throw headWithBody() }
+            guard length ?? 0 >= 0 else {
+                throw RequestFailure(.invalidRequest, "The body's length is negative.", remedy: "Give nil for unknown.")
+            }
             return (nil, CE_BODY_STREAM, Int64(length ?? -1))
         }
     }
@@ -147,6 +152,16 @@ struct PreparedRequest: Sendable {
                 throw RequestFailure(
                     .invalidRequest, "The request sets Transfer-Encoding.",
                     remedy: "Leave framing to the transport; stream the body for a chunked one.")
+            case .expect:
+                throw RequestFailure(
+                    .invalidRequest, "The request sets Expect.", remedy: "Take it out; bodies are sent at once.")
+            case let name where name.canonicalName == "host":
+                guard field.value.lowercased() == request.url.origin.authority else {
+                    throw RequestFailure(
+                        .invalidRequest, "The request sets Host to something else than its URL.",
+                        remedy: "Put the name in the URL, and lead it elsewhere with an address override.")
+                }
+                continue
             case .contentType: hasContentType = true
             case .userAgent: hasUserAgent = true
             default: break
@@ -163,7 +178,7 @@ struct PreparedRequest: Sendable {
         if !hasUserAgent, let userAgent { append("User-Agent: \(userAgent)", to: &texts) }
         // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue.
         if !hasContentType, bodyKind == CE_BODY_BYTES { append("Content-Type:", to: &texts) }
-        if request.headerFields[.expect] == nil { append("Expect:", to: &texts) }
+        append("Expect:", to: &texts)
         texts.append(0)
     }
 }
@@ -182,9 +197,9 @@ extension Duration {
     /// Whole milliseconds, rounded up so that a short time is not none.
     var milliseconds: Int {
         let (seconds, attoseconds) = components
-        let (whole, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1000)
-        if overflow { return seconds < 0 ? 0 : .max / 1000 }
-        let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        return max(0, min(whole + Int(part), .max / 1000))
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        // Far below any overflow, and far above any deadline.
+        guard seconds < 100_000_000_000 else { return 100_000_000_000_000 }
+        return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 }

@@ -11,6 +11,7 @@ struct TransferPool {
 
     mutating func give(_ transfer: OpaquePointer) {
         ce_transfer_set_owner(transfer, nil)
+        ce_transfer_rest(transfer)
         if idle.count < Self.maximum { idle.append(transfer) } else { ce_transfer_destroy(transfer) }
     }
 

@@ -52,13 +52,7 @@ public struct CertificateChain: Sendable {
     public static func presented(
         by host: HostName, port: UInt16 = 443, trust: CompiledTrust, timeout: Duration = .seconds(10)
     ) throws(RequestFailure) -> CertificateChain {
-        let milliseconds = max(
-            1,
-            min(
-                Int32.max,
-                Int32(
-                    clamping: timeout.components.seconds * 1000
-                        + timeout.components.attoseconds / 1_000_000_000_000_000)))
+        let milliseconds = Int32(clamping: max(1, timeout.milliseconds))
         var last: RequestFailure?
         for address in try addresses(of: host) {
             var report = ce_report()
