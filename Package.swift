@@ -59,7 +59,8 @@ let package = Package(
         .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .testTarget(name: "EssentialsHTTPTests", dependencies: ["EssentialsHTTP"], swiftSettings: settings),
         .testTarget(
-            name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"], swiftSettings: settings),
+            name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"],
+            swiftSettings: settings),
         .testTarget(
             name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit"],
             swiftSettings: settings),
@@ -91,6 +92,6 @@ if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings)
     ]
 }

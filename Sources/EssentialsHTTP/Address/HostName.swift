@@ -43,6 +43,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         isAddress = false
     }
 
+    /// The text that logs show.
     public var description: String { text.contains(":") ? "[\(text)]" : text }
 
     private static func normalisedName(_ host: some StringProtocol) throws(RequestFailure) -> String {

@@ -23,6 +23,7 @@ extension RequestFailure {
         /// The whole answer was there and its body was being read.
         public static let decoding = Phase(name: "decoding")
 
+        /// The text that logs show.
         public var description: String { name }
     }
 }

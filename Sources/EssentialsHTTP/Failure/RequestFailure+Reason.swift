@@ -12,6 +12,7 @@ extension RequestFailure {
 
         /// A stable name such as `pinMismatch`, for logs, metrics and scripts.
         public var name: String { code.rawValue }
+        /// The text that logs show.
         public var description: String { name }
 
         /// Every reason there is in this version.

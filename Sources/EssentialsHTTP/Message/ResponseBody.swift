@@ -63,7 +63,9 @@ public struct ResponseBody: Sendable {
 }
 
 extension ResponseBody: AsyncSequence {
+    /// A piece of the body.
     public typealias Element = BodyChunk
+    /// What ends a body early.
     public typealias Failure = RequestFailure
 
     /// Reads the pieces of a body.
@@ -87,5 +89,6 @@ extension ResponseBody: AsyncSequence {
         }
     }
 
+    /// Begins to read; a stream can be read once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content: content) }
 }

@@ -44,6 +44,7 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
 
     /// `sha256/` and Base64.
     public var text: String { "sha256/" + Base64.encoded(digest) }
+    /// The text that logs show.
     public var description: String { (kind == .publicKey ? "public key " : "certificate ") + text }
 
     private static func read(_ text: String, kind: Kind) throws(RequestFailure) -> Pin {

@@ -70,12 +70,17 @@ extension Parameters.Value: ExpressibleByStringLiteral, ExpressibleByStringInter
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
+    /// Text as it is.
     public init(stringLiteral value: String) { self = .text(value) }
+    /// Text as it is.
     public init(integerLiteral value: Int) { self = .text(String(value)) }
+    /// A number; a whole one without `.0`.
     public init(floatLiteral value: Double) { self = Self.number(value) }
     /// `1` or `0`.
     public init(booleanLiteral value: Bool) { self = .text(value ? "1" : "0") }
+    /// The bare name.
     public init(nilLiteral: ()) { self = .null }
+    /// One item for each element.
     public init(arrayLiteral elements: Self...) { self = .array(elements) }
     /// The last of equal keys wins.
     public init(dictionaryLiteral elements: (String, Self)...) {

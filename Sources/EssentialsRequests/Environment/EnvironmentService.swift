@@ -28,7 +28,9 @@ extension EnvironmentService {
 /// let environment = try ConstantEnvironment("https://api.example.com/v1/")
 /// ```
 public struct ConstantEnvironment: EnvironmentService {
+    /// The URL that the initialiser was given.
     public let baseURL: RequestURL
+    /// The fields that the initialiser was given.
     public let headerFields: HTTPFields
 
     /// Makes an environment from its base URL.

@@ -17,6 +17,7 @@ public struct HTTPDataRequestService: DataRequestService {
     private let environment: any EnvironmentService
     private let transport: any Transport
     private let logger: Logger
+    /// The queue that the initialiser was given.
     public let callbackQueue: DispatchQueue
 
     /// Makes a service.
@@ -37,6 +38,7 @@ public struct HTTPDataRequestService: DataRequestService {
         self.logger = logger
     }
 
+    /// Sends a request; see the protocol.
     public func send(_ request: DataRequest) async throws(RequestFailure) -> TransportResponse {
         let prepared = try prepare(request)
         let response = try await transport.send(prepared)
