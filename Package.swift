@@ -18,6 +18,8 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "ServiceEssentials",
+    // Only EssentialsLocator and EssentialsHTTP build elsewhere than on Linux; these have the `Synchronization` module.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "ServiceEssentials", targets: ["ServiceEssentials"]),
         .library(name: "EssentialsLocator", targets: ["EssentialsLocator"]),

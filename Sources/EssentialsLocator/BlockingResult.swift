@@ -1,7 +1,9 @@
-#if canImport(Musl)
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
     import Musl
 #else
-    import Glibc
+    import Darwin
 #endif
 
 /// A value that one thread delivers once, and that any number of threads block for.
@@ -59,9 +61,9 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
 
 /// The identity of the calling thread, unique among the threads that run now.
 func currentThreadIdentity() -> UInt {
-    #if canImport(Musl)
-        UInt(bitPattern: pthread_self())
-    #else
+    #if canImport(Glibc)
         UInt(pthread_self())
+    #else
+        UInt(bitPattern: pthread_self())
     #endif
 }

@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Base64 with the standard alphabet and padding (RFC 4648, 4).
 enum Base64 {

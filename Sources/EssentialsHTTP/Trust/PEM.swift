@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A PEM text whose armour was checked (RFC 7468). What is inside is read when a transport is built.
 public struct PEM: Sendable, Hashable {
