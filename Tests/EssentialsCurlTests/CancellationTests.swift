@@ -165,13 +165,13 @@ struct ShutdownTests {
     func resources() async throws {
         let server = try LoopbackServer { _ in .response(body: "x") }
         let before = Self.descriptors()
-        for _ in 0..<30 {
+        for _ in 0..<100 {
             let transport = try CurlTransport()
             _ = try await transport.send(request(server))
             await transport.shutdown()
         }
-        // Other tests run beside this one, so that only a leak of every transport shows.
-        #expect(Self.descriptors() - before < 60)
+        // Other tests run beside this one and open descriptors too; a leak of one for each transport still shows.
+        #expect(Self.descriptors() - before < 100)
     }
 
     private static func descriptors() -> Int {
