@@ -1,0 +1,115 @@
+import Glibc
+
+/// A server for one request with a body, for what a well-behaved server does not do: it reads slowly and steadily, or it
+/// answers while it is still reading.
+final class UploadServer: Sendable {
+    /// What it does with the body.
+    enum Manner: Sendable {
+        /// Reads at most so many bytes every 15 ms, and answers "done" at the end.
+        case slow(step: Int)
+        /// Sends every byte back as soon as it has come.
+        case echo
+    }
+
+    private let listener: Int32
+    /// The port on 127.0.0.1.
+    let port: UInt16
+
+    /// - Parameter total: How many bytes of body to read.
+    init(total: Int, manner: Manner) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        listener = descriptor
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 1) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard isBound else { throw Failure(code: errno) }
+        port = UInt16(bigEndian: address.sin_port)
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(listener: descriptor, total: total, manner: manner))
+        pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, work.toOpaque())
+        pthread_detach(thread)
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    struct Failure: Error {
+        var code: Int32
+    }
+
+    private final class Work: Sendable {
+        let listener: Int32
+        let total: Int
+        let manner: Manner
+
+        init(listener: Int32, total: Int, manner: Manner) {
+            (self.listener, self.total, self.manner) = (listener, total, manner)
+        }
+
+        func run() {
+            defer { close(listener) }
+            let connection = accept(listener, nil, nil)
+            guard connection >= 0 else { return }
+            defer { close(connection) }
+            var body = readHead(connection)
+            switch manner {
+            case .slow(let step):
+                var left = total - body.count
+                while left > 0 {
+                    usleep(15_000)
+                    let piece = read(connection, step)
+                    guard !piece.isEmpty else { return }
+                    left -= piece.count
+                }
+                write(connection, Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone".utf8))
+            case .echo:
+                write(connection, Array("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n".utf8))
+                var left = total
+                while left > 0 {
+                    if body.isEmpty { body = read(connection, 64 << 10) }
+                    guard !body.isEmpty else { return }
+                    write(connection, body)
+                    left -= body.count
+                    body = []
+                }
+            }
+            while !read(connection, 4096).isEmpty {}
+        }
+
+        /// Reads to the end of the head and returns what came of the body with it.
+        private func readHead(_ connection: Int32) -> [UInt8] {
+            var bytes: [UInt8] = []
+            while true {
+                if let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) { return Array(bytes[end.upperBound...]) }
+                let piece = read(connection, 4096)
+                if piece.isEmpty { return [] }
+                bytes += piece
+            }
+        }
+
+        private func read(_ connection: Int32, _ count: Int) -> [UInt8] {
+            [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                initialized = max(0, recv(connection, buffer.baseAddress, count, 0))
+            }
+        }
+
+        private func write(_ connection: Int32, _ bytes: [UInt8]) {
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}
