@@ -56,6 +56,24 @@ struct HostileTests {
         #expect(try await transport.send(sent).body.collect(upTo: size) == bytes)
     }
 
+    @Test("of a server that talks all the time while it listens costs no byte of the upload")
+    func flood() async throws {
+        let size = 2_000_000
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 / 251 &+ $0) }
+        let server = try UploadServer(total: size, manner: .flood(expecting: bytes))
+        let transport = try CurlTransport()
+        let pieces = AsyncStream<Data> { continuation in
+            for start in stride(from: 0, to: size, by: 1000) { continuation.yield(Data(bytes[start..<start + 1000])) }
+            continuation.finish()
+        }
+        let url = try RequestURL("http://127.0.0.1:\(server.port)/")
+        var sent = TransportRequest(.post, url, body: .stream(pieces, length: size))
+        sent.options.delivery = .streamed
+        var last: UInt8?
+        for try await chunk in try await transport.send(sent).body { last = chunk.array.last }
+        #expect(last == 1)
+    }
+
     @Test("of a deadline that passed already is a time-out, not no deadline", arguments: [Duration.zero, .seconds(-1)])
     func passedDeadline(total: Duration) async throws {
         let server = try LoopbackServer { _ in .hang }

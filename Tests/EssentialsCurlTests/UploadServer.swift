@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A server for one request with a body, for what a well-behaved server does not do: it reads slowly and steadily, or it
 /// answers while it is still reading.
@@ -9,6 +10,8 @@ final class UploadServer: Sendable {
         case slow(step: Int)
         /// Sends every byte back as soon as it has come.
         case echo
+        /// Sends all the time while it reads, and at the end one byte: 1 when the body was this one, else 0.
+        case flood(expecting: [UInt8])
     }
 
     private let listener: Int32
@@ -82,8 +85,23 @@ final class UploadServer: Sendable {
                     left -= body.count
                     body = []
                 }
+            case .flood(let expected):
+                write(connection, Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8))
+                let isRight = Flood(connection).during { self.readBody(connection, from: body) } == expected
+                write(connection, [isRight ? 1 : 0])
+                return
             }
             while !read(connection, 4096).isEmpty {}
+        }
+
+        private func readBody(_ connection: Int32, from beginning: [UInt8]) -> [UInt8] {
+            var body = beginning
+            while body.count < total {
+                let piece = read(connection, 64 << 10)
+                guard !piece.isEmpty else { break }
+                body += piece
+            }
+            return body
         }
 
         /// Reads to the end of the head and returns what came of the body with it.
@@ -110,6 +128,36 @@ final class UploadServer: Sendable {
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }
+        }
+    }
+}
+
+/// Writes small pieces to a connection from a thread of its own.
+private final class Flood: Sendable {
+    private let connection: Int32
+    private let isOver = Atomic<Bool>(false)
+
+    init(_ connection: Int32) { self.connection = connection }
+
+    func during<Result>(_ body: () -> Result) -> Result {
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Flood>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        defer {
+            isOver.store(true, ordering: .relaxed)
+            pthread_join(thread, nil)
+        }
+        return body()
+    }
+
+    private func run() {
+        let piece = [UInt8](repeating: 7, count: 512)
+        while !isOver.load(ordering: .relaxed) {
+            guard send(connection, piece, piece.count, Int32(MSG_NOSIGNAL)) > 0 else { return }
         }
     }
 }
