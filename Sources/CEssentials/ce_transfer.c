@@ -393,6 +393,11 @@ int64_t ce_transfer_last_activity_ms(ce_transfer *transfer) {
     return transfer->last_activity_ms;
 }
 
+long ce_transfer_http_version(const ce_transfer *transfer) {
+    long version = read_long(transfer->easy, CURLINFO_HTTP_VERSION);
+    return version == CURL_HTTP_VERSION_2_0 ? 20 : version == CURL_HTTP_VERSION_1_0 ? 10 : 11;
+}
+
 ce_timings ce_transfer_timings(const ce_transfer *transfer) {
     CURL *easy = transfer->easy;
     ce_timings timings = {
@@ -409,8 +414,7 @@ ce_timings ce_transfer_timings(const ce_transfer *transfer) {
         .reused = transfer->send_count > 0 && read_long(easy, CURLINFO_NUM_CONNECTS) == 0,
         .peer_port = read_long(easy, CURLINFO_PRIMARY_PORT),
     };
-    long version = read_long(easy, CURLINFO_HTTP_VERSION);
-    timings.http_version = version == CURL_HTTP_VERSION_2_0 ? 20 : version == CURL_HTTP_VERSION_1_0 ? 10 : 11;
+    timings.http_version = ce_transfer_http_version(transfer);
     char *address = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK && address) {
         ce_copy_text(timings.peer_address, sizeof timings.peer_address, address);

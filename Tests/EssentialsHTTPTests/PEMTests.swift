@@ -64,6 +64,16 @@ import Testing
         #expect(failure.message.contains(path))
     }
 
+    @Test("A file that is far too large for certificates is refused before it is read")
+    func hugeFile() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "pem-\(UInt64.random(in: 0 ... .max))").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(count: (16 << 20) + 1).write(to: URL(filePath: path))
+        let failure = try #require(throws: RequestFailure.self) { try PEM(contentsOfFile: path) }
+        #expect(failure.reason == .invalidPolicy)
+        #expect(failure.message.contains("16777217 bytes"))
+    }
+
     @Test("A file that cannot be read is named in the failure", arguments: ["/nonexistent/ca.pem", "/", ""])
     func missingFile(path: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try PEM(contentsOfFile: path) }

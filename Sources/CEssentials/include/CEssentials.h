@@ -260,6 +260,8 @@ ce_verdict ce_transfer_verdict(const ce_transfer *_Nonnull transfer);
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_transfer_error_text(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_curl_text(int curl_code);
+/// 10, 11 or 20.
+long ce_transfer_http_version(const ce_transfer *_Nonnull transfer);
 ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);
 /// The TLS version and cipher of the connection that carried the transfer; empty without TLS.
 const char *_Nonnull ce_transfer_tls_version(const ce_transfer *_Nonnull transfer);

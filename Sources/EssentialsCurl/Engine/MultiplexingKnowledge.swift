@@ -22,7 +22,7 @@ struct MultiplexingKnowledge {
         guard prepared.origin.scheme == .https, prepared.request.options.protocolVersion != .http1,
             ce_transfer_has_head(transfer)
         else { return }
-        let sharesNot = ce_transfer_timings(transfer).http_version < 20
+        let sharesNot = ce_transfer_http_version(transfer) < 20
         guard sharesNot != withoutSharing.contains(prepared.origin) else { return }
         if withoutSharing.count >= Self.maximum { withoutSharing = [] }
         if sharesNot { withoutSharing.insert(prepared.origin) } else { withoutSharing.remove(prepared.origin) }

@@ -18,8 +18,14 @@ public struct PEM: Sendable, Hashable {
 
     /// Reads a file.
     ///
-    /// - Throws: `file` when it cannot be read, `invalidPolicy` when it holds no PEM block.
+    /// - Throws: `file` when it cannot be read, `invalidPolicy` when it holds no PEM block or is over 16 MiB.
     public init(contentsOfFile path: String) throws(RequestFailure) {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        if let size = attributes?[.size] as? Int, size > Self.maximumFileSize {
+            throw RequestFailure(
+                .invalidPolicy, "“\(path)” has \(size) bytes, which is too much for certificates.",
+                remedy: "Check that it is the right file; at most 16 MiB are read.")
+        }
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: path))
@@ -35,6 +41,8 @@ public struct PEM: Sendable, Hashable {
     public var labels: [String] {
         text.split(whereSeparator: \.isNewline).compactMap { Self.label(of: $0, mark: "BEGIN") }
     }
+
+    private static let maximumFileSize = 16 << 20
 
     private init(_ text: String, source: String) throws(RequestFailure) {
         var open: String?
