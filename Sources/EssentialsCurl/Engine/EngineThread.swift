@@ -177,8 +177,10 @@ final class EngineThread: @unchecked Sendable {
 
     /// Ends an exchange: nil when its body was a stream, which is whole now.
     private func end(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?) {
-        if let body = exchange.body, let transfer = exchange.transfer {
-            // A reader gets all that came before the end, whatever the end is.
+        var isCancelled = false
+        if case .failure(let failure) = outcome { isCancelled = failure.reason == .cancelled }
+        if !isCancelled, let body = exchange.body, let transfer = exchange.transfer {
+            // A reader gets all that came before the end, unless nobody wants it any more.
             serveHead(of: exchange, transfer)
             deliver(to: body, from: transfer, partial: true)
         }
