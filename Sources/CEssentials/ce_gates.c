@@ -272,7 +272,6 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
         int result = judge_session(transfer, ssl);
         if (result != CURL_PREREQFUNC_OK) return result;
-        transfer->tls_resumed = SSL_session_reused(ssl) == 1;
         ce_copy_text(transfer->tls_version, sizeof transfer->tls_version, SSL_get_version(ssl));
         ce_copy_text(transfer->cipher, sizeof transfer->cipher, SSL_get_cipher_name(ssl));
         if (transfer->http_version == CE_HTTP_2 && !negotiated_http2(ssl)) return stop(transfer, CE_REFUSED_NOT_HTTP2);

@@ -19,9 +19,6 @@ ce_library_facts ce_libraries(void) {
         .curl_version_number = usable ? info->version_num : 0,
         .openssl_version_number = OpenSSL_version_num(),
         .http2 = (info->features & CURL_VERSION_HTTP2) != 0,
-        .gzip = (info->features & CURL_VERSION_LIBZ) != 0,
-        .brotli = (info->features & CURL_VERSION_BROTLI) != 0,
         .asynchronous_names = (info->features & CURL_VERSION_ASYNCHDNS) != 0,
-        .thread_safe_init = (info->features & CURL_VERSION_THREADSAFE) != 0,
     };
 }

@@ -295,7 +295,6 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->verdict = CE_VERDICT_NONE;
     free(transfer->report);
     transfer->report = NULL;
-    transfer->tls_resumed = false;
     transfer->tls_version[0] = transfer->cipher[0] = transfer->error_text[0] = 0;
     transfer->receive_paused = transfer->send_paused = false;
     transfer->upload_offset = 0;
@@ -357,7 +356,6 @@ const char *ce_curl_text(int curl_code) { return curl_easy_strerror((CURLcode)cu
 const char *ce_transfer_tls_version(const ce_transfer *transfer) { return transfer->tls_version; }
 const char *ce_transfer_cipher(const ce_transfer *transfer) { return transfer->cipher; }
 unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->send_count; }
-bool ce_transfer_tls_resumed(const ce_transfer *transfer) { return transfer->tls_resumed; }
 
 ce_verdict ce_transfer_verdict(const ce_transfer *transfer) { return transfer->verdict; }
 

@@ -85,7 +85,6 @@ struct ce_transfer {
     ce_verdict verdict; // the request gate's
     ce_report *report;  // made when that gate refuses
     ce_connection *connection;
-    bool tls_resumed;
     char tls_version[16];
     char cipher[64];
     char error_text[CURL_ERROR_SIZE];

@@ -18,10 +18,7 @@ typedef struct ce_library_facts {
     unsigned curl_version_number; // 0x075801 is 7.88.1
     unsigned long openssl_version_number;
     bool http2;
-    bool gzip;
-    bool brotli;
     bool asynchronous_names;
-    bool thread_safe_init;
 } ce_library_facts;
 
 /// Initialises libcurl once for the process and says what was found. Any thread.
@@ -273,7 +270,6 @@ bool ce_transfer_receiving_is_paused(const ce_transfer *_Nonnull transfer);
 unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
 /// Whether the connection had been opened for an earlier request; the transfer need not have sent anything.
 bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
-bool ce_transfer_tls_resumed(const ce_transfer *_Nonnull transfer);
 
 // MARK: Streaming
 

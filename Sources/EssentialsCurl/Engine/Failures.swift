@@ -7,22 +7,9 @@ enum Failures {
     static func failure(
         _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32, policy: TrustPolicy
     ) -> RequestFailure? {
+        if code == 0 { return hiddenFailure(prepared, transfer) }
         let phase = phase(of: prepared, transfer)
         let host = prepared.origin.host.text
-        if code == 0 {
-            // libcurl is content with a connection that closes between two header lines.
-            guard ce_transfer_has_head(transfer) else {
-                return RequestFailure(
-                    .interrupted, "\(prepared.origin) closed the connection within the response's head.", phase: phase,
-                    host: host)
-            }
-            // Success without a verdict would mean that the request's gate was walked around.
-            guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else {
-                return nil
-            }
-            return RequestFailure(
-                .trustEvidence, "The exchange with \(host) was never judged.", phase: phase, host: host)
-        }
         let refusal = ce_transfer_refusal(transfer)
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
             return refused(refusal, prepared, phase: phase)
@@ -39,6 +26,21 @@ enum Failures {
         return RequestFailure(
             reason, "\(lead(reason, prepared)): \(detail).", phase: phase, host: host,
             attempt: max(1, Int(ce_transfer_send_count(transfer))))
+    }
+
+    /// What libcurl takes for a success and is none. Asks for nothing that a success does not need.
+    private static func hiddenFailure(_ prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure? {
+        // libcurl is content with a connection that closes between two header lines.
+        guard ce_transfer_has_head(transfer) else {
+            return RequestFailure(
+                .interrupted, "\(prepared.origin) closed the connection within the response's head.",
+                phase: phase(of: prepared, transfer), host: prepared.origin.host.text)
+        }
+        // Success without a verdict would mean that the request's gate was walked around.
+        guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else { return nil }
+        return RequestFailure(
+            .trustEvidence, "The exchange with \(prepared.origin) was never judged.", phase: .receiving,
+            host: prepared.origin.host.text)
     }
 
     private static func lead(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String {
