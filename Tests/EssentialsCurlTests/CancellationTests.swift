@@ -22,10 +22,7 @@ struct CancellationTests {
     @Test("a task that waits for an answer gives `cancelled` and closes the connection")
     func during() async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.open()
-            return .raw([.waitForPeerClose])
-        }
+        let server = try silentServer(opening: gate)
         let transport = try CurlTransport()
         let sent = try request(server)
         let task = Task { await failure { try await transport.send(sent) } }
@@ -91,11 +88,7 @@ struct CancellationTests {
     @Test("a request whose handshake hangs does not wait for it")
     func promptness() async throws {
         let gate = LoopbackGate()
-        let options = ServerOptions(onAccept: { _ in
-            gate.open()
-            return [.hang]
-        })
-        let server = try LoopbackServer(options: options) { _ in .close }
+        let server = try stalledServer(opening: gate)
         let transport = try CurlTransport()
         var stalled = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
         stalled.options.connectTimeout = .seconds(300)
@@ -116,10 +109,7 @@ struct ShutdownTests {
     @Test("cancels what runs, refuses what comes, and can be repeated")
     func shutdown() async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.open()
-            return .raw([.waitForPeerClose])
-        }
+        let server = try silentServer(opening: gate)
         let transport = try CurlTransport()
         let sent = try request(server)
         let task = Task { await failure { try await transport.send(sent) } }

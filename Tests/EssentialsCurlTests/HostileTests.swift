@@ -118,11 +118,7 @@ struct HostileTests {
     @Test("of a deadline holds while the request waits for another's connection")
     func waiting() async throws {
         let gate = LoopbackGate()
-        let options = ServerOptions(onAccept: { _ in
-            gate.open()
-            return [.hang]
-        })
-        let server = try LoopbackServer(options: options) { _ in .close }
+        let server = try stalledServer(opening: gate)
         let transport = try CurlTransport()
         let url = try RequestURL("https://localhost:\(server.port)/")
         let first = Task {

@@ -29,6 +29,23 @@ func failure<Value>(of operation: () async throws -> Value) async -> RequestFail
     }
 }
 
+/// A server that opens the gate when a request has come, and never answers it.
+func silentServer(opening gate: LoopbackGate) throws -> LoopbackServer {
+    try LoopbackServer { _ in
+        gate.open()
+        return .raw([.waitForPeerClose])
+    }
+}
+
+/// A server that opens the gate when a connection has come, and never begins its side of the TLS handshake.
+func stalledServer(opening gate: LoopbackGate) throws -> LoopbackServer {
+    let options = ServerOptions(onAccept: { _ in
+        gate.open()
+        return [.hang]
+    })
+    return try LoopbackServer(options: options) { _ in .close }
+}
+
 extension TransportResponse {
     /// The collected body as text.
     var text: String { String(decoding: body.data ?? Data(), as: UTF8.self) }
