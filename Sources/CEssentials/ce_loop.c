@@ -3,6 +3,10 @@
 // libcurl asks for a socket to be watched and forgotten once per request; on a busy keep-alive connection that is two
 // epoll_ctl calls each time. While enough transfers run, a forgotten socket therefore stays registered ("dormant"): if
 // libcurl wants it again nothing needs to be done, and if the idle peer hangs up the event is the moment to forget it.
+//
+// libcurl 7.88 asks for writability while an HTTP/2 upload waits for the peer's window, and epoll would report it
+// without end. A socket that is writable several times without anything being written is therefore "muted": watched for
+// reading only, until the peer sends something, libcurl asks anew, or a moment has passed.
 #define _GNU_SOURCE // pthread_setname_np
 #include "internal.h"
 
@@ -13,18 +17,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <linux/sockios.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { DORMANCY_MINIMUM = 4, EVENTS_PER_WAIT = 256 };
+enum { DORMANCY_MINIMUM = 4, EVENTS_PER_WAIT = 256, IDLE_WRITES_MAXIMUM = 2, MUTED_MS = 10 };
 
 struct ce_socket {
     ce_multi *multi;
     uint32_t events; // registered with epoll; 0 for none
     bool ours;       // opened by ce_open_socket, so its closing will be seen
     bool dormant;
+    bool muted;           // libcurl wants to write, and epoll is asked for reading only
+    uint8_t idle_writes;  // how often in a row it was writable without anything being written
+    uint32_t generation;  // tells sockets apart that had the same number
 };
 
 int64_t ce_now_ms(void) {
@@ -99,6 +108,58 @@ static void forget_socket(ce_loop *loop, int fd, struct ce_socket *entry) {
     if (entry->events) epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
     entry->events = 0;
     entry->dormant = false;
+    entry->muted = false;
+}
+
+// Bytes that were written and that the peer has not acknowledged; -1 if the system does not say.
+static int unacknowledged(int fd) {
+    int count = 0;
+    return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
+}
+
+static void mute(ce_loop *loop, int fd, struct ce_socket *entry) {
+    if (register_socket(loop, fd, entry, EPOLLIN) != 0) return;
+    entry->muted = true;
+    if (loop->muted_until_ms == 0) loop->muted_until_ms = ce_now_ms() + MUTED_MS;
+}
+
+static void unmute(ce_loop *loop, int fd, struct ce_socket *entry) {
+    if (!entry->muted) return;
+    entry->muted = false;
+    register_socket(loop, fd, entry, EPOLLIN | EPOLLOUT);
+}
+
+// Looks through all sockets, which is seldom and bounded: once in MUTED_MS, and only while some were muted.
+static void unmute_overdue(ce_loop *loop) {
+    if (loop->muted_until_ms == 0 || loop->muted_until_ms > loop->now_ms) return;
+    loop->muted_until_ms = 0;
+    for (size_t fd = 0; fd < loop->socket_count; fd++) unmute(loop, (int)fd, &loop->sockets[fd]);
+}
+
+static void serve_socket(ce_loop *loop, int fd, uint32_t events) {
+    struct ce_socket *entry = socket_entry(loop, fd);
+    if (!entry || !entry->events) return; // closed or forgotten while an earlier event was served
+    if (entry->dormant) return forget_socket(loop, fd, entry);
+    // Only what reads as well can be muted, else nothing would end the muting but time.
+    bool may_mute = entry->ours && entry->events == (EPOLLIN | EPOLLOUT);
+    bool is_writable_only = may_mute && (events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP)) == EPOLLOUT;
+    int before = is_writable_only ? unacknowledged(fd) : -1;
+    uint32_t generation = entry->generation;
+    int flags = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+                (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+    curl_multi_socket_action(entry->multi->curl, fd, flags, &entry->multi->running);
+    entry = &loop->sockets[fd]; // the table may have moved
+    if (entry->generation != generation || !entry->events) return;
+    if (!is_writable_only) {
+        entry->idle_writes = 0;
+        return unmute(loop, fd, entry);
+    }
+    // Acknowledgements that come meanwhile can hide what was written, so one such event proves nothing.
+    bool is_idle = entry->events == (EPOLLIN | EPOLLOUT) && before >= 0 && unacknowledged(fd) <= before;
+    entry->idle_writes = is_idle ? entry->idle_writes + 1 : 0;
+    if (entry->idle_writes <= IDLE_WRITES_MAXIMUM) return;
+    entry->idle_writes = 0;
+    mute(loop, fd, entry);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_socket) {
@@ -120,6 +181,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *p
     }
     uint32_t events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
     entry->dormant = false;
+    entry->muted = false;
     if (entry->events == events) return 0;
     return register_socket(loop, fd, entry, events) == 0 ? 0 : -1;
 }
@@ -134,13 +196,15 @@ curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_socka
         close(fd);
         return CURL_SOCKET_BAD;
     }
-    *entry = (struct ce_socket){.ours = true};
+    *entry = (struct ce_socket){.ours = true, .generation = entry->generation + 1};
     return fd;
 }
 
 int ce_close_socket(void *user, curl_socket_t fd) {
     ce_loop *loop = user;
-    if (fd >= 0 && (size_t)fd < loop->socket_count) loop->sockets[fd] = (struct ce_socket){0};
+    if (fd >= 0 && (size_t)fd < loop->socket_count) {
+        loop->sockets[fd] = (struct ce_socket){.generation = loop->sockets[fd].generation};
+    }
     return close(fd); // the kernel takes a closed descriptor out of the epoll set
 }
 
@@ -172,6 +236,10 @@ static int wait_milliseconds(const ce_loop *loop, int maximum_ms) {
         int64_t left = multi->timer_ms - now;
         if (left < wait) wait = left < 0 ? 0 : left;
     }
+    if (loop->muted_until_ms > 0) {
+        int64_t left = loop->muted_until_ms - now;
+        if (left < wait) wait = left < 0 ? 0 : left;
+    }
     return maximum_ms < 0 && wait == INT_MAX ? -1 : (int)wait;
 }
 
@@ -180,19 +248,11 @@ int ce_loop_wait(ce_loop *loop, int maximum_ms) {
     int count = epoll_wait(loop->epoll, events, EVENTS_PER_WAIT, wait_milliseconds(loop, maximum_ms));
     loop->now_ms = ce_now_ms();
     if (count < 0) return errno == EINTR ? 0 : -1;
+    unmute_overdue(loop);
     for (int i = 0; i < count; i++) {
         int fd = events[i].data.fd;
         if (fd == loop->wakeup) continue;
-        struct ce_socket *entry = socket_entry(loop, fd);
-        if (!entry || !entry->events) continue; // closed or forgotten while an earlier event was served
-        if (entry->dormant) {
-            forget_socket(loop, fd, entry);
-            continue;
-        }
-        int flags = (events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0) |
-                    (events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-                    (events[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
-        curl_multi_socket_action(entry->multi->curl, fd, flags, &entry->multi->running);
+        serve_socket(loop, fd, events[i].events);
     }
     return 0;
 }

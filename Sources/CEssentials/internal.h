@@ -117,6 +117,7 @@ struct ce_loop {
     ce_multi *multis;
     struct ce_socket *sockets; // by file descriptor
     size_t socket_count;
+    int64_t muted_until_ms; // when muted sockets are listened to again; 0 while none is
     ce_transfer *touched_first, *touched_last;
 };
 

@@ -1,5 +1,6 @@
 public import EssentialsHTTP
 import Logging
+import Synchronization
 
 /// Sends requests through libcurl, under one trust policy, on a thread of its own.
 ///
@@ -68,6 +69,9 @@ public final class CurlTransport: Transport {
         owner.engine.post(.shutdown)
         await owner.engine.awaitTermination()
     }
+
+    /// How often the engine's thread has gone round its loop.
+    package var turns: Int { owner.engine.turns.load(ordering: .relaxed) }
 
     private func makeExchange(_ prepared: PreparedRequest) -> Exchange {
         var upload: UploadPump?

@@ -32,6 +32,8 @@ final class HTTP2Server: Sendable {
         var applicationProtocols = ["h2", "http/1.1"]
         /// The most streams that a client may have open on a connection.
         var maximumStreams = 100
+        /// False leaves every request unread: once the window is used up, a client may send no more.
+        var readsRequests = true
         var onWritten: (@Sendable (Int) -> Void)?
         var onReset: (@Sendable (String) -> Void)?
     }
@@ -112,6 +114,7 @@ final class HTTP2Server: Sendable {
         ]
         return channel.configureHTTP2Pipeline(mode: .server, initialLocalSettings: settings) { stream in
             stream.eventLoop.makeCompletedFuture {
+                try stream.syncOptions?.setOption(.autoRead, value: options.readsRequests)
                 try stream.pipeline.syncOperations.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
                 try stream.pipeline.syncOperations.addHandler(StreamHandler(server: core, connection: connection))
             }

@@ -1,6 +1,7 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import FoundationEssentials
 import Synchronization
 import Testing
 
@@ -73,6 +74,27 @@ struct PaceTests {
             let total = try await held.body.reduce(0) { $0 + $1.count }
             #expect(total == Self.size)
             #expect(bench.server.record.connectionCount == 1)
+        }
+    }
+
+    @Test("The engine rests while an upload waits for the peer's window")
+    func heldUpload() async throws {
+        var options = HTTP2Server.Options()
+        options.readsRequests = false
+        try await TestBench.secure(options, handler: { _ in .text("never") }) { bench in
+            let upload = try bench.request("/", method: .post, body: .bytes(Data(count: 1 << 20)))
+            let task = Task { await bench.failure(of: upload) }
+            // What is no loop without end has come to rest at some moment.
+            var quietest = Int.max
+            for _ in 0..<20 where quietest > 50 {
+                let before = bench.transport.turns
+                try await Task.sleep(for: .milliseconds(100))
+                let turns = bench.transport.turns - before
+                if before > 0 { quietest = min(quietest, turns) }
+            }
+            #expect(quietest <= 50)
+            task.cancel()
+            #expect(await task.value?.reason == .cancelled)
         }
     }
 }

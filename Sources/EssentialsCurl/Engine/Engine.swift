@@ -26,6 +26,8 @@ final class Engine: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let termination = Mutex<Termination>(Termination())
     private let wakeup: Int32
+    /// How often the thread has gone round its loop: what a loop that never waits is found by.
+    let turns = Atomic<Int>(0)
 
     private struct Termination {
         var isOver = false

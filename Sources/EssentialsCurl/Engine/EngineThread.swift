@@ -68,6 +68,7 @@ final class EngineThread: @unchecked Sendable {
             engine.take(into: &messages)
             for message in messages { serve(message) }
             messages.removeAll(keepingCapacity: true)
+            engine.turns.wrappingAdd(1, ordering: .relaxed)
             ce_loop_run_due(loop)
             serveStreams()
             gatherDone()
