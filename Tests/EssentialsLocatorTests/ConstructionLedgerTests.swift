@@ -1,99 +1,112 @@
+import Synchronization
 import Testing
 
 @testable import EssentialsLocator
 
 @Suite("ConstructionLedger")
 struct ConstructionLedgerTests {
-    private final class Thing {}
-
     /// A ledger with slots by letter; threads are numbers.
     private struct Scene {
         var ledger = ConstructionLedger()
-        private var things: [String: Thing] = [:]
+        private let locator = ServiceLocator(name: "app")
+        private var slots: [String: LazySlot<Int>] = [:]
 
-        mutating func enter(_ label: String, on thread: UInt) -> ConstructionLedger.Step {
-            let thing = things[label] ?? Thing()
-            things[label] = thing
-            return ledger.enter(slot: ObjectIdentifier(thing), label: label, thread: thread)
+        mutating func slot(_ name: String) -> LazySlot<Int> {
+            if let known = slots[name] { return known }
+            let site = RegistrationSite(fileID: "Test/Here.swift", line: 1)
+            let slot = LazySlot<Int>(name: name, site: site) { _ in 1 }
+            slots[name] = slot
+            return slot
         }
 
-        mutating func build(_ label: String, on thread: UInt) throws -> ConstructionAttempt {
-            guard case .build(let attempt) = enter(label, on: thread) else { throw FactoryFailure("not build") }
-            return attempt
+        mutating func build(_ name: String, on thread: UInt) {
+            let slot = slot(name)
+            slot.state.store(.building, ordering: .relaxed)
+            slot.builder.store(thread, ordering: .relaxed)
         }
 
-        mutating func wait(_ label: String, on thread: UInt) throws -> ConstructionAttempt {
-            guard case .wait(let attempt) = enter(label, on: thread) else { throw FactoryFailure("not wait") }
-            return attempt
+        mutating func join(_ name: String, on thread: UInt) -> ConstructionLedger.Step {
+            ledger.join(slot(name), owner: locator, thread: thread, frames: nil)
         }
 
-        mutating func cycle(_ label: String, on thread: UInt) throws -> [String] {
-            guard case .cycle(let path) = enter(label, on: thread) else { throw FactoryFailure("not cycle") }
+        mutating func wait(_ name: String, on thread: UInt) throws -> BlockingResult<ConstructionLedger.Outcome> {
+            guard case .wait(let result) = join(name, on: thread) else { throw FactoryFailure("not wait") }
+            return result
+        }
+
+        mutating func cycle(_ name: String, on thread: UInt) throws -> [String] {
+            guard case .cycle(let path) = join(name, on: thread) else { throw FactoryFailure("not cycle") }
             return path
+        }
+
+        mutating func finish(_ name: String, _ state: Slot.State) -> BlockingResult<ConstructionLedger.Outcome>? {
+            let slot = slot(name)
+            slot.builder.store(0, ordering: .relaxed)
+            slot.state.store(state, ordering: .relaxed)
+            return ledger.finish(slot)
         }
     }
 
     private var scene = Scene()
 
-    @Test("The first thread builds, the next one waits for it")
-    mutating func buildAndWait() throws {
-        let attempt = try scene.build("A", on: 1)
-        #expect(try scene.wait("A", on: 2) === attempt)
-    }
-
-    @Test("After an attempt has ended the slot may be built anew")
-    mutating func finished() throws {
-        let first = try scene.build("A", on: 1)
-        scene.ledger.finish(first)
-        #expect(try scene.build("A", on: 2) !== first)
-    }
-
-    @Test("A thread that asks for what it builds is refused, with the path from there on")
-    mutating func ownThread() throws {
-        _ = try scene.build("A", on: 1)
-        _ = try scene.build("B", on: 1)
-        _ = try scene.build("C", on: 1)
-        #expect(try scene.cycle("B", on: 1) == ["B", "C", "B"])
-    }
-
-    @Test("A loop over three threads is refused to the one that would close it")
-    mutating func threeThreads() throws {
-        _ = try scene.build("A", on: 1)
-        _ = try scene.build("B", on: 2)
-        _ = try scene.build("B2", on: 2)
-        _ = try scene.build("C", on: 3)
-        _ = try scene.wait("B", on: 1)
-        _ = try scene.wait("C", on: 2)
-        #expect(try scene.cycle("A", on: 3) == ["A", "B", "B2", "C", "A"])
-    }
-
-    @Test("Waiting for a thread that waits elsewhere is no cycle")
-    mutating func chain() throws {
-        _ = try scene.build("A", on: 1)
-        _ = try scene.build("B", on: 2)
-        _ = try scene.wait("B", on: 1)
-        _ = try scene.wait("A", on: 3)
-    }
-
-    @Test("A waiter that has not woken yet closes no loop with an attempt that has ended")
-    mutating func staleWait() throws {
-        _ = try scene.build("A", on: 1)
-        let ended = try scene.build("B", on: 2)
-        _ = try scene.wait("B", on: 1)
-        scene.ledger.finish(ended)
-        _ = try scene.build("C", on: 2)
-        _ = try scene.wait("A", on: 2)
-    }
-
-    @Test("Nothing is left when all have ended and woken")
-    mutating func empty() throws {
-        let outer = try scene.build("A", on: 1)
-        let inner = try scene.build("B", on: 1)
-        _ = try scene.wait("A", on: 2)
-        #expect(!scene.ledger.isEmpty)
-        scene.ledger.finish(inner)
-        scene.ledger.finish(outer)
-        scene.ledger.stopWaiting(thread: 2)
+    @Test("Those who wait for one attempt share its result, and are forgotten at its end")
+    mutating func shared() throws {
+        scene.build("A", on: 1)
+        let second = try scene.wait("A", on: 2)
+        let third = try scene.wait("A", on: 3)
+        #expect(second === third)
+        #expect(scene.slot("A").state.load(ordering: .relaxed) == .contended)
+        #expect(scene.finish("A", .ready) === second)
         #expect(scene.ledger.isEmpty)
+    }
+
+    @Test("An attempt that has ended is not waited for")
+    mutating func over() {
+        for state in [Slot.State.ready, .pending, .withdrawn, .closed] {
+            _ = scene.finish("A", state)
+            guard case .over = scene.join("A", on: 2) else {
+                Issue.record("waits for a slot that is \(state)")
+                continue
+            }
+        }
+        #expect(scene.ledger.isEmpty)
+    }
+
+    @Test("A thread that would wait for itself gets the path")
+    mutating func selfCycle() throws {
+        scene.build("A", on: 1)
+        let path = try scene.cycle("A", on: 1)
+        #expect(path.first?.contains("\"A\"") == true)
+        #expect(path.count == 2)
+        #expect(scene.ledger.isEmpty)
+    }
+
+    @Test("A round of waiting threads is refused to the one that would close it", arguments: 2...6)
+    mutating func round(_ count: Int) throws {
+        for thread in 1...count { scene.build("\(thread)", on: UInt(thread)) }
+        for thread in 1..<count { _ = try scene.wait("\(thread + 1)", on: UInt(thread)) }
+        let path = try scene.cycle("1", on: UInt(count))
+        #expect(path.count == count + 1)
+        // Those who wait already are still waiting, and get what comes.
+        #expect(scene.finish("\(count)", .pending) != nil)
+    }
+
+    @Test("A wait that has ended leads to no cycle")
+    mutating func staleWait() throws {
+        scene.build("A", on: 1)
+        scene.build("B", on: 2)
+        _ = try scene.wait("A", on: 2)
+        _ = scene.finish("A", .pending)
+        scene.build("A", on: 3)
+        _ = try scene.wait("B", on: 3)
+        #expect(!scene.ledger.isEmpty)
+        _ = scene.finish("B", .ready)
+        #expect(scene.ledger.isEmpty)
+    }
+
+    @Test("A builder that has not written its name is no part of a cycle")
+    mutating func unnamed() throws {
+        scene.build("A", on: 0)
+        _ = try scene.wait("A", on: 1)
     }
 }

@@ -7,7 +7,7 @@ struct RegistrationTableTests {
     private let site = RegistrationSite(fileID: "Test/Here.swift", line: 1)
 
     private func slot(_ value: Int, name: String?) -> ServiceSlot<Int> {
-        ServiceSlot(value, name: name, site: site)
+        ServiceSlot<Int>(value, name: name, site: site)
     }
 
     private func value(_ name: String?, in table: borrowing RegistrationTable) -> Int? {

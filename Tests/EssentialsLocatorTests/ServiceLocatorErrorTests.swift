@@ -90,7 +90,10 @@ struct ServiceLocatorErrorTests {
 
     @Test("Every reason has a stable name and a remedy", arguments: ServiceLocatorError.Reason.all)
     func reasons(reason: ServiceLocatorError.Reason) {
-        let names = ["missing", "duplicate", "cycle", "constructionFailed", "tooManyRegistrations"]
+        let names = [
+            "missing", "duplicate", "cycle", "constructionFailed", "tooManyRegistrations", "closed", "asynchronous",
+            "argumentMismatch", "notConforming", "serviceGone", "locatorGone", "cancelled",
+        ]
         #expect(names.contains(reason.name))
         #expect(reason.remedy.hasSuffix("."))
         #expect("\(reason)" == reason.name)

@@ -66,8 +66,8 @@ struct ServiceLocatorTests {
 
     @Test("registerIfAbsent registers once and says whether it did")
     func ifAbsent() throws {
-        #expect(try locator.registerIfAbsent(PoliteGreeter("first"), as: (any Greeter).self))
-        #expect(try !locator.registerIfAbsent(PoliteGreeter("second"), as: (any Greeter).self))
+        #expect(try locator.registerIfAbsent(PoliteGreeter("first"), as: (any Greeter).self) != nil)
+        #expect(try locator.registerIfAbsent(PoliteGreeter("second"), as: (any Greeter).self) == nil)
         #expect(try locator.resolve((any Greeter).self).greeting == "first")
     }
 
@@ -75,7 +75,7 @@ struct ServiceLocatorTests {
     func ifAbsentInChild() throws {
         try locator.register(PoliteGreeter("parent"), as: (any Greeter).self)
         let child = ServiceLocator(name: "child", parent: locator)
-        #expect(try child.registerIfAbsent(PoliteGreeter("child"), as: (any Greeter).self))
+        #expect(try child.registerIfAbsent(PoliteGreeter("child"), as: (any Greeter).self) != nil)
         #expect(try child.resolve((any Greeter).self).greeting == "child")
     }
 

@@ -10,15 +10,21 @@ extension ServiceLocator {
             next = locator.parent
         }
         return .missing(
-            typeName: String(reflecting: type), name: key.name, searched: searched, nearMisses: nearMisses)
+            typeName: ServiceSlot<Service>.serviceTypeName, name: key.name, searched: searched, nearMisses: nearMisses)
     }
 
     private func nearMisses<Service: Sendable>(_ type: Service.Type, key: ServiceKey) -> [String] {
-        let typeName = String(reflecting: type)
+        let typeName = ServiceSlot<Service>.serviceTypeName
         return table.liveSlots().compactMap { slot in
             let registered = "\(slot.label) in \"\(name)\" (\(slot.site))"
+            if slot.key == key {
+                return "\(registered), whose object is gone: it was registered weakly"
+            }
             if slot.key.typeWord == key.typeWord {
                 return registered
+            }
+            if slot.typeName == ServiceSlot<MainActorBox<Service>>.serviceTypeName {
+                return "\(registered): use resolveOnMainActor"
             }
             if slot.typeName == typeName {
                 return "\(registered), which is another type of the same name: its module is linked twice"

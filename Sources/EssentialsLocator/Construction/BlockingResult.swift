@@ -8,16 +8,17 @@
 
 /// A value that one thread delivers once, and that any number of threads block for.
 ///
-/// Waiting blocks the thread, it does not suspend a task. A POSIX condition is used because there is no condition
+/// ``wait()`` blocks the thread; ``delivered()`` suspends a task. A POSIX condition is used because there is no condition
 /// variable in `Synchronization`.
 ///
-/// `@unchecked Sendable`: `value` is read and written only while `mutex` is held. Both pointers are constants; what
-/// they point to is initialized before the object can be shared, moved nowhere, and destroyed in `deinit`, when
-/// nobody else has a reference and thus nobody waits.
+/// `@unchecked Sendable`: `value` and `continuations` are read and written only while `mutex` is held. Both pointers
+/// are constants; what they point to is initialized before the object can be shared, moved nowhere, and destroyed in
+/// `deinit`, when nobody else has a reference and thus nobody waits.
 final class BlockingResult<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value?
+    private var continuations: [CheckedContinuation<Value, Never>] = []
 
     init() {
         mutex = .allocate(capacity: 1)
@@ -41,11 +42,24 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
     /// Gives the value to all who wait and to all who come later. Only the first delivery counts.
     func deliver(_ newValue: Value) {
         pthread_mutex_lock(mutex)
-        if value == nil {
-            value = newValue
-        }
+        let delivered = value ?? newValue
+        value = delivered
+        let waiting = continuations
+        continuations = []
         pthread_cond_broadcast(condition)
         pthread_mutex_unlock(mutex)
+        for continuation in waiting { continuation.resume(returning: delivered) }
+    }
+
+    /// Suspends the calling task until there is a value.
+    func delivered() async -> Value {
+        await withCheckedContinuation { continuation in
+            pthread_mutex_lock(mutex)
+            let delivered = self.value
+            if delivered == nil { continuations.append(continuation) }
+            pthread_mutex_unlock(mutex)
+            if let delivered { continuation.resume(returning: delivered) }
+        }
     }
 
     /// Blocks the calling thread until there is a value.

@@ -56,7 +56,7 @@ public struct ServiceLocatorError: Error, Sendable {
     public var message: String { storage.message }
     /// What to try.
     public var remedy: String { storage.remedy }
-    /// The type it is about, with its module.
+    /// The type it is about, with its module; empty for errors about a locator.
     public var serviceType: String { storage.serviceType }
     /// The registration's name it is about, nil for a registration without a name.
     public var serviceName: String? { storage.serviceName }

@@ -3,5 +3,8 @@ struct RegistrationSite: Sendable, CustomStringConvertible {
     let fileID: StaticString
     let line: UInt
 
+    /// The registration whose proxy is being made.
+    @TaskLocal static var registering: RegistrationSite?
+
     var description: String { "\(fileID):\(line)" }
 }

@@ -2,7 +2,7 @@
 ///
 /// The type counts by its metadata, not by its spelling. A protocol that is linked into a process twice is two types,
 /// and each has its own key.
-struct ServiceKey: Sendable {
+struct ServiceKey: Sendable, Hashable {
     /// The registered type's metadata address, with the lowest bit set when there is a name.
     ///
     /// Metadata is aligned to a word, so that bit is free, and no key is zero, which marks an empty cell.

@@ -16,13 +16,16 @@ extension ServiceLocator {
     ///   - name: Tells several registrations of one type apart.
     ///   - fileID: Shown in errors about this registration, with `line`.
     ///   - line: Shown in errors about this registration.
-    /// - Throws: ``ServiceLocatorError/Reason/duplicate``, ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    /// - Returns: What ``unregister(_:)`` takes it away by.
+    /// - Throws: ``ServiceLocatorError/Reason/duplicate``, ``ServiceLocatorError/Reason/tooManyRegistrations``,
+    ///   ``ServiceLocatorError/Reason/closed``.
+    @discardableResult
     public func register<Service: Sendable>(
         _ service: Service, as type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line
-    ) throws(ServiceLocatorError) {
+    ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        try add(ServiceSlot<Service>(service, name: name, site: site))
+        return try add(ServiceSlot<Service>(service, name: name, site: site))
     }
 
     /// Registers a factory that builds the service when it is first resolved; the locator retains the result.
@@ -50,14 +53,15 @@ extension ServiceLocator {
     ///   - fileID: Shown in errors about this registration, with `line`.
     ///   - line: Shown in errors about this registration.
     ///   - factory: Builds the service.
-    /// - Throws: ``ServiceLocatorError/Reason/duplicate``, ``ServiceLocatorError/Reason/tooManyRegistrations``. What
-    ///   the factory throws is thrown by resolving.
+    /// - Returns: What ``unregister(_:)`` takes it away by.
+    /// - Throws: What ``register(_:as:named:fileID:line:)`` throws. What the factory throws is thrown by resolving.
+    @discardableResult
     public func registerLazy<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
-    ) throws(ServiceLocatorError) {
+    ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        try add(ServiceSlot<Service>(name: name, site: site, factory: factory))
+        return try add(LazySlot<Service>(name: name, site: site, factory: factory))
     }
 
     /// Registers a service unless this locator, parents left aside, has a registration for the type and name.
@@ -70,19 +74,19 @@ extension ServiceLocator {
     ///
     /// Any thread. Cost as ``register(_:as:named:fileID:line:)``.
     ///
-    /// - Returns: Whether the service was registered.
-    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    /// - Returns: What ``unregister(_:)`` takes it away by; nil if there was a registration.
+    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``, ``ServiceLocatorError/Reason/closed``.
     @discardableResult
     public func registerIfAbsent<Service: Sendable>(
         _ service: Service, as type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line
-    ) throws(ServiceLocatorError) -> Bool {
+    ) throws(ServiceLocatorError) -> Registration? {
         let site = RegistrationSite(fileID: fileID, line: line)
-        let slot = ServiceSlot<Service>(service, name: name, site: site)
-        switch table.insert(slot, policy: .refuse) {
-        case .inserted: return true
-        case .refused: return false
-        case .full: throw .tooManyRegistrations(slot, in: self)
+        do throws(ServiceLocatorError) {
+            return try add(ServiceSlot<Service>(service, name: name, site: site))
+        } catch {
+            if error.reason == .duplicate { return nil }
+            throw error
         }
     }
 
@@ -99,8 +103,8 @@ extension ServiceLocator {
     /// Any thread. Cost as ``register(_:as:named:fileID:line:)``. The locator retains the old service as long as it
     /// lives itself, and the old registration counts against ``registrationLimit``: do not use this as a variable.
     ///
-    /// - Returns: The old service; nil if there was none, or only a lazy registration that was not built.
-    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    /// - Returns: The old service; nil if there was none, or a registration that retains none.
+    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``, ``ServiceLocatorError/Reason/closed``.
     @discardableResult
     public func replace<Service: Sendable>(
         _ service: Service, as type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID,
@@ -118,15 +122,15 @@ extension ServiceLocator {
     /// try locator.replaceLazy((any LogService).self) { _ in try FileLog(path: newPath) }
     /// ```
     ///
-    /// - Returns: The old service; nil if there was none, or only a lazy registration that was not built.
-    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``.
+    /// - Returns: The old service; nil if there was none, or a registration that retains none.
+    /// - Throws: ``ServiceLocatorError/Reason/tooManyRegistrations``, ``ServiceLocatorError/Reason/closed``.
     @discardableResult
     public func replaceLazy<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
     ) throws(ServiceLocatorError) -> Service? {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try exchange(ServiceSlot<Service>(name: name, site: site, factory: factory))
+        return try exchange(LazySlot<Service>(name: name, site: site, factory: factory))
     }
 
     /// Removes this locator's registration for the type and name; a parent's becomes visible again.
@@ -148,24 +152,76 @@ extension ServiceLocator {
         return true
     }
 
-    private func add(_ slot: Slot) throws(ServiceLocatorError) {
-        switch table.insert(slot, policy: .refuse) {
-        case .inserted: return
-        case .refused(let existing): throw .duplicate(slot, existing: existing, in: self)
+    /// Removes exactly the registration that a registering method returned; a parent's becomes visible again.
+    ///
+    /// Does nothing when it was replaced, unregistered or made in another locator, so it never takes away what somebody
+    /// else has registered since.
+    ///
+    /// ```swift
+    /// let registration = try locator.register(probe, as: (any Probe).self)
+    /// defer { locator.unregister(registration) }
+    /// ```
+    ///
+    /// What becomes of factories and services, threads and cost are as ``unregister(_:named:)`` says.
+    ///
+    /// - Returns: Whether the registration, or for several types any of them, was there.
+    @discardableResult
+    public func unregister(_ registration: Registration) -> Bool {
+        var wasThere = false
+        for entry in registration.entries {
+            guard let removed = table.remove(entry.key, id: entry.id) else { continue }
+            removed.withdraw()
+            wasThere = true
+        }
+        return wasThere
+    }
+}
+
+// MARK: - For the registering methods
+
+extension ServiceLocator {
+    /// Puts a slot into the table, where none may be but one whose object is gone.
+    func add(_ slot: Slot) throws(ServiceLocatorError) -> Registration {
+        if let context = AssemblyContext.current, context.locator === self { return try context.add(slot, []) }
+        while try settle(table.insert(slot, policy: .refuse), slot) == false {}
+        return Registration(slot)
+    }
+
+    /// The same for several slots, all or none.
+    func add(_ first: Slot, _ others: [Slot]) throws(ServiceLocatorError) -> Registration {
+        let slots = [first] + others
+        if let context = AssemblyContext.current, context.locator === self { return try context.add(first, others) }
+        while try settle(table.insert(slots, policy: .refuse), first) == false {}
+        return Registration(first, others)
+    }
+
+    /// False when the insertion is worth another try.
+    private func settle(
+        _ insertion: RegistrationTable.Insertion, _ slot: Slot
+    ) throws(ServiceLocatorError) -> Bool {
+        switch insertion {
+        case .inserted: return true
+        case .refused(let refused, let existing):
+            // Asked here and not under the table's lock: the last reference to an object may be the one that looks.
+            guard existing.isGone else { throw .duplicate(refused, existing: existing, in: self) }
+            table.remove(existing.key, id: existing.id)?.withdraw()
+            return false
         case .full: throw .tooManyRegistrations(slot, in: self)
+        case .closed: throw .closed(self)
         }
     }
 
     private func exchange<Service: Sendable>(_ slot: ServiceSlot<Service>) throws(ServiceLocatorError) -> Service? {
         switch table.insert(slot, policy: .replace) {
         case .inserted(let replaced):
-            guard let replaced else { return nil }
-            // Found under the same key, which is made of `Service`; see `builtStorage(_:)`.
+            guard let replaced = replaced.first else { return nil }
+            // Found under the same key, which is made of `Service`; see `readyStorage(_:)`.
             let old = unsafeDowncast(replaced, to: ServiceSlot<Service>.self)
             old.withdraw()
             return old.service
-        case .refused(let existing): throw .duplicate(slot, existing: existing, in: self)
+        case .refused(let slot, let existing): throw .duplicate(slot, existing: existing, in: self)
         case .full: throw .tooManyRegistrations(slot, in: self)
+        case .closed: throw .closed(self)
         }
     }
 }

@@ -2,7 +2,8 @@ extension ServiceLocatorError {
     /// What kind of failure it is. New reasons may be added; compare with `==`, and keep a default.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String, Sendable, CaseIterable {
-            case missing, duplicate, cycle, constructionFailed, tooManyRegistrations
+            case missing, duplicate, cycle, constructionFailed, tooManyRegistrations, closed, asynchronous
+            case argumentMismatch, notConforming, serviceGone, locatorGone, cancelled
         }
 
         private let code: Code
@@ -25,6 +26,20 @@ extension ServiceLocatorError {
         public static let constructionFailed = Reason(code: .constructionFailed)
         /// The locator had as many registrations as it accepts.
         public static let tooManyRegistrations = Reason(code: .tooManyRegistrations)
+        /// The locator, or the parent that has the registration, was closed.
+        public static let closed = Reason(code: .closed)
+        /// The registration's factory is asynchronous, and the resolve was not.
+        public static let asynchronous = Reason(code: .asynchronous)
+        /// The factory takes other arguments than the resolve brought.
+        public static let argumentMismatch = Reason(code: .argumentMismatch)
+        /// The object to register is not of one of the types it was to be registered for.
+        public static let notConforming = Reason(code: .notConforming)
+        /// The object behind a weak registration, handle or proxy is gone.
+        public static let serviceGone = Reason(code: .serviceGone)
+        /// The locator behind a weak reference is gone.
+        public static let locatorGone = Reason(code: .locatorGone)
+        /// The task that waited for an asynchronous factory was cancelled.
+        public static let cancelled = Reason(code: .cancelled)
     }
 }
 
@@ -41,6 +56,20 @@ extension ServiceLocatorError.Reason {
                 + "parent's service of the same type, resolve that from the locator's parent."
         case .constructionFailed:
             "Correct what the factory needs and resolve again: it is kept, and runs again."
+        case .closed:
+            "Resolve before the scope ends, or from a locator that lives longer."
+        case .asynchronous:
+            "Use resolveAsync, or register the service itself once it is built."
+        case .argumentMismatch:
+            "Resolve with arguments of exactly these types, in this order."
+        case .notConforming:
+            "Register it only for types that it has, or add the conformance."
+        case .serviceGone:
+            "Keep the object where it is owned for as long as it is used, or register it strongly."
+        case .locatorGone:
+            "Keep the locator in the bootstrap code for as long as services are resolved."
+        case .cancelled:
+            "Nothing, if the cancellation was meant: the factory goes on, and a later resolve finds its service."
         case .tooManyRegistrations:
             "Keep values that change inside a service instead of registering each, or raise registrationLimit."
         }

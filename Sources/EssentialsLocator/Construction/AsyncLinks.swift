@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Which running asynchronous factories wait for which others. A value without a lock.
+///
+/// Synchronous factories are not in it: they cannot wait for asynchronous ones, so no cycle leads through both.
+struct AsyncLinks: Sendable {
+    /// The links of this process, never held while anything waits.
+    static let shared = Mutex(AsyncLinks())
+
+    private struct Link {
+        let to: AsyncAttempt
+        var count: Int
+    }
+
+    /// By the attempt that waits. A factory may wait for several others at once, and for one several times.
+    private var links: [ObjectIdentifier: [Link]] = [:]
+
+    /// Notes that `from` waits for `to`; the path from `to` round to itself when neither could ever end.
+    mutating func link(_ from: AsyncAttempt, to: AsyncAttempt) -> [String]? {
+        if let path = path(from: to, to: from) { return path + [to.label] }
+        var known = links[ObjectIdentifier(from)] ?? []
+        if let index = known.firstIndex(where: { $0.to === to }) {
+            known[index].count += 1
+        } else {
+            known.append(Link(to: to, count: 1))
+        }
+        links[ObjectIdentifier(from)] = known
+        return nil
+    }
+
+    mutating func unlink(_ from: AsyncAttempt, from to: AsyncAttempt) {
+        var known = links[ObjectIdentifier(from)] ?? []
+        guard let index = known.firstIndex(where: { $0.to === to }) else { return }
+        known[index].count -= 1
+        if known[index].count == 0 { known.remove(at: index) }
+        links[ObjectIdentifier(from)] = known.isEmpty ? nil : known
+    }
+
+    /// True when nobody waits.
+    var isEmpty: Bool { links.isEmpty }
+
+    /// The labels from `start` along the links to `goal`, both included; nil if there is no way.
+    func path(from start: AsyncAttempt, to goal: AsyncAttempt) -> [String]? {
+        var seen: Set<ObjectIdentifier> = []
+        return path(from: start, to: goal, seen: &seen)
+    }
+
+    private func path(
+        from start: AsyncAttempt, to goal: AsyncAttempt, seen: inout Set<ObjectIdentifier>
+    ) -> [String]? {
+        if start === goal { return [start.label] }
+        guard seen.insert(ObjectIdentifier(start)).inserted else { return nil }
+        for link in links[ObjectIdentifier(start)] ?? [] {
+            if let rest = path(from: link.to, to: goal, seen: &seen) { return [start.label] + rest }
+        }
+        return nil
+    }
+}

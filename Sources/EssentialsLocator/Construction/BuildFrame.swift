@@ -1,0 +1,62 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A factory that the calling thread runs at this moment, and the one that runs it in turn.
+///
+/// Frames live on the stack of their thread and are linked by thread-local storage, so that knowing what a thread builds
+/// costs two stores and no allocation. Another thread may follow the links only while the frame's thread is blocked in
+/// ``ConstructionLedger``, whose lock keeps it there.
+struct BuildFrame {
+    /// Retained by the caller that runs its factory.
+    let slot: Unmanaged<Slot>
+    /// Retained likewise.
+    let owner: Unmanaged<ServiceLocator>
+    let previous: UnsafePointer<BuildFrame>?
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        // Fails only when a process has used up its keys, 1,024 on Linux; every pointer is then nil.
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// The innermost factory that this thread runs; nil outside factories.
+    static var current: UnsafePointer<BuildFrame>? {
+        pthread_getspecific(key).map { UnsafePointer($0.assumingMemoryBound(to: BuildFrame.self)) }
+    }
+
+    /// Runs a factory in a frame of its own.
+    static func run<Result>(_ slot: Slot, owner: ServiceLocator, _ body: () throws -> Result) rethrows -> Result {
+        let previous = current
+        let frame = BuildFrame(
+            slot: .passUnretained(slot), owner: .passUnretained(owner), previous: previous)
+        return try withUnsafePointer(to: frame) { pointer in
+            pthread_setspecific(key, pointer)
+            defer { pthread_setspecific(key, previous) }
+            return try body()
+        }
+    }
+
+    /// The labels from the frame of `slot` to the innermost one, which `top` is; nil if `slot` is in none of them.
+    static func labels(from slot: Slot, to top: UnsafePointer<BuildFrame>?) -> [String]? {
+        var labels: [String] = []
+        var next = top
+        while let frame = next {
+            let found = frame.pointee.slot.takeUnretainedValue()
+            labels.append(found.label(in: frame.pointee.owner.takeUnretainedValue()))
+            if found === slot { return labels.reversed() }
+            next = frame.pointee.previous
+        }
+        return nil
+    }
+}
+
+/// How many factories run whose resolves are noted. Resolving looks at it, so it is no part of anything bigger.
+let tracedFactories = Atomic<Int>(0)

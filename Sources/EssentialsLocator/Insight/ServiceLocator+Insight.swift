@@ -1,0 +1,98 @@
+import Synchronization
+
+extension ServiceLocator {
+    /// Builds or checks every registration of this locator and returns everything that is wrong; empty means that all is
+    /// well.
+    ///
+    /// Lazy and asynchronous services are built and stay; transient ones without arguments are built once and dropped;
+    /// those with arguments are passed over, since only a caller has the arguments; objects of weak registrations must be
+    /// there. Dependencies in parents are built on the way, but what is registered in a parent alone is not looked at:
+    /// validate each locator where it is filled.
+    ///
+    /// ```swift
+    /// let failures = await locator.validate()
+    /// for failure in failures { print(failure) }
+    /// ```
+    ///
+    /// One after the other, in order of registration; factories for the main actor run on it. A registration that fails
+    /// because of another one is reported too: its error names the other as what it is built from.
+    public func validate() async -> [ServiceLocatorError] {
+        guard !isClosed else { return [.closed(self)] }
+        var failures: [ServiceLocatorError] = []
+        for slot in table.liveSlots() {
+            if let failure = await slot.check(owner: self) { failures.append(failure) }
+        }
+        return failures
+    }
+
+    /// The registrations, services and dependencies of this locator and its parents, as they are at this moment.
+    ///
+    /// Takes a lock for each locator, and loads every weak reference. For logs, tools and tests.
+    public func graph() -> ServiceGraph {
+        var locators: [ServiceGraph.Locator] = []
+        var edges: [ServiceGraph.Edge] = []
+        var known: Set<UInt64> = []
+        var needed: [Dependency] = []
+        var next: ServiceLocator? = self
+        while let locator = next {
+            let slots = locator.table.liveSlots()
+            locators.append(
+                ServiceGraph.Locator(
+                    name: locator.name, isClosed: locator.isClosed, registrations: slots.map(Self.describe)))
+            for slot in slots {
+                known.insert(slot.id)
+                let dependencies = slot.dependencies.withLock { $0 }
+                edges += dependencies.map { ServiceGraph.Edge(from: slot.id, to: $0.id) }
+                needed += dependencies
+            }
+            next = locator.parent
+        }
+        // What was removed or replaced since, or lives in a locator beside this chain.
+        var others: [ServiceGraph.Registration] = []
+        for dependency in needed where known.insert(dependency.id).inserted {
+            let label = "\(dependency.label) in \"\(dependency.locator)\""
+            others.append(
+                ServiceGraph.Registration(
+                    id: dependency.id, type: label, name: nil, kind: .strong, state: .elsewhere, site: ""))
+        }
+        return ServiceGraph(locators: locators, elsewhere: others, edges: edges)
+    }
+
+    private static func describe(_ slot: Slot) -> ServiceGraph.Registration {
+        ServiceGraph.Registration(
+            id: slot.id, type: slot.typeName, name: slot.key.name, kind: slot.kind, state: state(of: slot),
+            site: slot.site.description)
+    }
+
+    private static func state(of slot: Slot) -> ServiceGraph.State {
+        switch slot.state.load(ordering: .acquiring) {
+        case .pending, .withdrawn: return .unbuilt
+        case .building, .contended: return .building
+        case .ready: return .built
+        case .closed: return .closed
+        case .dynamic:
+            switch slot.kind {
+            case .weak, .weakProxy: return slot.isGone ? .gone : .built
+            case .async: return slot.isStored ? .built : .unbuilt
+            case .transient, .strong, .lazy: return .eachTime
+            }
+        }
+    }
+}
+
+extension ServiceLocator: CustomStringConvertible {
+    /// The locator's name and its own registrations, a line each.
+    public var description: String {
+        var graph = graph()
+        graph.keepFirstLocator()
+        return graph.text
+    }
+
+    /// The same of this locator and all its parents, nearest first.
+    public var chainDescription: String {
+        var graph = graph()
+        graph.edges = []
+        graph.elsewhere = []
+        return graph.text
+    }
+}

@@ -1,0 +1,37 @@
+extension ServiceLocator {
+    /// The service registered for a type, of any kind, waiting for asynchronous factories.
+    ///
+    /// The first resolve of an asynchronous registration starts its factory in a task; all that come until it ends wait
+    /// for that task without blocking a thread. When the waiting task is cancelled it stops waiting, and the factory goes
+    /// on for the others.
+    ///
+    /// ```swift
+    /// let database = try await locator.resolveAsync((any Database).self)
+    /// ```
+    ///
+    /// Any task. Cost: that of ``resolve(_:named:)`` once built, and a short lock.
+    ///
+    /// - Throws: What ``resolve(_:named:)`` throws, and ``ServiceLocatorError/Reason/cancelled``. Work that a factory
+    ///   has started counts as part of it when cycles are looked for.
+    public func resolveAsync<Service: Sendable>(
+        _ type: Service.Type, named name: String? = nil
+    ) async throws(ServiceLocatorError) -> Service {
+        let key = ServiceKey(type, name: name)
+        var locator = self
+        while true {
+            if let slot: ServiceSlot<Service> = locator.slot(for: key) {
+                locator.noteDependency(on: slot)
+                switch try await slot.provideAsync(owner: locator, requester: self) {
+                case .service(let service): return service
+                case .missing: throw missing(type, key: key)
+                case .moved: continue
+                case .absent: break
+                }
+            } else if locator.isClosed {
+                throw .closed(locator)
+            }
+            guard let parent = locator.parent else { throw missing(type, key: key) }
+            locator = parent
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Follows a locator and all its descendants, to find those that were never closed although they hold services that
+/// want it.
+package final class ScopeWatch: Sendable {
+    private struct Seen {
+        var open: [@Sendable () -> ServiceLocator?] = []
+        var released: [String] = []
+    }
+
+    private let seen = Mutex(Seen())
+
+    package init() {}
+
+    /// One line for each service that was, or is, in a locator that nobody closed.
+    package var unclosed: [String] {
+        let (open, released) = seen.withLock { ($0.open, $0.released) }
+        let alive = open.compactMap { $0() }.filter { !$0.isClosed }
+        return released + alive.flatMap { Self.lines(name: $0.name, labels: $0.closeableLabels) }
+    }
+
+    func opened(_ locator: ServiceLocator) {
+        seen.withLock { $0.open.append { [weak locator] in locator } }
+    }
+
+    func released(name: String, unclosed labels: [String]) {
+        seen.withLock { $0.released += Self.lines(name: name, labels: labels) }
+    }
+
+    private static func lines(name: String, labels: [String]) -> [String] {
+        labels.map { "\($0) in \"\(name)\"" }
+    }
+}

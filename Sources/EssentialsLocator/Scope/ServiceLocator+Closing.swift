@@ -1,0 +1,105 @@
+import Synchronization
+
+extension ServiceLocator {
+    /// Whether ``close()`` was called. Every other use of a closed locator is ``ServiceLocatorError/Reason/closed``.
+    public var isClosed: Bool { table.isClosed }
+
+    /// Ends the use of this locator and tells the services that it holds.
+    ///
+    /// From the moment of the call nothing can be registered or resolved here, nor through a child that comes to this
+    /// locator on its way up. Factories that have not run are released. Those that run come to their end, and who waits
+    /// for them gets what they build. Then every service that is ``Closeable`` is told, one after the other, in reverse
+    /// order of construction (for strong registrations that of registering), so that a service can still use those that
+    /// it was built from. One object that is registered for several types is told once.
+    ///
+    /// Not told are weak services and targets of proxies, which are somebody else's; transient ones, which the locator
+    /// does not know; and those that were replaced or unregistered before.
+    ///
+    /// Services are released when the last reference to the locator goes, not here: threads that resolve without a lock
+    /// may still be looking. Parents and children are not closed.
+    ///
+    /// ```swift
+    /// let session = ServiceLocator(name: "session", parent: app)
+    /// // …
+    /// await session.close()
+    /// ```
+    ///
+    /// Idempotent: all calls return when the first has finished. Not cancellable. A service that closes its own locator
+    /// from its `close()` waits for itself; one that does so from its asynchronous factory is left out of the waiting.
+    public func close() async {
+        guard let slots = table.close() else { return await awaitClosed() }
+        // Another call may have come first to this lock and wait already.
+        closing.withLock { closing in
+            if case .open = closing { closing = .running([]) }
+        }
+        for slot in slots { await slot.close() }
+        for service in Self.closeables(of: slots) { await service.close() }
+        let waiting = closing.withLock { closing in
+            defer { closing = .closed }
+            if case .running(let waiting) = closing { return waiting }
+            return []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Runs a body with a child of this locator, which is closed when the body ends, also when it throws.
+    ///
+    /// ```swift
+    /// let receipt = try await app.withScope("checkout") { scope in
+    ///     try scope.register(Cart(items), as: (any CartService).self)
+    ///     return try await scope.resolve((any Checkout).self).run()
+    /// }
+    /// ```
+    ///
+    /// - Throws: What the body throws.
+    public func withScope<Result, Failure: Error>(
+        _ name: String, _ body: (ServiceLocator) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let scope = ServiceLocator(name: name, parent: self)
+        do throws(Failure) {
+            let result = try await body(scope)
+            await scope.close()
+            return result
+        } catch {
+            await scope.close()
+            throw error
+        }
+    }
+
+    /// The services that want to be told, youngest first, each object once.
+    private static func closeables(of slots: [Slot]) -> [any Closeable] {
+        var seen: Set<ObjectIdentifier> = []
+        let youngestFirst = slots.filter(\.isStored).sorted {
+            $0.builtAt.load(ordering: .relaxed) > $1.builtAt.load(ordering: .relaxed)
+        }
+        // An object is told where it came first, which is behind those that were built from it.
+        let told = youngestFirst.reversed().compactMap { slot -> (any Closeable)? in
+            guard let service = slot.closeable else { return nil }
+            let isObject = type(of: service) is AnyClass
+            return !isObject || seen.insert(ObjectIdentifier(service as AnyObject)).inserted ? service : nil
+        }
+        return told.reversed()
+    }
+
+    private func awaitClosed() async {
+        await withCheckedContinuation { continuation in
+            let isOver = closing.withLock { closing in
+                switch closing {
+                case .closed: return true
+                case .open:
+                    closing = .running([continuation])
+                    return false
+                case .running(let waiting):
+                    closing = .running(waiting + [continuation])
+                    return false
+                }
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// What the services are called that want to be told of the end.
+    var closeableLabels: [String] {
+        table.liveSlots().filter { $0.closeable != nil }.map { "\($0.label) (\($0.site))" }
+    }
+}

@@ -1,0 +1,134 @@
+import Synchronization
+
+/// A registration that builds its service in a task, which all first resolves share.
+///
+/// `@unchecked Sendable`: the state is inside the mutex; the storage is written once, before `markStored` releases it.
+final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendable {
+    typealias Factory = @Sendable (ServiceLocator) async throws -> Service
+
+    private enum Progress {
+        case idle(Factory)
+        case running(Factory, AsyncAttempt)
+        case built
+        case withdrawn
+        case closed
+    }
+
+    private enum Step {
+        case built, moved, closed
+        case start(Factory, AsyncAttempt)
+        case join(AsyncAttempt)
+    }
+
+    private let progress: Mutex<Progress>
+
+    init(name: String?, site: RegistrationSite, factory: @escaping Factory) {
+        progress = Mutex(.idle(factory))
+        super.init(name: name, site: site, kind: .async, state: .dynamic)
+    }
+
+    override func provide(
+        owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision<Service> {
+        if case .closed = progress.withLock({ $0 }) { throw .closed(owner) }
+        throw .asynchronous(self, in: owner)
+    }
+
+    override func provideAsync(
+        owner: ServiceLocator, requester: ServiceLocator
+    ) async throws(ServiceLocatorError) -> Provision<Service> {
+        switch nextStep(owner: owner) {
+        case .built: return .service(typedStorage.pointee)
+        case .moved: return .moved
+        case .closed: throw .closed(owner)
+        case .start(let factory, let attempt):
+            // Not a child of the calling task: others wait for it too, and the caller may be cancelled.
+            Task { await self.run(factory, attempt, owner: owner) }
+            try await attempt.join()
+        case .join(let attempt):
+            try await attempt.join()
+        }
+        return .service(typedStorage.pointee)
+    }
+
+    private func nextStep(owner: ServiceLocator) -> Step {
+        progress.withLock { progress in
+            switch progress {
+            case .idle(let factory):
+                let attempt = AsyncAttempt(slot: self, label: label(in: owner))
+                progress = .running(factory, attempt)
+                return .start(factory, attempt)
+            case .running(_, let attempt): return .join(attempt)
+            case .built: return .built
+            case .withdrawn: return .moved
+            case .closed: return .closed
+            }
+        }
+    }
+
+    /// Runs the factory. The owner lives at least until it returns.
+    private func run(_ factory: @escaping Factory, _ attempt: AsyncAttempt, owner: ServiceLocator) async {
+        tracedFactories.wrappingAdd(1, ordering: .relaxed)
+        let failure: ServiceLocatorError?
+        do {
+            let service = try await AsyncAttempt.$current.withValue(attempt) { try await factory(owner) }
+            store(service)
+            failure = nil
+        } catch {
+            failure = .construction(self, in: owner, failedWith: error)
+        }
+        tracedFactories.wrappingSubtract(1, ordering: .relaxed)
+        // The factory is released after the lock: what it captured runs its own code when it goes.
+        let done = progress.withLock { progress in
+            let before = progress
+            // Asked under the lock that `withdraw` takes after it has set this.
+            let isOver = isRemoved.load(ordering: .relaxed)
+            progress = failure == nil ? .built : isOver ? .withdrawn : .idle(factory)
+            return before
+        }
+        attempt.end(failure)
+        withExtendedLifetime(done) {}
+    }
+
+    // MARK: The end
+
+    override func withdraw() {
+        super.withdraw()
+        leaveIdle(.withdrawn)
+    }
+
+    override func close() async {
+        leaveIdle(.closed)
+        guard case .running(_, let attempt) = progress.withLock({ $0 }) else { return closeBuilt() }
+        // An attempt that closes its own locator cannot wait for itself.
+        guard !attempt.needsCurrent else { return }
+        await attempt.ended()
+        leaveIdle(.closed)
+        closeBuilt()
+    }
+
+    private func closeBuilt() {
+        progress.withLock { progress in
+            if case .built = progress { progress = .closed }
+        }
+    }
+
+    private func leaveIdle(_ next: Progress) {
+        let dropped = progress.withLock { progress -> Progress? in
+            guard case .idle = progress else { return nil }
+            let before = progress
+            progress = next
+            return before
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
+        do throws(ServiceLocatorError) {
+            _ = try await provideAsync(owner: owner, requester: owner)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

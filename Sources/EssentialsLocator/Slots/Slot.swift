@@ -1,0 +1,139 @@
+import Synchronization
+
+/// One registration in one locator, whatever its service's type.
+///
+/// A slot is never changed into another registration: replacing a registration puts a new slot in its place. So an
+/// attempt that began on the old one ends on the old one and cannot overwrite the new.
+///
+/// `@unchecked Sendable`: the stored properties are constants, all of `Sendable` types but `storage`. What that points to
+/// is the business of the subclasses, ``ServiceSlot`` first, which argue for it.
+class Slot: @unchecked Sendable {
+    /// How far the registration has come.
+    enum State: UInt8, AtomicRepresentable {
+        /// Lazy, and not built.
+        case pending
+        /// A thread runs the factory.
+        case building
+        /// A thread runs the factory, and others have asked to be told of its end.
+        case contended
+        /// The service is stored; it may be copied without asking any further.
+        case ready
+        /// Each resolve has to ask the slot: weak, transient and asynchronous kinds.
+        case dynamic
+        /// Removed before it was built.
+        case withdrawn
+        /// Its locator was closed.
+        case closed
+    }
+
+    let key: ServiceKey
+    let site: RegistrationSite
+    let kind: ServiceGraph.Kind
+    /// Unique in the process, and greater than that of all registrations before it.
+    let id: UInt64
+    let state: Atomic<State>
+    /// Holds a service of the key's type once the slot is ready, and no value before.
+    ///
+    /// A pointer, because a stored `var` would be checked for exclusive access at each read; here and untyped, so that
+    /// a search need not be generic.
+    let storage: UnsafeMutableRawPointer
+    /// The thread that runs the factory, 0 if none does.
+    ///
+    /// Written by that thread after it has moved the state to `building`, and cleared by it before it moves the state on.
+    /// Relaxed: a thread that finds its own name here wrote it itself, and the name of a thread that waits was written
+    /// before that thread took the ledger's lock.
+    let builder = Atomic<UInt>(0)
+    /// When the service was stored, as a number that grows in the process; 0 while there is none.
+    let builtAt = Atomic<UInt64>(0)
+    /// Whether the registration was taken out of its table.
+    let isRemoved = Atomic<Bool>(false)
+    /// The registrations that this one's factory resolved, in the order of their first use.
+    let dependencies = Mutex<[Dependency]>([])
+
+    private static let lastID = Atomic<UInt64>(0)
+    private static let lastBuild = Atomic<UInt64>(0)
+
+    init(
+        key: ServiceKey, site: RegistrationSite, kind: ServiceGraph.Kind, state: State,
+        storage: UnsafeMutableRawPointer
+    ) {
+        self.key = key
+        self.site = site
+        self.kind = kind
+        id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
+        self.state = Atomic(state)
+        self.storage = storage
+    }
+
+    /// Acquires, so that whoever sees `ready` sees the service that was stored before it.
+    final var isReady: Bool { state.load(ordering: .acquiring) == .ready }
+
+    /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
+    final var isStored: Bool { builtAt.load(ordering: .acquiring) > 0 }
+
+    /// Says that the service is stored. Releases what was written before.
+    final func markStored() {
+        builtAt.store(Self.lastBuild.wrappingAdd(1, ordering: .relaxed).newValue, ordering: .releasing)
+    }
+
+    /// Notes that this registration's factory resolved another one.
+    final func note(_ dependency: Dependency) {
+        dependencies.withLock { known in
+            guard known.count < Dependency.limit, !known.contains(where: { $0.id == dependency.id }) else { return }
+            known.append(dependency)
+        }
+    }
+
+    /// Asks the builder to end its attempt under the ledger's lock. False if nobody builds any more.
+    final func contend() -> Bool {
+        let (isDone, before) = state.compareExchange(
+            expected: .building, desired: .contended, ordering: .acquiringAndReleasing)
+        return isDone || before == .contended
+    }
+
+    // MARK: What kinds differ in
+
+    /// The registered type, with its module.
+    var typeName: String { "" }
+
+    /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
+    var isGone: Bool { false }
+
+    /// Whether the service is there and could serve as `type`. Casts; for error texts only.
+    func holds<Other>(_ type: Other.Type) -> Bool { false }
+
+    /// The stored service, if it wants to be told of its locator's end.
+    var closeable: (any Closeable)? { nil }
+
+    /// Forgets a factory that has not run yet. Call it without a lock: what the factory captured is released here.
+    func withdraw() { isRemoved.store(true, ordering: .sequentiallyConsistent) }
+
+    /// Lets no later resolve succeed, waits for an attempt that runs, and forgets a factory that does not.
+    func close() async { state.store(.closed, ordering: .releasing) }
+
+    /// Builds or checks what is registered; nil if nothing is wrong.
+    func check(owner: ServiceLocator) async -> ServiceLocatorError? { nil }
+
+    // MARK: Texts
+
+    /// The registered type and name as errors show them.
+    final var label: String { Self.label(typeName, name: key.name) }
+
+    /// The same with the locator.
+    final func label(in owner: ServiceLocator) -> String { "\(label) in \"\(owner.name)\"" }
+
+    static func label(_ typeName: String, name: String?) -> String {
+        guard let name else { return typeName }
+        return "\(typeName) named \"\(name)\""
+    }
+}
+
+/// A registration that another one's factory resolved. Holds no reference: what is registered may go.
+struct Dependency: Sendable {
+    /// How many are kept for one registration.
+    static let limit = 256
+
+    let id: UInt64
+    let label: String
+    let locator: String
+}

@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Runs a transient registration's factory: guards against rounds without end and notes once what it resolves.
+struct TransientRun: ~Copyable {
+    private let maximumDepth: Int
+    private let isTraced = Atomic<Bool>(false)
+
+    init(maximumDepth: Int) { self.maximumDepth = maximumDepth }
+
+    borrowing func build<Service: Sendable>(
+        _ slot: ServiceSlot<Service>, owner: ServiceLocator, _ body: () throws -> Service
+    ) throws(ServiceLocatorError) -> Service {
+        guard slot.state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
+        if let path = path(slot, owner: owner) { throw .cycle(slot, path: path) }
+        let traces = !isTraced.load(ordering: .relaxed)
+        if traces { tracedFactories.wrappingAdd(1, ordering: .relaxed) }
+        defer {
+            if traces {
+                tracedFactories.wrappingSubtract(1, ordering: .relaxed)
+                isTraced.store(true, ordering: .relaxed)
+            }
+        }
+        do {
+            return try BuildFrame.run(slot, owner: owner, body)
+        } catch {
+            throw .construction(slot, in: owner, failedWith: error)
+        }
+    }
+
+    /// The path of a round, when this thread is as often in the slot's factory already as is allowed.
+    private borrowing func path(_ slot: Slot, owner: ServiceLocator) -> [String]? {
+        var depth = 0
+        var next = BuildFrame.current
+        while let frame = next {
+            if frame.pointee.slot.toOpaque() == Unmanaged.passUnretained(slot).toOpaque() { depth += 1 }
+            if depth == maximumDepth {
+                let labels = BuildFrame.labels(from: slot, to: BuildFrame.current) ?? []
+                return labels + [slot.label(in: owner)]
+            }
+            next = frame.pointee.previous
+        }
+        return nil
+    }
+}
