@@ -26,6 +26,11 @@ var targets: [Target] = [
             .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .target(name: "ThreadCounters", cSettings: warnings),
+    .executableTarget(
+        name: "bench-locator",
+        dependencies: ["ThreadCounters", .product(name: "EssentialsLocator", package: "ServiceEssentials")],
+                swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
 ]
 

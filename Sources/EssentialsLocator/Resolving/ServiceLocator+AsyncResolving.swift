@@ -21,12 +21,10 @@ extension ServiceLocator {
         while true {
             if let slot: ServiceSlot<Service> = locator.slot(for: key) {
                 locator.noteDependency(on: slot)
-                switch try await slot.provideAsync(owner: locator, requester: self) {
-                case .service(let service): return service
-                case .missing: throw missing(type, key: key)
-                case .moved: continue
-                case .absent: break
-                }
+                let (service, provision) = try await slot.provideAsync(owner: locator, requester: self)
+                if let service { return service }
+                if provision == .moved { continue }
+                if provision == .missing { throw missing(type, key: key) }
             } else if locator.isClosed {
                 throw .closed(locator)
             }

@@ -22,13 +22,12 @@ extension ServiceLocator {
     public func resolve<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil
     ) throws(ServiceLocatorError) -> Service {
-        let key = ServiceKey(type, name: name)
         // A table lives as long as its locator, and this locator until the service was copied.
         defer { withExtendedLifetime(self) {} }
-        if let storage = readyStorage(key) {
+        if let storage = readyStorage(type, name: name) {
             return storage.assumingMemoryBound(to: type).pointee
         }
-        return try resolveElse(key)
+        return try resolveElse(type, name: name)
     }
 
     /// The service registered for a type, or nil if there is no registration here or in a parent.
@@ -44,13 +43,12 @@ extension ServiceLocator {
     public func resolveOptional<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil
     ) throws(ServiceLocatorError) -> Service? {
-        let key = ServiceKey(type, name: name)
         // As in `resolve`.
         defer { withExtendedLifetime(self) {} }
-        if let storage = readyStorage(key) {
+        if let storage = readyStorage(type, name: name) {
             return storage.assumingMemoryBound(to: type).pointee
         }
-        return try find(key)
+        return try find(type, name: name)
     }
 
     /// The service registered for a type; ends the process where ``resolve(_:named:)`` throws, with the same text.
@@ -90,14 +88,16 @@ extension ServiceLocator {
         _ type: Service.Type, named name: String? = nil, arguments first: First, _ more: repeat each More
     ) throws(ServiceLocatorError) -> Service {
         let key = ServiceKey(type, name: name)
-        let arguments = (first, repeat each more)
-        let names = argumentNames(First.self, repeat (each More).self)
-        let found = try search(key) {
-            (slot: ServiceSlot<Service>, owner: ServiceLocator) throws(ServiceLocatorError) -> Provision<Service> in
-            try slot.provide(owner: owner, requester: self, arguments: arguments, names: names)
+        let service = try withUnsafePointer(to: (first, repeat each more)) { pointer throws(ServiceLocatorError) in
+            let arguments = ArgumentTuple(type: (First, repeat each More).self, memory: UnsafeRawPointer(pointer)) {
+                ArgumentTuple.names(First.self, repeat (each More).self)
+            }
+            return try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
+                try fill(memory, key: key, arguments: arguments)
+            }
         }
-        guard let found else { throw missing(type, key: key) }
-        return found
+        guard let service else { throw missing(type, key: key) }
+        return service
     }
 
     // MARK: Without a lock
@@ -109,10 +109,28 @@ extension ServiceLocator {
     /// a `ServiceSlot<Service>` under a key of `Service`. A checked cast would cost more than the whole search.
     ///
     /// What is returned lives as long as its slot, the slot as long as its table, and the table as long as this locator.
-    private func readyStorage(_ key: borrowing ServiceKey) -> UnsafeRawPointer? {
-        guard let found = RegistrationTable.nearestSlot(for: key, from: table.root) else { return nil }
+    @inline(__always)
+    private func readyStorage<Service>(_ type: Service.Type, name: String?) -> UnsafeRawPointer? {
+        // Most registrations have no name: their search handles one word and nothing that is counted.
+        guard name == nil else { return readyStorage(ServiceKey(type, name: name)) }
+        return readyStorage(word: UInt(bitPattern: ObjectIdentifier(type)))
+    }
+
+    @inline(never)
+    private func readyStorage(_ key: ServiceKey) -> UnsafeRawPointer? {
+        RegistrationTable.nearestSlot(for: key, from: table.root).flatMap(readyStorage)
+    }
+
+    @inline(__always)
+    private func readyStorage(word: UInt) -> UnsafeRawPointer? {
+        guard let found = RegistrationTable.nearestSlot(forWord: word, from: table.root) else { return nil }
+        return readyStorage(found)
+    }
+
+    @inline(__always)
+    private func readyStorage(_ found: Unmanaged<Slot>) -> UnsafeRawPointer? {
         // The table owns the slot and the caller keeps the locator, so a retain would be wasted.
-        return found._withUnsafeGuaranteedRef { slot in
+        found._withUnsafeGuaranteedRef { slot in
             guard slot.isReady, tracedFactories.load(ordering: .relaxed) == 0 else { return nil }
             return UnsafeRawPointer(slot.storage)
         }
@@ -122,32 +140,41 @@ extension ServiceLocator {
 
     /// Apart from `resolve`, so that a resolve that finds its service at once does not prepare for an optional one.
     @inline(never)
-    private func resolveElse<Service: Sendable>(_ key: ServiceKey) throws(ServiceLocatorError) -> Service {
-        if let service: Service = try find(key) { return service }
-        throw missing(Service.self, key: key)
+    private func resolveElse<Service: Sendable>(
+        _ type: Service.Type, name: String?
+    ) throws(ServiceLocatorError) -> Service {
+        if let service = try find(type, name: name) { return service }
+        throw missing(type, key: ServiceKey(type, name: name))
     }
 
     /// Searches again, asking the slots that are found. Nil if no locator has the service.
     @inline(never)
-    private func find<Service: Sendable>(_ key: ServiceKey) throws(ServiceLocatorError) -> Service? {
-        try search(key) {
-            (slot: ServiceSlot<Service>, owner: ServiceLocator) throws(ServiceLocatorError) -> Provision<Service> in
-            try slot.provide(owner: owner, requester: self)
+    private func find<Service: Sendable>(
+        _ type: Service.Type, name: String?
+    ) throws(ServiceLocatorError) -> Service? {
+        let key = ServiceKey(type, name: name)
+        return try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
+            try fill(memory, key: key, arguments: nil)
         }
     }
 
-    @inline(__always)
-    private func search<Service: Sendable>(
-        _ key: ServiceKey,
-        _ provide: (ServiceSlot<Service>, ServiceLocator) throws(ServiceLocatorError) -> Provision<Service>
-    ) throws(ServiceLocatorError) -> Service? {
+    /// Searches, asking the slots that are found to put the service into `memory`, which is for one of the key's type.
+    private func fill(
+        _ memory: UnsafeMutableRawPointer, key: ServiceKey, arguments: ArgumentTuple?
+    ) throws(ServiceLocatorError) -> Bool {
         var locator = self
         while true {
-            if let slot: ServiceSlot<Service> = locator.slot(for: key) {
+            if let slot = locator.table.slot(for: key)?.takeUnretainedValue() {
                 locator.noteDependency(on: slot)
-                switch try provide(slot, locator) {
-                case .service(let service): return service
-                case .missing: return nil
+                let provision =
+                    if let arguments {
+                        try slot.provide(into: memory, owner: locator, requester: self, arguments: arguments)
+                    } else {
+                        try slot.provide(into: memory, owner: locator, requester: self)
+                    }
+                switch provision {
+                case .provided: return true
+                case .missing: return false
                 // The table has changed: look again in the same locator.
                 case .moved: continue
                 case .absent: break
@@ -155,7 +182,7 @@ extension ServiceLocator {
             } else if locator.isClosed {
                 throw .closed(locator)
             }
-            guard let parent = locator.parent else { return nil }
+            guard let parent = locator.parent else { return false }
             locator = parent
         }
     }

@@ -6,6 +6,7 @@ final class ArgumentSlot<Service: Sendable, each Argument>: ServiceSlot<Service>
 
     private let origin: TransientOrigin
     private let factory: Factory
+    private let argumentsType = ObjectIdentifier((repeat each Argument).self)
     // With arguments a service may well need another one of its kind, such as a node of a tree its children.
     private let run = TransientRun(maximumDepth: 256)
 
@@ -16,27 +17,26 @@ final class ArgumentSlot<Service: Sendable, each Argument>: ServiceSlot<Service>
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) throws(ServiceLocatorError) -> Provision<Service> {
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         throw .argumentMismatch(self, in: owner, takes: takes, given: "none")
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator, arguments: Any, names: String
-    ) throws(ServiceLocatorError) -> Provision<Service> {
-        guard let typed = arguments as? (repeat each Argument) else {
-            throw .argumentMismatch(self, in: owner, takes: takes, given: names)
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
+        arguments: ArgumentTuple
+    ) throws(ServiceLocatorError) -> Provision {
+        guard ObjectIdentifier(arguments.type) == argumentsType else {
+            throw .argumentMismatch(self, in: owner, takes: takes, given: arguments.names())
         }
         let source = origin == .owner ? owner : requester
-        return .service(try run.build(self, owner: owner) { try factory(source, repeat each typed) })
+        try run.build(self, owner: owner) {
+            // Metadata is unique, so memory of a type with the same identity is memory of this type.
+            let typed = arguments.memory.assumingMemoryBound(to: (repeat each Argument).self).pointee
+            memory.initializeMemory(as: Service.self, to: try factory(source, repeat each typed))
+        }
+        return .provided
     }
 
-    private var takes: String { argumentNames(repeat (each Argument).self) }
-}
-
-/// The types of a factory's arguments, as errors show them.
-func argumentNames<each Argument>(_ types: repeat (each Argument).Type) -> String {
-    var names: [String] = []
-    for type in repeat each types { names.append(String(reflecting: type)) }
-    return names.isEmpty ? "none" : names.joined(separator: ", ")
+    private var takes: String { ArgumentTuple.names(repeat (each Argument).self) }
 }

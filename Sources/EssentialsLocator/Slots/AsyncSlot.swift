@@ -28,18 +28,18 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) throws(ServiceLocatorError) -> Provision<Service> {
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         if case .closed = progress.withLock({ $0 }) { throw .closed(owner) }
         throw .asynchronous(self, in: owner)
     }
 
     override func provideAsync(
         owner: ServiceLocator, requester: ServiceLocator
-    ) async throws(ServiceLocatorError) -> Provision<Service> {
+    ) async throws(ServiceLocatorError) -> (Service?, Provision) {
         switch nextStep(owner: owner) {
-        case .built: return .service(typedStorage.pointee)
-        case .moved: return .moved
+        case .built: break
+        case .moved: return (nil, .moved)
         case .closed: throw .closed(owner)
         case .start(let factory, let attempt):
             // Not a child of the calling task: others wait for it too, and the caller may be cancelled.
@@ -48,7 +48,7 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
         case .join(let attempt):
             try await attempt.join()
         }
-        return .service(typedStorage.pointee)
+        return (typedStorage.pointee, .provided)
     }
 
     private func nextStep(owner: ServiceLocator) -> Step {

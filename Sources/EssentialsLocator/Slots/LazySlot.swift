@@ -16,16 +16,20 @@ final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendab
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) throws(ServiceLocatorError) -> Provision<Service> {
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         while true {
             switch state.load(ordering: .acquiring) {
-            case .ready: return .service(typedStorage.pointee)
+            case .ready: break
             case .withdrawn: return .moved
             case .closed, .dynamic: throw .closed(owner)
-            case .pending: if admit(.building) { return .service(try build(owner: owner)) }
-            case .building, .contended: if let service = try join(owner: owner) { return .service(service) }
+            case .pending:
+                guard admit(.building) else { continue }
+                try build(owner: owner)
+            case .building, .contended: guard try join(owner: owner) else { continue }
             }
+            copy(into: memory)
+            return .provided
         }
     }
 
@@ -37,34 +41,29 @@ final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendab
     // MARK: Building
 
     /// Runs the factory, without a lock. The owner lives at least until it returns.
-    private func build(owner: ServiceLocator) throws(ServiceLocatorError) -> Service {
+    private func build(owner: ServiceLocator) throws(ServiceLocatorError) {
         builder.store(currentThreadIdentity(), ordering: .relaxed)
         tracedFactories.wrappingAdd(1, ordering: .relaxed)
-        let outcome = outcome(owner: owner)
+        // Released at the end of this call: what the factory captured runs its own code when it goes.
+        let factory = factory
+        let failure: (any Error)?
+        do {
+            // Admitted from `pending`, which has a factory.
+            if let factory { try BuildFrame.run(self, owner: owner) { store(try factory(owner)) } }
+            failure = nil
+        } catch {
+            failure = error
+        }
         tracedFactories.wrappingSubtract(1, ordering: .relaxed)
         builder.store(0, ordering: .relaxed)
-        switch outcome {
-        case .success(let service):
-            store(service)
-            // Released at the end of this call: what the factory captured runs its own code when it goes.
-            let done = factory
-            factory = nil
-            finish(.ready, .built)
-            return withExtendedLifetime(done) { service }
-        case .failure(let error):
-            finish(.pending, .failed(error))
-            if isRemoved.load(ordering: .sequentiallyConsistent) { dropFactory(.withdrawn) }
-            throw error
+        guard let failure else {
+            self.factory = nil
+            return finish(.ready, .built)
         }
-    }
-
-    private func outcome(owner: ServiceLocator) -> Result<Service, ServiceLocatorError> {
-        guard let factory else { return .failure(.closed(owner)) }
-        do {
-            return .success(try BuildFrame.run(self, owner: owner) { try factory(owner) })
-        } catch {
-            return .failure(.construction(self, in: owner, failedWith: error))
-        }
+        let error = ServiceLocatorError.construction(self, in: owner, failedWith: failure)
+        finish(.pending, .failed(error))
+        if isRemoved.load(ordering: .sequentiallyConsistent) { dropFactory(.withdrawn) }
+        throw error
     }
 
     /// Ends the attempt. With others waiting this happens under the ledger's lock, so that who joins an attempt joins
@@ -80,17 +79,17 @@ final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendab
         result?.deliver(outcome)
     }
 
-    /// Waits for the thread that builds; nil if it has ended before that was possible.
-    private func join(owner: ServiceLocator) throws(ServiceLocatorError) -> Service? {
+    /// Waits until the thread that builds has built; false if it has ended before that was possible.
+    private func join(owner: ServiceLocator) throws(ServiceLocatorError) -> Bool {
         let step = ConstructionLedger.shared.withLock { ledger in
             ledger.join(self, owner: owner, thread: currentThreadIdentity(), frames: BuildFrame.current)
         }
         switch step {
-        case .over: return nil
+        case .over: return false
         case .cycle(let path): throw .cycle(self, path: path)
         case .wait(let result):
             switch result.wait() {
-            case .built: return typedStorage.pointee
+            case .built: return true
             case .failed(let error): throw error
             }
         }
@@ -134,16 +133,7 @@ final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendab
     }
 
     override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
-        if Service.self is any MainActorBoxing.Type { return await MainActor.run { failure(owner: owner) } }
-        return failure(owner: owner)
-    }
-
-    private func failure(owner: ServiceLocator) -> ServiceLocatorError? {
-        do throws(ServiceLocatorError) {
-            _ = try provide(owner: owner, requester: owner)
-            return nil
-        } catch {
-            return error
-        }
+        if Service.self is any MainActorBoxing.Type { return await MainActor.run { trial(owner: owner) } }
+        return trial(owner: owner)
     }
 }

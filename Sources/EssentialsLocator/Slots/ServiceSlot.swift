@@ -1,16 +1,5 @@
 import Synchronization
 
-/// What a slot has to say to a resolve.
-enum Provision<Service> {
-    case service(Service)
-    /// Not here: ask the parent.
-    case absent
-    /// Not here, and no parent is to be asked.
-    case missing
-    /// The registration was removed meanwhile: search this locator again.
-    case moved
-}
-
 /// A registration of a known type. By itself a strong one: the service is there from the beginning.
 ///
 /// `@unchecked Sendable`: `storage` is the only unprotected state. It is written once, before `state` becomes `ready`
@@ -53,26 +42,41 @@ class ServiceSlot<Service: Sendable>: Slot, @unchecked Sendable {
 
     // MARK: What kinds differ in
 
-    /// The service for `requester`, which found this slot in `owner`: itself or one of its parents.
-    func provide(owner: ServiceLocator, requester: ServiceLocator) throws(ServiceLocatorError) -> Provision<Service> {
+    override func provide(
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         guard isReady else { throw .closed(owner) }
-        return .service(typedStorage.pointee)
+        copy(into: memory)
+        return .provided
     }
 
-    /// The same for a task that can wait.
+    /// Copies the stored service.
+    final func copy(into memory: UnsafeMutableRawPointer) {
+        memory.initializeMemory(as: Service.self, from: typedStorage, count: 1)
+    }
+
+    /// The service for a task that can wait; what `provide` says if it is not provided.
     func provideAsync(
         owner: ServiceLocator, requester: ServiceLocator
-    ) async throws(ServiceLocatorError) -> Provision<Service> {
-        try provide(owner: owner, requester: requester)
+    ) async throws(ServiceLocatorError) -> (Service?, Provision) {
+        var provision = Provision.absent
+        let service = try ServiceMemory.fill(Service.self) { memory throws(ServiceLocatorError) in
+            provision = try provide(into: memory, owner: owner, requester: requester)
+            return provision == .provided
+        }
+        return (service, provision)
     }
 
-    /// The same with a tuple of arguments, which only one kind takes.
-    ///
-    /// Untyped, because a method that is generic over a list of types cannot be overridden.
-    func provide(
-        owner: ServiceLocator, requester: ServiceLocator, arguments: Any, names: String
-    ) throws(ServiceLocatorError) -> Provision<Service> {
-        throw .argumentMismatch(self, in: owner, takes: "none", given: names)
+    /// What a resolve fails with; the service is dropped.
+    final func trial(owner: ServiceLocator) -> ServiceLocatorError? {
+        do throws(ServiceLocatorError) {
+            _ = try ServiceMemory.fill(Service.self) { memory throws(ServiceLocatorError) in
+                try provide(into: memory, owner: owner, requester: owner) == .provided
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     override var typeName: String { Self.serviceTypeName }

@@ -66,6 +66,7 @@ class Slot: @unchecked Sendable {
     }
 
     /// Acquires, so that whoever sees `ready` sees the service that was stored before it.
+    @inline(__always)
     final var isReady: Bool { state.load(ordering: .acquiring) == .ready }
 
     /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
@@ -95,6 +96,22 @@ class Slot: @unchecked Sendable {
 
     /// The registered type, with its module.
     var typeName: String { "" }
+
+    /// Puts the service for `requester` into memory for one, which is not initialized before and is when this says so.
+    ///
+    /// Untyped, as ``storage`` is: of all that a search does, only this knows the service's type, and what is generic
+    /// looks up metadata each time.
+    func provide(
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision { .absent }
+
+    /// The same with a tuple of arguments, which only one kind takes.
+    func provide(
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
+        arguments: ArgumentTuple
+    ) throws(ServiceLocatorError) -> Provision {
+        throw .argumentMismatch(self, in: owner, takes: "none", given: arguments.names())
+    }
 
     /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
     var isGone: Bool { false }
@@ -126,6 +143,18 @@ class Slot: @unchecked Sendable {
         guard let name else { return typeName }
         return "\(typeName) named \"\(name)\""
     }
+}
+
+/// What a slot has to say to a resolve.
+enum Provision {
+    /// The service is in the memory that was given.
+    case provided
+    /// Not here: ask the parent.
+    case absent
+    /// Not here, and no parent is to be asked.
+    case missing
+    /// The registration was removed meanwhile: search this locator again.
+    case moved
 }
 
 /// A registration that another one's factory resolved. Holds no reference: what is registered may go.

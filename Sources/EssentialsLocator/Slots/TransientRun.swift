@@ -7,9 +7,9 @@ struct TransientRun: ~Copyable {
 
     init(maximumDepth: Int) { self.maximumDepth = maximumDepth }
 
-    borrowing func build<Service: Sendable>(
-        _ slot: ServiceSlot<Service>, owner: ServiceLocator, _ body: () throws -> Service
-    ) throws(ServiceLocatorError) -> Service {
+    borrowing func build(
+        _ slot: Slot, owner: ServiceLocator, _ body: () throws -> Void
+    ) throws(ServiceLocatorError) {
         guard slot.state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         if let path = path(slot, owner: owner) { throw .cycle(slot, path: path) }
         let traces = !isTraced.load(ordering: .relaxed)
@@ -21,7 +21,7 @@ struct TransientRun: ~Copyable {
             }
         }
         do {
-            return try BuildFrame.run(slot, owner: owner, body)
+            try BuildFrame.run(slot, owner: owner, body)
         } catch {
             throw .construction(slot, in: owner, failedWith: error)
         }

@@ -15,18 +15,12 @@ final class TransientSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked S
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) throws(ServiceLocatorError) -> Provision<Service> {
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         let source = origin == .owner ? owner : requester
-        return .service(try run.build(self, owner: owner) { try factory(source) })
+        try run.build(self, owner: owner) { memory.initializeMemory(as: Service.self, to: try factory(source)) }
+        return .provided
     }
 
-    override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
-        do throws(ServiceLocatorError) {
-            _ = try provide(owner: owner, requester: owner)
-            return nil
-        } catch {
-            return error
-        }
-    }
+    override func check(owner: ServiceLocator) async -> ServiceLocatorError? { trial(owner: owner) }
 }

@@ -116,6 +116,22 @@ extension RegistrationTable {
         }
     }
 
+    /// The same for a key without a name, which is one word.
+    @inline(__always)
+    static func nearestSlot(forWord word: UInt, from root: UnsafeMutablePointer<Root>) -> Unmanaged<Slot>? {
+        var table = root
+        while true {
+            // As above.
+            if let page = table.pointee.page.load(ordering: .acquiring),
+                let slot = TablePage.slot(forWord: word, in: page)
+            {
+                return slot
+            }
+            guard let parent = table.pointee.parent.load(ordering: .relaxed) else { return nil }
+            table = parent
+        }
+    }
+
     /// The registrations that are there now, oldest first. Locks; for errors, graphs and closing.
     func liveSlots() -> [Slot] {
         writing.withLock { state in live(state) }

@@ -24,10 +24,13 @@ struct ServiceKey: Sendable, Hashable {
     /// One multiplication by 2^64 divided by the golden ratio moves the differences between neighbouring metadata
     /// addresses to the top, and the top bits are the index.
     func firstIndex(shift: Int) -> Int {
-        var bits = word
-        if let name {
-            bits ^= UInt(bitPattern: name.hashValue)
-        }
-        return Int((bits &* 0x9E37_79B9_7F4A_7C15) >> UInt(shift))
+        guard let name else { return Self.firstIndex(word, shift: shift) }
+        return Self.firstIndex(word ^ UInt(bitPattern: name.hashValue), shift: shift)
+    }
+
+    /// The same for a word that needs no name.
+    @inline(__always)
+    static func firstIndex(_ word: UInt, shift: Int) -> Int {
+        Int(bitPattern: (word &* 0x9E37_79B9_7F4A_7C15) &>> UInt(bitPattern: shift))
     }
 }

@@ -44,7 +44,7 @@ struct TablePage {
         for key: borrowing ServiceKey, in page: UnsafeMutablePointer<TablePage>
     ) -> Unmanaged<Slot>? {
         let cells = cells(of: page)
-        let mask = page.pointee.capacity - 1
+        let mask = page.pointee.capacity &- 1
         var index = key.firstIndex(shift: page.pointee.shift)
         while true {
             // Acquires the slot that was stored before this key: a key that can be seen has its slot.
@@ -57,6 +57,21 @@ struct TablePage {
                 if let slot, slot._withUnsafeGuaranteedRef({ $0.key.name == key.name }) { return slot }
             }
             index = (index + 1) & mask
+        }
+    }
+
+    /// The same for a key without a name, which is one word.
+    @inline(__always)
+    static func slot(forWord word: UInt, in page: UnsafeMutablePointer<TablePage>) -> Unmanaged<Slot>? {
+        let cells = cells(of: page)
+        let mask = page.pointee.capacity &- 1
+        var index = ServiceKey.firstIndex(word, shift: page.pointee.shift)
+        while true {
+            // Both as above.
+            let found = cells[index].key.load(ordering: .acquiring)
+            if found == word { return cells[index].slot.load(ordering: .acquiring) }
+            if found == 0 { return nil }
+            index = (index &+ 1) & mask
         }
     }
 

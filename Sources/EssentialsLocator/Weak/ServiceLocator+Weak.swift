@@ -42,7 +42,11 @@ extension ServiceLocator {
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
         return try add(
-            WeakSlot<Service>(name: name, site: site, fallback: fallback) { [weak object] in object.map(conversion) })
+            WeakSlot<Service>(name: name, site: site, fallback: fallback) { [weak object] memory in
+                guard let object else { return false }
+                memory?.initializeMemory(as: Service.self, to: conversion(object))
+                return true
+            })
     }
 
     /// Registers a proxy for an object that neither the locator nor anyone who resolves retains.

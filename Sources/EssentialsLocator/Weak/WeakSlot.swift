@@ -4,27 +4,33 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
 final class WeakSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendable {
-    private let load: @Sendable () -> Service?
+    /// Puts the service into memory, if any is given and the object is there; whether it is.
+    typealias Load = @Sendable (_ memory: UnsafeMutableRawPointer?) -> Bool
+
+    private let load: Load
     private let fallback: WeakFallback
 
-    init(name: String?, site: RegistrationSite, fallback: WeakFallback, load: @escaping @Sendable () -> Service?) {
+    init(name: String?, site: RegistrationSite, fallback: WeakFallback, load: @escaping Load) {
         self.load = load
         self.fallback = fallback
         super.init(name: name, site: site, kind: .weak, state: .dynamic)
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) throws(ServiceLocatorError) -> Provision<Service> {
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         // Loaded once: what is handed out is what was found alive.
-        if let service = load() { return .service(service) }
+        if load(memory) { return .provided }
         return fallback == .parent ? .absent : .missing
     }
 
-    override var isGone: Bool { load() == nil }
+    override var isGone: Bool { !load(nil) }
 
-    override func holds<Other>(_ type: Other.Type) -> Bool { load() is Other }
+    override func holds<Other>(_ type: Other.Type) -> Bool {
+        let service = try? ServiceMemory.fill(Service.self) { load($0) }
+        return service is Other
+    }
 
     override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
         isGone ? .serviceGone(label(in: owner), site: site) : nil
@@ -49,10 +55,13 @@ final class WeakProxySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked S
     }
 
     override func provide(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) throws(ServiceLocatorError) -> Provision<Service> {
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
         guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
-        if isAlive() { return .service(typedStorage.pointee) }
+        if isAlive() {
+            copy(into: memory)
+            return .provided
+        }
         return fallback == .parent ? .absent : .missing
     }
 

@@ -6,6 +6,8 @@
 //     swift build -c release && .build/release/run-benchmarks --smoke
 //     BENCHMARK_PEERS=1 swift build -c release && .build/release/run-benchmarks --json results.json
 //
+// At the end runs the service locator's benchmark; `run-benchmarks locator` runs only that.
+//
 // Needs nginx, openssl and libcurl's headers. `--help` lists the options.
 
 internal import Foundation
@@ -27,10 +29,23 @@ struct RunBenchmarks {
 
     /// Runs all that was asked for. False if any request failed.
     private static func run(_ options: RunnerOptions) throws -> Bool {
-        let clients = try LoadClient.select(options.clients)
-        let workloads = try Workload.select(options.workloads)
+        let clients = options.isLocatorOnly ? [] : try LoadClient.select(options.clients)
+        let workloads = options.isLocatorOnly ? [] : try Workload.select(options.workloads)
         let lock = try ExclusiveLock.take()
         defer { lock.release() }
+        var succeeded = true
+        if !options.isLocatorOnly {
+            succeeded = try run(clients, on: workloads, options: options)
+        }
+        if options.includesLocator {
+            succeeded = try LocatorBenchmark.run(isSmoke: options.isSmoke) && succeeded
+        }
+        return succeeded
+    }
+
+    private static func run(
+        _ clients: [LoadClient], on workloads: [Workload], options: RunnerOptions
+    ) throws -> Bool {
         let machine = try MachineFacts.gather()
         let server = try LoopbackServer.start()
         defer { server.stop() }

@@ -1,7 +1,9 @@
 /// What the runner was told on its command line.
 struct RunnerOptions: Sendable {
     static let help = """
-        usage: run-benchmarks [options]
+        usage: run-benchmarks [locator] [options]
+          locator          measures only the service locator, which else comes last, unless workloads or clients are
+                           named; goes with --smoke
           --workloads A,B  of \(Workload.known.map(\.name).joined(separator: ", "))
                            (default: all but the pinned one)
           --clients A,B    of \(LoadClient.known.map(\.name).joined(separator: ", "))
@@ -18,6 +20,10 @@ struct RunnerOptions: Sendable {
     var scale = 1.0
     var jsonPath: String?
     var isSmoke = false
+    var isLocatorOnly = false
+
+    /// Whoever names workloads or clients wants no other figures.
+    var includesLocator: Bool { isLocatorOnly || (workloads == nil && clients == nil) }
 
     /// The options, or nil if only help was asked for.
     static func parse(_ arguments: [String]) throws(RunnerError) -> RunnerOptions? {
@@ -27,10 +33,14 @@ struct RunnerOptions: Sendable {
             switch name {
             case "--help", "-h": return nil
             case "--smoke": options.isSmoke = true
+            case "locator": options.isLocatorOnly = true
             default:
                 guard let value = rest.popFirst() else { throw RunnerError("\(name) is unknown or needs a value") }
                 try options.set(name, to: value)
             }
+        }
+        if options.isLocatorOnly, let other = arguments.first(where: { !["locator", "--smoke"].contains($0) }) {
+            throw RunnerError("\(other) means nothing to the locator's benchmark")
         }
         if options.isSmoke { options.rounds = 1 }
         return options

@@ -1,0 +1,37 @@
+// Measures the service locator beside what no locator can be faster than, and says which goals are met.
+//
+//     cd Tests/Benchmarks
+//     swift run -c release bench-locator
+//
+// Only ratios to a floor from the same run mean something: absolute figures drift with the machine.
+
+internal import Glibc
+
+@main
+struct BenchLocator {
+    static func main() {
+        do {
+            guard let options = try Options.parse(Array(CommandLine.arguments.dropFirst())) else {
+                print(Options.help)
+                return
+            }
+            print(options.isCold ? try ColdStart.measureHere().line : try report(options).table)
+        } catch {
+            let line = Array("bench-locator: \(error)\n".utf8)
+            _ = write(2, line, line.count)
+            exit(2)
+        }
+    }
+
+    private static func report(_ options: Options) throws -> Report {
+        let benchmarks = Floors.all + Resolving.all + OtherKinds.all + FirstUses.all
+        let samples = try Samples(benchmarks, rounds: options.rounds, isSmoke: options.isSmoke)
+        // A pair of threads is measured longer at a time, for the kernel takes its time to spread them over the cores.
+        let threadRounds = options.isSmoke ? 1 : max(5, options.rounds / 4)
+        return Report(
+            samples: samples,
+            twoThreads: try TwoThreads.measure(rounds: threadRounds, isSmoke: options.isSmoke),
+            cold: try ColdStart.measureInNewProcesses(options.isSmoke ? 1 : 5),
+            counts: try Counts.measure(isSmoke: options.isSmoke), options: options)
+    }
+}

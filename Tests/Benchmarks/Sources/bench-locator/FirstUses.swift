@@ -1,0 +1,77 @@
+internal import EssentialsLocator
+
+/// What happens once to a registration: being made, and being built.
+///
+/// Every way to come by many of them adds something of its own: a new locator makes its table, a table that grows
+/// copies itself, a name is hashed and compared. Hence three ways.
+enum FirstUses {
+    private static let count = 1_000
+
+    static let all = [
+        Benchmark(
+            name: "register, \(count) types in a locator", goal: .nanoseconds(200), operations: count, batches: 4
+        ) { operations in
+            let types = DistinctTypes.tagged(operations)
+            let services = (0..<operations).map { PlainService(number: $0) }
+            let locator = ServiceLocator(name: "bench")
+            return {
+                for (type, service) in zip(types, services) { try type.register(service, in: locator) }
+            }
+        },
+        Benchmark(
+            name: "register, \(count) names in a locator", goal: .nanoseconds(200), operations: count, batches: 4
+        ) { operations in
+            let names = (0..<operations).map { "service \($0)" }
+            let services = (0..<operations).map { PlainService(number: $0) }
+            let locator = ServiceLocator(name: "bench")
+            return {
+                for (name, service) in zip(names, services) {
+                    try locator.register(service, as: (any MeasuredService).self, named: name)
+                }
+            }
+        },
+        Benchmark(
+            name: "register, one type in \(count) locators", goal: .nanoseconds(200), operations: count, batches: 4
+        ) { operations in
+            let locators = (0..<operations).map { _ in ServiceLocator(name: "bench") }
+            let services = (0..<operations).map { PlainService(number: $0) }
+            return {
+                for (locator, service) in zip(locators, services) {
+                    try locator.register(service, as: (any MeasuredService).self)
+                }
+            }
+        },
+        Benchmark(
+            name: "first resolve, \(count) types in a locator", goal: .nanoseconds(150), operations: count, batches: 4
+        ) { operations in
+            let types = DistinctTypes.tagged(operations)
+            let locator = ServiceLocator(name: "bench")
+            for type in types { try type.registerLazy(in: locator) }
+            return { for type in types { try type.resolve(from: locator) } }
+        },
+        Benchmark(
+            name: "first resolve, \(count) names in a locator", goal: .nanoseconds(150), operations: count, batches: 4
+        ) { operations in
+            let names = (0..<operations).map { "service \($0)" }
+            let locator = ServiceLocator(name: "bench")
+            for name in names {
+                try locator.registerLazy((any MeasuredService).self, named: name) { _ in PlainService() }
+            }
+            return {
+                for name in names { consume(try locator.resolve((any MeasuredService).self, named: name)) }
+            }
+        },
+        Benchmark(
+            name: "first resolve, one type in \(count) locators", goal: .nanoseconds(150), operations: count,
+            batches: 4
+        ) { operations in
+            let locators = (0..<operations).map { _ in ServiceLocator(name: "bench") }
+            for locator in locators {
+                try locator.registerLazy((any MeasuredService).self) { _ in PlainService() }
+            }
+            return {
+                for locator in locators { consume(try locator.resolve((any MeasuredService).self)) }
+            }
+        },
+    ]
+}

@@ -1,0 +1,34 @@
+/// What the program was told on its command line.
+struct Options {
+    static let help = """
+        usage: bench-locator [options]
+          --rounds N   how often everything is measured; medians are shown (default: 61)
+          --smoke      one round of few operations, to see that all works; its figures mean nothing
+          cold         only the milliseconds that 1,000 services of 1,000 types take in this process
+        """
+
+    var rounds = 61
+    var isSmoke = false
+    var isCold = false
+
+    /// The options, or nil if only help was asked for.
+    static func parse(_ arguments: [String]) throws(BenchmarkError) -> Options? {
+        var options = Options()
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            switch name {
+            case "--help", "-h": return nil
+            case "--smoke": options.isSmoke = true
+            case "cold": options.isCold = true
+            case "--rounds":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), (1...10_000).contains(count) else {
+                    throw BenchmarkError("--rounds needs a number from 1 to 10000")
+                }
+                options.rounds = count
+            default: throw BenchmarkError("unknown option \(name)")
+            }
+        }
+        if options.isSmoke { options.rounds = 1 }
+        return options
+    }
+}

@@ -1,0 +1,55 @@
+internal import EssentialsLocator
+
+/// Resolving of services that are not kept: transient and weak ones.
+enum OtherKinds {
+    static let all = [
+        Benchmark(
+            name: "transient, without dependencies", floor: Floors.object, goal: .nanoseconds(70), operations: 50_000
+        ) { operations in
+            let locator = ServiceLocator(name: "bench")
+            try locator.registerTransient((any MeasuredService).self) { _ in PlainService() }
+            return { try Resolving.resolve(from: locator, times: operations) }
+        },
+        Benchmark(name: "transient, with a strong dependency", floor: Floors.object, operations: 50_000) { operations in
+            let locator = ServiceLocator(name: "bench")
+            try locator.register(PlainService(number: 1), as: PlainService.self)
+            try locator.registerTransient((any MeasuredService).self) { locator in
+                PlainService(number: try locator.resolve(PlainService.self).number)
+            }
+            return { try Resolving.resolve(from: locator, times: operations) }
+        },
+        Benchmark(name: "transient, with an argument", floor: Floors.object, operations: 50_000) { operations in
+            let locator = ServiceLocator(name: "bench")
+            try locator.registerTransient((any MeasuredService).self) { (_: ServiceLocator, number: Int) in
+                PlainService(number: number)
+            }
+            return { try resolve(from: locator, argumentsTo: operations) }
+        },
+        Benchmark(name: "weak", floor: Floors.weakRead, goal: .timesFloor(1.4)) { operations in
+            let object = PlainService()
+            let locator = ServiceLocator(name: "bench")
+            try locator.registerWeak(object, as: (any MeasuredService).self) { $0 }
+            return { try withExtendedLifetime(object) { try Resolving.resolve(from: locator, times: operations) } }
+        },
+        Benchmark(name: "weak, as its own class", floor: Floors.weakRead, goal: .timesFloor(1.4)) { operations in
+            let object = PlainService()
+            let locator = ServiceLocator(name: "bench")
+            try locator.registerWeak(object)
+            return { try withExtendedLifetime(object) { try resolveObject(from: locator, times: operations) } }
+        },
+    ]
+
+    @inline(never)
+    private static func resolve(from locator: ServiceLocator, argumentsTo count: Int) throws {
+        for number in 0..<count {
+            consume(try locator.resolve((any MeasuredService).self, arguments: number))
+        }
+    }
+
+    @inline(never)
+    private static func resolveObject(from locator: ServiceLocator, times: Int) throws {
+        for _ in 0..<times {
+            consume(try locator.resolve(PlainService.self) as AnyObject)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import Glibc
+
+/// The figures as a table: what each is, how it stands to its floor, and whether it is as good as it should be.
+struct Report {
+    let samples: Samples
+    let twoThreads: (floor: TwoThreads, locator: TwoThreads)
+    let cold: ColdStart
+    let counts: Counts
+    let options: Options
+
+    var table: String {
+        var lines = heading + ["", Self.row(["ns an operation", "ns", "ratio", "goal", ""])]
+        lines += samples.benchmarks.map { Self.row(cells(of: $0)) }
+        lines += ["", Self.row(["two threads, each its own service", "ns", "x one", "goal", ""])]
+        lines += threadRows
+        lines += ["", Self.row(["1,000 services of 1,000 types, new process", "ms", "ratio", "goal", ""])]
+        lines += coldRows
+        lines += ["", Self.row(["strong resolve", "count", "", "goal", ""])]
+        lines += countRows
+        return lines.joined(separator: "\n")
+    }
+
+    private var heading: [String] {
+        var loads = [0.0]
+        let load = getloadavg(&loads, 1) == 1 ? fixed(loads[0], 2) : "unknown"
+        #if DEBUG
+            let build = "debug build: the figures mean nothing"
+        #else
+            let build = "release build"
+        #endif
+        let rounds = options.rounds == 1 ? "one round" : "medians of \(options.rounds) rounds"
+        return [
+            "Service locator, \(build); \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores, load average \(load)",
+            "\(rounds)\(options.isSmoke ? ", smoke: the figures mean nothing" : "")",
+            "ns: CPU time of the thread; ratio: to the floor of its kind, in the same round",
+            "goals in ns are those of a machine whose first floor is 12.9 ns",
+        ]
+    }
+
+    private func cells(of benchmark: Benchmark) -> [String] {
+        let name = benchmark.name
+        let ratio = benchmark.floor.map { samples.median(of: name, and: $0) { $0 / $1 } }
+        let figure = samples.median(of: name)
+        let first = [name, fixed(figure, 1), ratio.map { fixed($0, 2) } ?? "-"]
+        switch benchmark.goal {
+        case .none:
+            return first + ["-", ""]
+        case .timesFloor(let limit):
+            return first + ["<= \(fixed(limit, 1)) x floor", Self.verdict((ratio ?? .nan) <= limit)]
+        case .nanoseconds(let limit):
+            return first + ["<= \(fixed(limit, 0)) ns", Self.verdict(figure <= limit)]
+        case .perLevel(let limit, let levels, let other):
+            let level = samples.median(of: name, and: other) { ($0 - $1) / Double(levels) }
+            return first + ["<= +\(fixed(limit, 0)) ns a level", "\(Self.verdict(level <= limit)): \(fixed(level, 2))"]
+        }
+    }
+
+    private var threadRows: [String] {
+        let (floor, locator) = twoThreads
+        let isMet = locator.throughputRatio >= 1.8
+        // Where even copies do not reach the goal, a miss says nothing about the locator.
+        let verdict = !isMet && floor.throughputRatio < 1.8 ? "cores not free" : Self.verdict(isMet)
+        return [
+            Self.row([
+                "floor: existentials copied out of memory", fixed(floor.nanoseconds, 1),
+                fixed(floor.throughputRatio, 2), "-", "",
+            ]),
+            Self.row([
+                "strong", fixed(locator.nanoseconds, 1), fixed(locator.throughputRatio, 2), ">= 1.8 x one", verdict,
+            ]),
+        ]
+    }
+
+    private var coldRows: [String] {
+        [
+            Self.row(["floor: types and objects alone, afterwards", fixed(cold.typesMilliseconds, 2), "-", "-", ""]),
+            Self.row([
+                "registered and resolved", fixed(cold.milliseconds, 2),
+                fixed(cold.milliseconds / cold.typesMilliseconds, 2), "< 2 ms", Self.verdict(cold.milliseconds < 2),
+            ]),
+            Self.row(["the same in wall-clock time", fixed(cold.wallMilliseconds, 2), "-", "-", ""]),
+        ]
+    }
+
+    private var countRows: [String] {
+        let known = counts.instructions.map { Self.verdict($0 <= 150) } ?? ""
+        return [
+            Self.row(["control: allocations of an object made", fixed(counts.allocationsOfObject, 2), "", "1", ""]),
+            Self.row([
+                "allocations", fixed(counts.allocations, 2), "", "0", Self.verdict(counts.allocations == 0),
+            ]),
+            Self.row([
+                "floor: instructions of a copy", counts.instructionsOfFloor.map { fixed($0, 0) } ?? "not available", "",
+                "-", "",
+            ]),
+            Self.row([
+                "instructions", counts.instructions.map { fixed($0, 0) } ?? "not available", "", "<= 150", known,
+            ]),
+        ]
+    }
+
+    private static func verdict(_ isMet: Bool) -> String { isMet ? "met" : "missed" }
+
+    private static func row(_ cells: [String]) -> String {
+        let widths = [-50, 8, 8, 19, -14]
+        let line = zip(cells, widths).map { cell, width in
+            let space = String(repeating: " ", count: max(0, abs(width) - cell.count))
+            return width < 0 ? cell + space : space + cell
+        }.joined(separator: " ")
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,48 @@
+internal import ThreadCounters
+
+/// The figures of some benchmarks, measured in rounds.
+struct Samples {
+    let benchmarks: [Benchmark]
+    /// Nanoseconds of thread CPU time an operation, by benchmark and round.
+    private(set) var nanoseconds: [String: [Double]] = [:]
+
+    /// Runs every benchmark once in each round, so that whatever drifts meets all of them alike.
+    init(_ benchmarks: [Benchmark], rounds: Int, isSmoke: Bool) throws {
+        self.benchmarks = benchmarks
+        if !isSmoke {
+            // The first round pays for metadata, page faults and a sleeping core.
+            for benchmark in benchmarks { _ = try Self.measure(benchmark, isSmoke: false) }
+        }
+        for round in 0..<rounds {
+            // Whatever drifts during a round is turned around in the next one.
+            for benchmark in round.isMultiple(of: 2) ? benchmarks : benchmarks.reversed() {
+                nanoseconds[benchmark.name, default: []].append(try Self.measure(benchmark, isSmoke: isSmoke))
+            }
+        }
+    }
+
+    func median(of name: String) -> Double {
+        bench_locator.median(nanoseconds[name] ?? [])
+    }
+
+    /// The median of what the rounds' figures give together with another benchmark's figure from the same round.
+    func median(of name: String, and other: String, _ combine: (Double, Double) -> Double) -> Double {
+        guard let own = nanoseconds[name], let base = nanoseconds[other] else { return .nan }
+        return bench_locator.median(zip(own, base).map(combine))
+    }
+
+    private static func measure(_ benchmark: Benchmark, isSmoke: Bool) throws -> Double {
+        let operations = isSmoke ? min(benchmark.operations, 100) : benchmark.operations
+        let batches = isSmoke ? 1 : benchmark.batches
+        var spent: UInt64 = 0
+        for _ in 0..<batches {
+            let body = try benchmark.prepare(operations)
+            let start = thread_cpu_nanoseconds()
+            try body()
+            spent += thread_cpu_nanoseconds() - start
+            // What was set up goes after the second look at the clock.
+            withExtendedLifetime(body) {}
+        }
+        return Double(spent) / Double(operations * batches)
+    }
+}
