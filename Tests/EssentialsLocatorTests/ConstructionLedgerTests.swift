@@ -9,12 +9,12 @@ struct ConstructionLedgerTests {
     private struct Scene {
         var ledger = ConstructionLedger()
         private let locator = ServiceLocator(name: "app")
-        private var slots: [String: LazySlot<Int>] = [:]
+        private var slots: [String: LazySlot] = [:]
 
-        mutating func slot(_ name: String) -> LazySlot<Int> {
+        mutating func slot(_ name: String) -> LazySlot {
             if let known = slots[name] { return known }
             let site = RegistrationSite(fileID: "Test/Here.swift", line: 1)
-            let slot = LazySlot<Int>(name: name, site: site) { _ in 1 }
+            let slot = LazySlot(Int.self, name: name, site: site) { _ in 1 }
             slots[name] = slot
             return slot
         }

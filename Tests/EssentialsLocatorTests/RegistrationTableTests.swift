@@ -6,13 +6,13 @@ import Testing
 struct RegistrationTableTests {
     private let site = RegistrationSite(fileID: "Test/Here.swift", line: 1)
 
-    private func slot(_ value: Int, name: String?) -> ServiceSlot<Int> {
-        ServiceSlot<Int>(value, name: name, site: site)
+    private func slot(_ value: Int, name: String?) -> ServiceSlot {
+        ServiceSlot(value, name: name, site: site)
     }
 
     private func value(_ name: String?, in table: borrowing RegistrationTable) -> Int? {
         guard let slot = table.slot(for: ServiceKey(Int.self, name: name)) else { return nil }
-        return (slot.takeUnretainedValue() as? ServiceSlot<Int>)?.service
+        return slot.takeUnretainedValue().stored() as? Int
     }
 
     @Test("An empty table has nothing")
@@ -34,7 +34,7 @@ struct RegistrationTableTests {
             switch Int.random(in: 0..<4, using: &random) {
             case 0:
                 let removed = table.remove(ServiceKey(Int.self, name: name))
-                #expect((removed as? ServiceSlot<Int>)?.service == model.removeValue(forKey: name))
+                #expect(removed?.stored() as? Int == model.removeValue(forKey: name))
             case 1:
                 _ = table.insert(slot(step, name: name), policy: .replace)
                 model[name] = step

@@ -32,15 +32,16 @@ struct BuildFrame {
         pthread_getspecific(key).map { UnsafePointer($0.assumingMemoryBound(to: BuildFrame.self)) }
     }
 
-    /// Runs a factory in a frame of its own.
-    static func run<Result>(_ slot: Slot, owner: ServiceLocator, _ body: () throws -> Result) rethrows -> Result {
-        let previous = current
+    /// Runs a factory in a frame of its own, inside the current one.
+    static func run(
+        _ slot: Slot, owner: ServiceLocator, inside previous: UnsafePointer<BuildFrame>?, _ body: () throws -> Void
+    ) rethrows {
         let frame = BuildFrame(
             slot: .passUnretained(slot), owner: .passUnretained(owner), previous: previous)
-        return try withUnsafePointer(to: frame) { pointer in
+        try withUnsafePointer(to: frame) { pointer in
             pthread_setspecific(key, pointer)
             defer { pthread_setspecific(key, previous) }
-            return try body()
+            try body()
         }
     }
 

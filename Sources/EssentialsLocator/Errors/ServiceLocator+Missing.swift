@@ -1,6 +1,8 @@
 extension ServiceLocator {
     /// The error for a type that nobody has, with what comes close to it. Locks and casts; error path only.
-    func missing<Service: Sendable>(_ type: Service.Type, key: ServiceKey) -> ServiceLocatorError {
+    @usableFromInline @inline(never)
+    func missing<Service: Sendable>(_ type: Service.Type, name: String?) -> ServiceLocatorError {
+        let key = ServiceKey(type, name: name)
         var searched: [String] = []
         var nearMisses: [String] = []
         var next: ServiceLocator? = self
@@ -10,11 +12,11 @@ extension ServiceLocator {
             next = locator.parent
         }
         return .missing(
-            typeName: ServiceSlot<Service>.serviceTypeName, name: key.name, searched: searched, nearMisses: nearMisses)
+            typeName: Slot.typeName(type), name: key.name, searched: searched, nearMisses: nearMisses)
     }
 
     private func nearMisses<Service: Sendable>(_ type: Service.Type, key: ServiceKey) -> [String] {
-        let typeName = ServiceSlot<Service>.serviceTypeName
+        let typeName = Slot.typeName(type)
         return table.liveSlots().compactMap { slot in
             let registered = "\(slot.label) in \"\(name)\" (\(slot.site))"
             if slot.key == key {
@@ -23,13 +25,13 @@ extension ServiceLocator {
             if slot.key.typeWord == key.typeWord {
                 return registered
             }
-            if slot.typeName == ServiceSlot<MainActorBox<Service>>.serviceTypeName {
+            if slot.typeName == Slot.typeName(MainActorBox<Service>.self) {
                 return "\(registered): use resolveOnMainActor"
             }
             if slot.typeName == typeName {
                 return "\(registered), which is another type of the same name: its module is linked twice"
             }
-            if slot.holds(type) {
+            if slot.stored() is Service {
                 return "\(registered), whose service is also \(typeName)"
             }
             return nil

@@ -31,7 +31,7 @@ extension ServiceLocator {
         guard let service = object as? Service else {
             throw .notConforming(object, to: String(reflecting: type), in: self, at: site)
         }
-        return ServiceSlot<Service>(service, name: name, site: site)
+        return ServiceSlot(service, name: name, site: site)
     }
 
     /// Registers a factory that builds a new service at each resolve. The locator retains the factory only.
@@ -64,7 +64,7 @@ extension ServiceLocator {
         factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try add(TransientSlot<Service>(name: name, site: site, origin: origin, factory: factory))
+        return try add(TransientSlot(type, name: name, site: site, origin: origin, factory: factory))
     }
 
     /// Registers a factory that builds a new service at each resolve from arguments of any number.
@@ -89,7 +89,7 @@ extension ServiceLocator {
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
         return try add(
-            ArgumentSlot<Service, First, repeat each More>(name: name, site: site, origin: origin, factory: factory))
+            ArgumentSlot(type, name: name, site: site, origin: origin, factory: factory))
     }
 
     /// Registers an asynchronous factory, which builds the service when it is first resolved.
@@ -116,6 +116,6 @@ extension ServiceLocator {
         factory: @escaping @Sendable (_ locator: ServiceLocator) async throws -> Service
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try add(AsyncSlot<Service>(name: name, site: site, factory: factory))
+        return try add(AsyncSlot(type, name: name, site: site, factory: factory))
     }
 }

@@ -25,7 +25,7 @@ extension ServiceLocator {
         line: UInt = #line
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try add(ServiceSlot<Service>(service, name: name, site: site))
+        return try add(ServiceSlot(service, name: name, site: site))
     }
 
     /// Registers a factory that builds the service when it is first resolved; the locator retains the result.
@@ -61,7 +61,7 @@ extension ServiceLocator {
         factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try add(LazySlot<Service>(name: name, site: site, factory: factory))
+        return try add(LazySlot(type, name: name, site: site, factory: factory))
     }
 
     /// Registers a service unless this locator, parents left aside, has a registration for the type and name.
@@ -83,7 +83,7 @@ extension ServiceLocator {
     ) throws(ServiceLocatorError) -> Registration? {
         let site = RegistrationSite(fileID: fileID, line: line)
         do throws(ServiceLocatorError) {
-            return try add(ServiceSlot<Service>(service, name: name, site: site))
+            return try add(ServiceSlot(service, name: name, site: site))
         } catch {
             if error.reason == .duplicate { return nil }
             throw error
@@ -111,7 +111,7 @@ extension ServiceLocator {
         line: UInt = #line
     ) throws(ServiceLocatorError) -> Service? {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try exchange(ServiceSlot<Service>(service, name: name, site: site))
+        return try exchange(ServiceSlot(service, name: name, site: site), type)
     }
 
     /// Registers a factory in place of this locator's registration for the type and name, if it has one.
@@ -130,7 +130,7 @@ extension ServiceLocator {
         factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
     ) throws(ServiceLocatorError) -> Service? {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try exchange(LazySlot<Service>(name: name, site: site, factory: factory))
+        return try exchange(LazySlot(type, name: name, site: site, factory: factory), type)
     }
 
     /// Removes this locator's registration for the type and name; a parent's becomes visible again.
@@ -211,14 +211,14 @@ extension ServiceLocator {
         }
     }
 
-    private func exchange<Service: Sendable>(_ slot: ServiceSlot<Service>) throws(ServiceLocatorError) -> Service? {
+    private func exchange<Service: Sendable>(
+        _ slot: Slot, _ type: Service.Type
+    ) throws(ServiceLocatorError) -> Service? {
         switch table.insert(slot, policy: .replace) {
         case .inserted(let replaced):
             guard let replaced = replaced.first else { return nil }
-            // Found under the same key, which is made of `Service`; see `readyStorage(_:)`.
-            let old = unsafeDowncast(replaced, to: ServiceSlot<Service>.self)
-            old.withdraw()
-            return old.service
+            replaced.withdraw()
+            return replaced.stored() as? Service
         case .refused(let slot, let existing): throw .duplicate(slot, existing: existing, in: self)
         case .full: throw .tooManyRegistrations(slot, in: self)
         case .closed: throw .closed(self)

@@ -19,16 +19,29 @@ extension ServiceLocator {
         let key = ServiceKey(type, name: name)
         var locator = self
         while true {
-            if let slot: ServiceSlot<Service> = locator.slot(for: key) {
+            if let slot = locator.table.slot(for: key)?.takeUnretainedValue() {
                 locator.noteDependency(on: slot)
-                let (service, provision) = try await slot.provideAsync(owner: locator, requester: self)
+                if let asynchronous = slot as? AsyncSlot {
+                    // False when the registration was removed: look again in the same locator.
+                    guard try await asynchronous.prepare(owner: locator) else { continue }
+                    let service = try ServiceMemory.fill(type) { memory in
+                        asynchronous.copy(into: memory)
+                        return true
+                    }
+                    if let service { return service }
+                }
+                var provision = Provision.absent
+                let service = try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
+                    provision = try slot.provide(into: memory, owner: locator, requester: self)
+                    return provision == .provided
+                }
                 if let service { return service }
                 if provision == .moved { continue }
-                if provision == .missing { throw missing(type, key: key) }
+                if provision == .missing { throw missing(type, name: name) }
             } else if locator.isClosed {
                 throw .closed(locator)
             }
-            guard let parent = locator.parent else { throw missing(type, key: key) }
+            guard let parent = locator.parent else { throw missing(type, name: name) }
             locator = parent
         }
     }

@@ -37,7 +37,7 @@ extension ServiceLocator {
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
         return try add(
-            LazySlot<MainActorBox<Service>>(name: name, site: site) { locator in
+            LazySlot(MainActorBox<Service>.self, name: name, site: site) { locator in
                 // True by construction: the key is that of a box, which only the functions in this file ask for, and
                 // they run on the main actor.
                 try MainActor.assumeIsolated { MainActorBox(value: try factory(locator)) }

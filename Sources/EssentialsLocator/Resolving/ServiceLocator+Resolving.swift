@@ -19,6 +19,7 @@ extension ServiceLocator {
     ///   ``ServiceLocatorError/Reason/constructionFailed`` and ``ServiceLocatorError/Reason/cycle``;
     ///   ``ServiceLocatorError/Reason/asynchronous`` for an asynchronous one and
     ///   ``ServiceLocatorError/Reason/argumentMismatch`` for one that takes arguments.
+    @inlinable
     public func resolve<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil
     ) throws(ServiceLocatorError) -> Service {
@@ -40,6 +41,7 @@ extension ServiceLocator {
     ///
     /// - Throws: What went wrong with a registration that is there, also when its factory missed a service, and
     ///   ``ServiceLocatorError/Reason/closed``.
+    @inlinable
     public func resolveOptional<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil
     ) throws(ServiceLocatorError) -> Service? {
@@ -93,10 +95,10 @@ extension ServiceLocator {
                 ArgumentTuple.names(First.self, repeat (each More).self)
             }
             return try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
-                try fill(memory, key: key, arguments: arguments)
+                try fill(memory, key: key, arguments: arguments, requester: self)
             }
         }
-        guard let service else { throw missing(type, key: key) }
+        guard let service else { throw missing(type, name: name) }
         return service
     }
 
@@ -106,23 +108,27 @@ extension ServiceLocator {
     ///
     /// Untyped, because most of the time of a generic search would go into looking up metadata. The caller binds it to
     /// the type that it made the key from. That needs no check: only the registering methods make slots, and they make
-    /// a `ServiceSlot<Service>` under a key of `Service`. A checked cast would cost more than the whole search.
+    /// memory of `Service` under a key of `Service`. A checked cast would cost more than the whole search.
     ///
     /// What is returned lives as long as its slot, the slot as long as its table, and the table as long as this locator.
-    @inline(__always)
-    private func readyStorage<Service>(_ type: Service.Type, name: String?) -> UnsafeRawPointer? {
+    ///
+    /// Inlined into the caller's module, with the functions that resolve, because the caller's compiler knows how to copy
+    /// its service; what the search looks like stays here.
+    @inlinable @inline(__always)
+    func readyStorage<Service>(_ type: Service.Type, name: String?) -> UnsafeRawPointer? {
         // Most registrations have no name: their search handles one word and nothing that is counted.
-        guard name == nil else { return readyStorage(ServiceKey(type, name: name)) }
-        return readyStorage(word: UInt(bitPattern: ObjectIdentifier(type)))
+        guard let name else { return readyStorage(word: UInt(bitPattern: ObjectIdentifier(type))) }
+        return readyStorage(type: ObjectIdentifier(type), name: name)
     }
 
-    @inline(never)
-    private func readyStorage(_ key: ServiceKey) -> UnsafeRawPointer? {
-        RegistrationTable.nearestSlot(for: key, from: table.root).flatMap(readyStorage)
+    @usableFromInline @inline(never)
+    func readyStorage(type: ObjectIdentifier, name: String) -> UnsafeRawPointer? {
+        let key = ServiceKey(type, name: name)
+        return RegistrationTable.nearestSlot(for: key, from: table.root).flatMap(readyStorage)
     }
 
-    @inline(__always)
-    private func readyStorage(word: UInt) -> UnsafeRawPointer? {
+    @usableFromInline @inline(never)
+    func readyStorage(word: UInt) -> UnsafeRawPointer? {
         guard let found = RegistrationTable.nearestSlot(forWord: word, from: table.root) else { return nil }
         return readyStorage(found)
     }
@@ -132,65 +138,72 @@ extension ServiceLocator {
         // The table owns the slot and the caller keeps the locator, so a retain would be wasted.
         found._withUnsafeGuaranteedRef { slot in
             guard slot.isReady, tracedFactories.load(ordering: .relaxed) == 0 else { return nil }
-            return UnsafeRawPointer(slot.storage)
+            return slot.storage.map { UnsafeRawPointer($0) }
         }
     }
 
     // MARK: Asking the slot
 
     /// Apart from `resolve`, so that a resolve that finds its service at once does not prepare for an optional one.
-    @inline(never)
-    private func resolveElse<Service: Sendable>(
+    @inlinable @inline(never)
+    func resolveElse<Service: Sendable>(
         _ type: Service.Type, name: String?
     ) throws(ServiceLocatorError) -> Service {
         if let service = try find(type, name: name) { return service }
-        throw missing(type, key: ServiceKey(type, name: name))
+        throw missing(type, name: name)
     }
 
     /// Searches again, asking the slots that are found. Nil if no locator has the service.
-    @inline(never)
-    private func find<Service: Sendable>(
+    @inlinable @inline(never)
+    func find<Service: Sendable>(
         _ type: Service.Type, name: String?
     ) throws(ServiceLocatorError) -> Service? {
-        let key = ServiceKey(type, name: name)
-        return try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
-            try fill(memory, key: key, arguments: nil)
+        try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
+            try fill(memory, type: ObjectIdentifier(type), name: name)
         }
+    }
+
+    /// Fills memory for a service of `type`; false if no locator has it.
+    @usableFromInline @inline(never)
+    func fill(
+        _ memory: UnsafeMutableRawPointer, type: ObjectIdentifier, name: String?
+    ) throws(ServiceLocatorError) -> Bool {
+        try fill(memory, key: ServiceKey(type, name: name), arguments: nil, requester: self)
     }
 
     /// Searches, asking the slots that are found to put the service into `memory`, which is for one of the key's type.
+    ///
+    /// Goes up by calling itself, because a variable would retain each locator on the way.
     private func fill(
-        _ memory: UnsafeMutableRawPointer, key: ServiceKey, arguments: ArgumentTuple?
+        _ memory: UnsafeMutableRawPointer, key: ServiceKey, arguments: ArgumentTuple?, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Bool {
-        var locator = self
-        while true {
-            if let slot = locator.table.slot(for: key)?.takeUnretainedValue() {
-                locator.noteDependency(on: slot)
-                let provision =
-                    if let arguments {
-                        try slot.provide(into: memory, owner: locator, requester: self, arguments: arguments)
-                    } else {
-                        try slot.provide(into: memory, owner: locator, requester: self)
-                    }
-                switch provision {
-                case .provided: return true
-                case .missing: return false
-                // The table has changed: look again in the same locator.
-                case .moved: continue
-                case .absent: break
-                }
-            } else if locator.isClosed {
-                throw .closed(locator)
+        while let slot = table.slot(for: key) {
+            let provision = try ask(slot, memory, arguments: arguments, requester: requester)
+            switch provision {
+            case .provided: return true
+            case .missing: return false
+            // The table has changed: look again in the same locator.
+            case .moved: continue
+            case .absent: break
             }
-            guard let parent = locator.parent else { return false }
-            locator = parent
+            guard let parent else { return false }
+            return try parent.fill(memory, key: key, arguments: arguments, requester: requester)
         }
+        if isClosed { throw .closed(self) }
+        guard let parent else { return false }
+        return try parent.fill(memory, key: key, arguments: arguments, requester: requester)
     }
 
-    /// This locator's own registration.
-    func slot<Service: Sendable>(for key: ServiceKey) -> ServiceSlot<Service>? {
-        // Right for the reason that `readyStorage` gives.
-        table.slot(for: key).map { unsafeDowncast($0.takeUnretainedValue(), to: ServiceSlot<Service>.self) }
+    /// Asks a slot of this locator, which lives as long as the locator does.
+    @inline(__always)
+    private func ask(
+        _ found: Unmanaged<Slot>, _ memory: UnsafeMutableRawPointer, arguments: ArgumentTuple?,
+        requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
+        let slot = found.takeUnretainedValue()
+        noteDependency(on: slot)
+        guard let arguments else { return try slot.provide(into: memory, owner: self, requester: requester) }
+        return try slot.provide(into: memory, owner: self, requester: requester, arguments: arguments)
     }
 
     /// Notes what the factory that runs here resolves, for graphs.

@@ -3,8 +3,9 @@ import Synchronization
 /// A registration that builds its service in a task, which all first resolves share.
 ///
 /// `@unchecked Sendable`: the state is inside the mutex; the storage is written once, before `markStored` releases it.
-final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendable {
-    typealias Factory = @Sendable (ServiceLocator) async throws -> Service
+final class AsyncSlot: ServiceSlot, @unchecked Sendable {
+    /// Puts what it builds into the memory, which is the slot's.
+    private typealias Factory = @Sendable (ServiceLocator, UnsafeMutableRawPointer) async throws -> Void
 
     private enum Progress {
         case idle(Factory)
@@ -22,9 +23,16 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
 
     private let progress: Mutex<Progress>
 
-    init(name: String?, site: RegistrationSite, factory: @escaping Factory) {
-        progress = Mutex(.idle(factory))
-        super.init(name: name, site: site, kind: .async, state: .dynamic)
+    init<Service: Sendable>(
+        _ type: Service.Type, name: String?, site: RegistrationSite,
+        factory: @escaping @Sendable (ServiceLocator) async throws -> Service
+    ) {
+        progress = Mutex(
+            .idle { locator, memory in
+                let service = try await factory(locator)
+                memory.initializeMemory(as: Service.self, to: service)
+            })
+        super.init(type, name: name, site: site, kind: .async, state: .dynamic)
     }
 
     override func provide(
@@ -34,12 +42,11 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
         throw .asynchronous(self, in: owner)
     }
 
-    override func provideAsync(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) async throws(ServiceLocatorError) -> (Service?, Provision) {
+    /// Builds or waits; false when the registration was removed meanwhile. Then the service can be copied out.
+    func prepare(owner: ServiceLocator) async throws(ServiceLocatorError) -> Bool {
         switch nextStep(owner: owner) {
         case .built: break
-        case .moved: return (nil, .moved)
+        case .moved: return false
         case .closed: throw .closed(owner)
         case .start(let factory, let attempt):
             // Not a child of the calling task: others wait for it too, and the caller may be cancelled.
@@ -48,7 +55,7 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
         case .join(let attempt):
             try await attempt.join()
         }
-        return (typedStorage.pointee, .provided)
+        return true
     }
 
     private func nextStep(owner: ServiceLocator) -> Step {
@@ -71,8 +78,8 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
         tracedFactories.wrappingAdd(1, ordering: .relaxed)
         let failure: ServiceLocatorError?
         do {
-            let service = try await AsyncAttempt.$current.withValue(attempt) { try await factory(owner) }
-            store(service)
+            try await AsyncAttempt.$current.withValue(attempt) { try await factory(owner, self.memory) }
+            markStored()
             failure = nil
         } catch {
             failure = .construction(self, in: owner, failedWith: error)
@@ -125,7 +132,7 @@ final class AsyncSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Senda
 
     override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
         do throws(ServiceLocatorError) {
-            _ = try await provideAsync(owner: owner, requester: owner)
+            _ = try await prepare(owner: owner)
             return nil
         } catch {
             return error

@@ -4,15 +4,19 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: `factory` is touched only by the thread that moved the state away from `pending`, which one
 /// thread at a time can do; moving it back to `pending` releases what that thread wrote, and moving it away acquires it.
-final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendable {
-    typealias Factory = @Sendable (ServiceLocator) throws -> Service
+final class LazySlot: ServiceSlot, @unchecked Sendable {
+    /// Puts what it builds into the memory, which is the slot's.
+    private typealias Build = @Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void
 
     /// Kept until it succeeds or the registration goes.
-    private var factory: Factory?
+    private var factory: Build?
 
-    init(name: String?, site: RegistrationSite, kind: ServiceGraph.Kind = .lazy, factory: @escaping Factory) {
-        self.factory = factory
-        super.init(name: name, site: site, kind: kind, state: .pending)
+    init<Service: Sendable>(
+        _ type: Service.Type, name: String?, site: RegistrationSite,
+        factory: @escaping @Sendable (ServiceLocator) throws -> Service
+    ) {
+        self.factory = { locator, memory in memory.initializeMemory(as: Service.self, to: try factory(locator)) }
+        super.init(type, name: name, site: site, kind: .lazy, state: .pending)
     }
 
     override func provide(
@@ -49,7 +53,10 @@ final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendab
         let failure: (any Error)?
         do {
             // Admitted from `pending`, which has a factory.
-            if let factory { try BuildFrame.run(self, owner: owner) { store(try factory(owner)) } }
+            if let factory {
+                try BuildFrame.run(self, owner: owner, inside: BuildFrame.current) { try factory(owner, memory) }
+                markStored()
+            }
             failure = nil
         } catch {
             failure = error
@@ -133,7 +140,7 @@ final class LazySlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendab
     }
 
     override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
-        if Service.self is any MainActorBoxing.Type { return await MainActor.run { trial(owner: owner) } }
+        if type is any MainActorBoxing.Type { return await MainActor.run { trial(owner: owner) } }
         return trial(owner: owner)
     }
 }

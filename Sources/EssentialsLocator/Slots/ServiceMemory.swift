@@ -1,7 +1,10 @@
 /// Memory on the stack for one service, filled by somebody who does not know its type.
+///
+/// Inlined into the caller's module, where the type is known: what is generic looks up metadata at each use.
+@usableFromInline
 enum ServiceMemory {
     /// The service that `fill` puts into the memory; nil if it says that it did not.
-    @inline(__always)
+    @inlinable @inline(__always)
     static func fill<Service>(
         _ type: Service.Type, _ fill: (UnsafeMutableRawPointer) throws(ServiceLocatorError) -> Bool
     ) throws(ServiceLocatorError) -> Service? {

@@ -1,43 +1,44 @@
 import Synchronization
 
-/// A registration of a known type. By itself a strong one: the service is there from the beginning.
+/// A registration that retains its service, from the beginning or from some moment on. By itself a strong one.
+///
+/// Not generic: a class of its own for each service type would cost a program microseconds for each of them when it
+/// starts. What knows the type is made where the type is known: the memory, and the closures of subclasses. The rest
+/// opens ``type`` where it needs to.
 ///
 /// `@unchecked Sendable`: `storage` is the only unprotected state. It is written once, before `state` becomes `ready`
 /// with release ordering, and read only after `ready` was seen with acquire ordering; from then on it is constant
 /// until `deinit`. Exactly one thread writes it: for a strong registration the one that runs `init`, for others the
-/// one whose attempt was admitted. `Service` is `Sendable`, so any thread may copy it out.
-class ServiceSlot<Service: Sendable>: Slot, @unchecked Sendable {
+/// one whose attempt was admitted. What it holds is `Sendable`, so any thread may copy it out.
+class ServiceSlot: Slot, @unchecked Sendable {
+    /// The same as ``storage``, which this kind has.
+    final let memory: UnsafeMutableRawPointer
+
     /// A strong registration.
-    init(_ service: Service, name: String?, site: RegistrationSite) {
+    init<Service: Sendable>(_ service: Service, name: String?, site: RegistrationSite) {
         let storage = UnsafeMutablePointer<Service>.allocate(capacity: 1)
         storage.initialize(to: service)
-        super.init(
-            key: ServiceKey(Service.self, name: name), site: site, kind: .strong, state: .ready, storage: storage)
+        memory = UnsafeMutableRawPointer(storage)
+        super.init(type: Service.self, name: name, site: site, kind: .strong, state: .ready, storage: storage)
         markStored()
     }
 
     /// For subclasses whose service comes later, or never.
-    init(name: String?, site: RegistrationSite, kind: ServiceGraph.Kind, state: State) {
-        super.init(
-            key: ServiceKey(Service.self, name: name), site: site, kind: kind, state: state,
-            storage: UnsafeMutablePointer<Service>.allocate(capacity: 1))
+    init<Service: Sendable>(
+        _ type: Service.Type, name: String?, site: RegistrationSite, kind: ServiceGraph.Kind, state: State
+    ) {
+        memory = UnsafeMutableRawPointer(UnsafeMutablePointer<Service>.allocate(capacity: 1))
+        super.init(type: type, name: name, site: site, kind: kind, state: state, storage: memory)
     }
 
     deinit {
-        if isStored { typedStorage.deinitialize(count: 1) }
-        typedStorage.deallocate()
-    }
-
-    /// Bound to `Service` by both initializers.
-    final var typedStorage: UnsafeMutablePointer<Service> { storage.assumingMemoryBound(to: Service.self) }
-
-    /// The service, nil while none is stored.
-    final var service: Service? { isStored ? typedStorage.pointee : nil }
-
-    /// Stores what was built. Called once, by who was admitted.
-    final func store(_ service: Service) {
-        typedStorage.initialize(to: service)
-        markStored()
+        func destroy<Service>(_ type: Service.Type) {
+            // Bound to the type by both initializers.
+            let typed = memory.assumingMemoryBound(to: type)
+            if isStored { typed.deinitialize(count: 1) }
+            typed.deallocate()
+        }
+        _openExistential(type, do: destroy)
     }
 
     // MARK: What kinds differ in
@@ -51,48 +52,20 @@ class ServiceSlot<Service: Sendable>: Slot, @unchecked Sendable {
     }
 
     /// Copies the stored service.
-    final func copy(into memory: UnsafeMutableRawPointer) {
-        memory.initializeMemory(as: Service.self, from: typedStorage, count: 1)
-    }
-
-    /// The service for a task that can wait; what `provide` says if it is not provided.
-    func provideAsync(
-        owner: ServiceLocator, requester: ServiceLocator
-    ) async throws(ServiceLocatorError) -> (Service?, Provision) {
-        var provision = Provision.absent
-        let service = try ServiceMemory.fill(Service.self) { memory throws(ServiceLocatorError) in
-            provision = try provide(into: memory, owner: owner, requester: requester)
-            return provision == .provided
+    final func copy(into target: UnsafeMutableRawPointer) {
+        func copy<Service>(_ type: Service.Type) {
+            target.initializeMemory(as: type, from: memory.assumingMemoryBound(to: type), count: 1)
         }
-        return (service, provision)
+        _openExistential(type, do: copy)
     }
 
-    /// What a resolve fails with; the service is dropped.
-    final func trial(owner: ServiceLocator) -> ServiceLocatorError? {
-        do throws(ServiceLocatorError) {
-            _ = try ServiceMemory.fill(Service.self) { memory throws(ServiceLocatorError) in
-                try provide(into: memory, owner: owner, requester: owner) == .provided
-            }
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    override var typeName: String { Self.serviceTypeName }
-
-    static var serviceTypeName: String {
-        if let box = Service.self as? any MainActorBoxing.Type { return "\(box.boxedTypeName) (main actor)" }
-        return String(reflecting: Service.self)
-    }
-
-    override func holds<Other>(_ type: Other.Type) -> Bool {
-        guard let service else { return false }
-        return service is Other
+    override func stored() -> Any? {
+        func load<Service>(_ type: Service.Type) -> Any { memory.assumingMemoryBound(to: type).pointee }
+        return isStored ? _openExistential(type, do: load) : nil
     }
 
     override var closeable: (any Closeable)? {
-        guard let service else { return nil }
+        let service = stored()
         if let box = service as? any MainActorBoxing { return box.boxed as? any Closeable }
         return service as? any Closeable
     }

@@ -26,17 +26,19 @@ class Slot: @unchecked Sendable {
         case closed
     }
 
+    /// The registered type.
+    let type: Any.Type
     let key: ServiceKey
     let site: RegistrationSite
     let kind: ServiceGraph.Kind
     /// Unique in the process, and greater than that of all registrations before it.
     let id: UInt64
     let state: Atomic<State>
-    /// Holds a service of the key's type once the slot is ready, and no value before.
+    /// Holds a service of the key's type once the slot is ready, and no value before. Nil for kinds that store none.
     ///
     /// A pointer, because a stored `var` would be checked for exclusive access at each read; here and untyped, so that
     /// a search need not be generic.
-    let storage: UnsafeMutableRawPointer
+    let storage: UnsafeMutableRawPointer?
     /// The thread that runs the factory, 0 if none does.
     ///
     /// Written by that thread after it has moved the state to `building`, and cleared by it before it moves the state on.
@@ -54,10 +56,11 @@ class Slot: @unchecked Sendable {
     private static let lastBuild = Atomic<UInt64>(0)
 
     init(
-        key: ServiceKey, site: RegistrationSite, kind: ServiceGraph.Kind, state: State,
-        storage: UnsafeMutableRawPointer
+        type: Any.Type, name: String?, site: RegistrationSite, kind: ServiceGraph.Kind, state: State,
+        storage: UnsafeMutableRawPointer? = nil
     ) {
-        self.key = key
+        self.type = type
+        key = ServiceKey(ObjectIdentifier(type), name: name)
         self.site = site
         self.kind = kind
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
@@ -94,9 +97,6 @@ class Slot: @unchecked Sendable {
 
     // MARK: What kinds differ in
 
-    /// The registered type, with its module.
-    var typeName: String { "" }
-
     /// Puts the service for `requester` into memory for one, which is not initialized before and is when this says so.
     ///
     /// Untyped, as ``storage`` is: of all that a search does, only this knows the service's type, and what is generic
@@ -116,8 +116,8 @@ class Slot: @unchecked Sendable {
     /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
     var isGone: Bool { false }
 
-    /// Whether the service is there and could serve as `type`. Casts; for error texts only.
-    func holds<Other>(_ type: Other.Type) -> Bool { false }
+    /// The service, nil while there is none. For error texts and closing.
+    func stored() -> Any? { nil }
 
     /// The stored service, if it wants to be told of its locator's end.
     var closeable: (any Closeable)? { nil }
@@ -132,6 +132,29 @@ class Slot: @unchecked Sendable {
     func check(owner: ServiceLocator) async -> ServiceLocatorError? { nil }
 
     // MARK: Texts
+
+    /// The registered type, with its module.
+    final var typeName: String { Self.typeName(type) }
+
+    static func typeName(_ type: Any.Type) -> String {
+        if let box = type as? any MainActorBoxing.Type { return "\(box.boxedTypeName) (main actor)" }
+        return String(reflecting: type)
+    }
+
+    /// What a resolve fails with; the service is dropped.
+    final func trial(owner: ServiceLocator) -> ServiceLocatorError? {
+        func trial<Service>(_ type: Service.Type) -> ServiceLocatorError? {
+            do throws(ServiceLocatorError) {
+                _ = try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
+                    try provide(into: memory, owner: owner, requester: owner) == .provided
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        return _openExistential(type, do: trial)
+    }
 
     /// The registered type and name as errors show them.
     final var label: String { Self.label(typeName, name: key.name) }

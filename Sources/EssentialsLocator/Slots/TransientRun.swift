@@ -11,7 +11,8 @@ struct TransientRun: ~Copyable {
         _ slot: Slot, owner: ServiceLocator, _ body: () throws -> Void
     ) throws(ServiceLocatorError) {
         guard slot.state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
-        if let path = path(slot, owner: owner) { throw .cycle(slot, path: path) }
+        let outer = BuildFrame.current
+        if outer != nil, let path = path(slot, owner: owner, inside: outer) { throw .cycle(slot, path: path) }
         let traces = !isTraced.load(ordering: .relaxed)
         if traces { tracedFactories.wrappingAdd(1, ordering: .relaxed) }
         defer {
@@ -21,20 +22,22 @@ struct TransientRun: ~Copyable {
             }
         }
         do {
-            try BuildFrame.run(slot, owner: owner, body)
+            try BuildFrame.run(slot, owner: owner, inside: outer, body)
         } catch {
             throw .construction(slot, in: owner, failedWith: error)
         }
     }
 
     /// The path of a round, when this thread is as often in the slot's factory already as is allowed.
-    private borrowing func path(_ slot: Slot, owner: ServiceLocator) -> [String]? {
+    private borrowing func path(
+        _ slot: Slot, owner: ServiceLocator, inside outer: UnsafePointer<BuildFrame>?
+    ) -> [String]? {
         var depth = 0
-        var next = BuildFrame.current
+        var next = outer
         while let frame = next {
             if frame.pointee.slot.toOpaque() == Unmanaged.passUnretained(slot).toOpaque() { depth += 1 }
             if depth == maximumDepth {
-                let labels = BuildFrame.labels(from: slot, to: BuildFrame.current) ?? []
+                let labels = BuildFrame.labels(from: slot, to: outer) ?? []
                 return labels + [slot.label(in: owner)]
             }
             next = frame.pointee.previous

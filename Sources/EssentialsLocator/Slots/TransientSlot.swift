@@ -1,24 +1,25 @@
 /// A registration that builds a new service at each resolve.
 ///
 /// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
-final class TransientSlot<Service: Sendable>: ServiceSlot<Service>, @unchecked Sendable {
-    typealias Factory = @Sendable (ServiceLocator) throws -> Service
-
+final class TransientSlot: Slot, @unchecked Sendable {
+    /// Puts what it builds into the memory of the one who resolves.
+    private let build: @Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void
     private let origin: TransientOrigin
-    private let factory: Factory
     private let run = TransientRun(maximumDepth: 1)
 
-    init(name: String?, site: RegistrationSite, origin: TransientOrigin, factory: @escaping Factory) {
+    init<Service: Sendable>(
+        _ type: Service.Type, name: String?, site: RegistrationSite, origin: TransientOrigin,
+        factory: @escaping @Sendable (ServiceLocator) throws -> Service
+    ) {
+        build = { locator, memory in memory.initializeMemory(as: Service.self, to: try factory(locator)) }
         self.origin = origin
-        self.factory = factory
-        super.init(name: name, site: site, kind: .transient, state: .dynamic)
+        super.init(type: type, name: name, site: site, kind: .transient, state: .dynamic)
     }
 
     override func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
-        let source = origin == .owner ? owner : requester
-        try run.build(self, owner: owner) { memory.initializeMemory(as: Service.self, to: try factory(source)) }
+        try run.build(self, owner: owner) { try build(origin == .owner ? owner : requester, memory) }
         return .provided
     }
 

@@ -11,7 +11,11 @@ struct ServiceKey: Sendable, Hashable {
     let name: String?
 
     init<Service>(_ type: Service.Type, name: String?) {
-        let address = UInt(bitPattern: ObjectIdentifier(type))
+        self.init(ObjectIdentifier(type), name: name)
+    }
+
+    init(_ type: ObjectIdentifier, name: String?) {
+        let address = UInt(bitPattern: type)
         self.word = name == nil ? address : address | 1
         self.name = name
     }

@@ -38,11 +38,11 @@ extension ServiceLocator {
     public func registerWeak<Object: AnyObject & Sendable, Service: Sendable>(
         _ object: Object, as type: Service.Type, named name: String? = nil,
         whenGone fallback: WeakFallback = .parent, fileID: StaticString = #fileID, line: UInt = #line,
-        conversion: @escaping @Sendable (Object) -> Service
+        conversion: @escaping @Sendable (consuming Object) -> Service
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
         return try add(
-            WeakSlot<Service>(name: name, site: site, fallback: fallback) { [weak object] memory in
+            WeakSlot(type, name: name, site: site, fallback: fallback) { [weak object] memory in
                 guard let object else { return false }
                 memory?.initializeMemory(as: Service.self, to: conversion(object))
                 return true
@@ -81,6 +81,6 @@ extension ServiceLocator {
         // A handle that the proxy makes takes this line for its own.
         let made = RegistrationSite.$registering.withValue(site) { proxy(object) }
         return try add(
-            WeakProxySlot<Service>(made, name: name, site: site, fallback: fallback) { [weak object] in object != nil })
+            WeakProxySlot(made, name: name, site: site, fallback: fallback) { [weak object] in object != nil })
     }
 }

@@ -23,9 +23,12 @@ public struct WeakHandle<Service>: Sendable {
     ///   - conversion: Usually `{ $0 }`: it turns the object's class into the service's type.
     public init<Object: AnyObject & Sendable>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line,
-        as conversion: @escaping @Sendable (Object) -> Service
+        as conversion: @escaping @Sendable (consuming Object) -> Service
     ) {
-        load = { [weak object] in object.map(conversion) }
+        load = { [weak object] in
+            guard let object else { return nil }
+            return conversion(object)
+        }
         identity = ObjectIdentifier(object)
         site = RegistrationSite.registering ?? RegistrationSite(fileID: fileID, line: line)
     }

@@ -1,0 +1,40 @@
+import Synchronization
+
+/// A registration of a proxy, which it retains, for an object, which it does not.
+///
+/// `@unchecked Sendable`: the stored property is a constant of a `Sendable` type.
+final class WeakProxySlot: ServiceSlot, @unchecked Sendable {
+    private let isAlive: @Sendable () -> Bool
+    private let fallback: WeakFallback
+
+    init<Service: Sendable>(
+        _ proxy: Service, name: String?, site: RegistrationSite, fallback: WeakFallback,
+        isAlive: @escaping @Sendable () -> Bool
+    ) {
+        self.isAlive = isAlive
+        self.fallback = fallback
+        super.init(Service.self, name: name, site: site, kind: .weakProxy, state: .dynamic)
+        memory.initializeMemory(as: Service.self, to: proxy)
+        markStored()
+    }
+
+    override func provide(
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
+    ) throws(ServiceLocatorError) -> Provision {
+        guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
+        if isAlive() {
+            copy(into: memory)
+            return .provided
+        }
+        return fallback == .parent ? .absent : .missing
+    }
+
+    override var isGone: Bool { !isAlive() }
+
+    /// The proxy is not the service, and its object is not the locator's to close.
+    override var closeable: (any Closeable)? { nil }
+
+    override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
+        isGone ? .serviceGone(label(in: owner), site: site) : nil
+    }
+}
