@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
+        .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
         .executable(name: "essentials", targets: ["essentials"]),
     ],
     dependencies: [
@@ -47,6 +48,7 @@ let package = Package(
         .target(
             name: "EssentialsTestKit", dependencies: ["EssentialsHTTP", "EssentialsLocator", "CEssentialsTest"],
             swiftSettings: settings),
+        .target(name: "EssentialsTestTraits", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .target(
             name: "ServiceEssentials",
             dependencies: ["EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsRequests"],
@@ -59,6 +61,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsTestTraitsTests", dependencies: ["EssentialsTestTraits"], swiftSettings: settings),
         .testTarget(name: "EssentialsHTTPTests", dependencies: ["EssentialsHTTP"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"],

@@ -2,10 +2,12 @@
 ///
 /// ```swift
 /// let network = Assembly("network") { locator in
-///     try locator.registerLazy((any DataRequestService).self) { try HTTPDataRequestService(locator: $0) }
+///     try locator.registerLazy((any DataRequestService).self) { locator in
+///         try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
+///     }
 /// }
 /// let app = Assembly("app", including: [network, storage]) { locator in
-///     try locator.register(Settings.standard, as: (any Settings).self)
+///     try locator.register(StandardSettings(), as: (any Settings).self)
 /// }
 /// let locator = try app.makeLocator()
 ///
@@ -22,8 +24,8 @@ public struct Assembly: Sendable {
     public let name: String
     /// The groups that are registered before its own.
     public let included: [Assembly]
-    private let overrides: [Assembly]
-    private let body: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+    let overrides: [Assembly]
+    private let body: @Sendable (ServiceLocator) throws -> Void
 
     /// Makes a group.
     ///
@@ -35,14 +37,14 @@ public struct Assembly: Sendable {
     ///     register may not be there yet, and must not keep the locator, but use the one that factories receive.
     public init(
         _ name: String, including included: [Assembly] = [],
-        _ body: @escaping @Sendable (_ locator: ServiceLocator) throws(ServiceLocatorError) -> Void = { _ in }
+        _ body: @escaping @Sendable (_ locator: ServiceLocator) throws -> Void = { _ in }
     ) {
         self.init(name: name, included: included, overrides: [], body: body)
     }
 
     private init(
         name: String, included: [Assembly], overrides: [Assembly],
-        body: @escaping @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+        body: @escaping @Sendable (ServiceLocator) throws -> Void
     ) {
         self.name = name
         self.included = included
@@ -57,16 +59,26 @@ public struct Assembly: Sendable {
 
     /// Registers everything in a locator: all of it, or with an error nothing.
     ///
+    /// - Parameters:
+    ///   - locator: Where.
+    ///   - doubles: Groups whose registrations take the place of these; those that come last win.
     /// - Throws: The first registration's error; ``ServiceLocatorError/Reason/duplicate`` also when two groups register
-    ///   the same.
-    public func install(in locator: ServiceLocator) throws(ServiceLocatorError) {
+    ///   the same; ``ServiceLocatorError/Reason/constructionFailed`` with what else a group has thrown.
+    public func install(
+        in locator: ServiceLocator, overriding doubles: [Assembly] = []
+    ) throws(ServiceLocatorError) {
+        // Installed by a group of an installation in the same locator: a part of that.
+        if let context = AssemblyContext.current, context.locator === locator {
+            return try context.run(self, overriding: doubles)
+        }
         let context = AssemblyContext(locator)
         do throws(ServiceLocatorError) {
-            try context.run(overrides: overrides, self)
+            try context.run(self, overriding: doubles)
         } catch {
             context.undo()
             throw error
         }
+        context.finish()
     }
 
     /// Makes a locator with these registrations.
@@ -87,14 +99,18 @@ public struct Assembly: Sendable {
         name: String? = nil, parent: ServiceLocator? = nil, overriding doubles: [Assembly] = []
     ) throws(ServiceLocatorError) -> ServiceLocator {
         let locator = ServiceLocator(name: name ?? self.name, parent: parent)
-        try doubles.reduce(self) { $0.overridden(by: $1) }.install(in: locator)
+        try install(in: locator, overriding: doubles)
         return locator
     }
 
-    /// Registers the included groups that are not in `done`, and then its own.
-    func register(in locator: ServiceLocator, done: inout Set<String>) throws(ServiceLocatorError) {
-        guard done.insert(name).inserted else { return }
-        for assembly in included { try assembly.register(in: locator, done: &done) }
-        try body(locator)
+    /// Registers its own.
+    func register(in locator: ServiceLocator) throws(ServiceLocatorError) {
+        do {
+            try body(locator)
+        } catch let error as ServiceLocatorError {
+            throw error
+        } catch {
+            throw .assembly(name, in: locator, failedWith: error)
+        }
     }
 }

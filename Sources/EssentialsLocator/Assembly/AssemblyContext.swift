@@ -1,18 +1,25 @@
 import Synchronization
 
-/// An installation of an assembly that runs: what it has registered, and what it may not cover.
+/// An installation of an assembly that runs: what it has done so far, and which keys are taken by doubles.
 ///
-/// Overrides are registered first; what is registered after them under the same keys is left out.
+/// Doubles are registered first; what is registered after them under the same keys is left out.
 final class AssemblyContext: Sendable {
     /// The installation whose groups the current task runs.
     @TaskLocal static var current: AssemblyContext?
 
+    private struct Change {
+        let slot: Slot
+        /// What was in its place.
+        let replaced: Slot?
+    }
+
     private struct Progress {
-        var registrations: [Registration] = []
+        var changes: [Change] = []
         /// Keys that later groups leave alone.
-        var overridden: Set<ServiceKey> = []
-        /// Keys of the group of overrides that runs.
-        var overriding: Set<ServiceKey> = []
+        var taken: Set<ServiceKey> = []
+        /// Keys of the group of doubles that runs.
+        var taking: Set<ServiceKey> = []
+        var done: Set<String> = []
     }
 
     let locator: ServiceLocator
@@ -20,24 +27,30 @@ final class AssemblyContext: Sendable {
 
     init(_ locator: ServiceLocator) { self.locator = locator }
 
-    /// Runs overrides, the one that wins first, and then the group.
-    func run(overrides: [Assembly], _ assembly: Assembly) throws(ServiceLocatorError) {
-        for override in overrides {
-            var done: Set<String> = []
-            try register(override, done: &done)
+    // MARK: Groups
+
+    /// Registers the doubles of a group, the ones that win first, then the groups that it includes, then its own.
+    ///
+    /// A group that is included along several ways, by name, is registered once.
+    func run(_ assembly: Assembly, overriding doubles: [Assembly]) throws(ServiceLocatorError) {
+        for double in doubles.reversed() + assembly.overrides {
+            let outer = progress.withLock { progress in
+                defer { (progress.taking, progress.done) = ([], []) }
+                return (progress.taking, progress.done)
+            }
+            try run(double, overriding: [])
             progress.withLock { progress in
-                progress.overridden.formUnion(progress.overriding)
-                progress.overriding = []
+                progress.taken.formUnion(progress.taking)
+                // Doubles of doubles are doubles of what these are for.
+                progress.taking.formUnion(outer.0)
+                progress.done = outer.1
             }
         }
-        var done: Set<String> = []
-        try register(assembly, done: &done)
-    }
-
-    private func register(_ assembly: Assembly, done: inout Set<String>) throws(ServiceLocatorError) {
+        guard progress.withLock({ $0.done.insert(assembly.name).inserted }) else { return }
+        for included in assembly.included { try run(included, overriding: []) }
         let result = Self.$current.withValue(self) { () -> Result<Void, ServiceLocatorError> in
             do throws(ServiceLocatorError) {
-                return .success(try assembly.register(in: locator, done: &done))
+                return .success(try assembly.register(in: locator))
             } catch {
                 return .failure(error)
             }
@@ -45,30 +58,51 @@ final class AssemblyContext: Sendable {
         try result.get()
     }
 
+    // MARK: Registrations
+
     /// Takes the place of the locator's own way to add slots while a group runs.
     func add(_ first: Slot, _ others: [Slot]) throws(ServiceLocatorError) -> Registration {
-        let wanted = progress.withLock { progress in
-            ([first] + others).filter { !progress.overridden.contains($0.key) }
-        }
-        guard let kept = wanted.first else { return Registration(first, others) }
-        let rest = Array(wanted.dropFirst())
-        let result = Self.$current.withValue(nil) { () -> Result<Registration, ServiceLocatorError> in
-            do throws(ServiceLocatorError) {
-                return .success(try locator.add(kept, rest))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let registration = try result.get()
-        progress.withLock { progress in
-            progress.registrations.append(registration)
-            progress.overriding.formUnion(wanted.map(\.key))
-        }
-        return registration
+        let wanted = untaken([first] + others)
+        guard !wanted.isEmpty else { return Registration(first, others) }
+        try locator.insert(wanted)
+        note(wanted.map { Change(slot: $0, replaced: nil) })
+        return Registration(wanted[0], Array(wanted.dropFirst()))
     }
 
-    /// Takes back what was registered.
+    /// Takes the place of the locator's own way to replace a slot. The old one is withdrawn when all has succeeded.
+    func exchange(_ slot: Slot) throws(ServiceLocatorError) -> Slot? {
+        guard !untaken([slot]).isEmpty else { return nil }
+        let replaced = try locator.swap(slot)
+        note([Change(slot: slot, replaced: replaced)])
+        return replaced
+    }
+
+    private func untaken(_ slots: [Slot]) -> [Slot] {
+        progress.withLock { progress in slots.filter { !progress.taken.contains($0.key) } }
+    }
+
+    private func note(_ changes: [Change]) {
+        progress.withLock { progress in
+            progress.changes += changes
+            progress.taking.formUnion(changes.map(\.slot.key))
+        }
+    }
+
+    // MARK: Ends
+
+    /// All has succeeded.
+    func finish() {
+        for change in progress.withLock({ $0.changes }) { change.replaced?.withdraw() }
+    }
+
+    /// Takes back what was registered, and puts back what that replaced.
     func undo() {
-        for registration in progress.withLock({ $0.registrations }).reversed() { locator.unregister(registration) }
+        for change in progress.withLock({ $0.changes }).reversed() {
+            if let replaced = change.replaced {
+                locator.putBack(replaced, for: change.slot)
+            } else {
+                locator.remove(change.slot)
+            }
+        }
     }
 }

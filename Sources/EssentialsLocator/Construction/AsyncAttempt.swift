@@ -19,44 +19,46 @@ final class AsyncAttempt: Sendable {
         var lastWaiter: UInt64 = 0
     }
 
-    /// The registration that is built.
-    let slot: Slot
-    /// The registration as it is shown in the path of a cycle.
-    let label: String
+    /// The registration that is built. Weak, because work that a factory has started may keep this for long.
+    let slot: WeakReference<Slot>
+    /// What others wait for when they wait for this.
+    let node: WaitNode
     private let waiting = Mutex(Waiting())
 
     init(slot: Slot, label: String) {
-        self.slot = slot
-        self.label = label
+        self.slot = WeakReference(slot)
+        node = WaitNode(label)
     }
 
-    /// Whether the current task's factory is needed for this attempt to end, so that waiting for it would never end.
-    var needsCurrent: Bool {
-        guard let current = Self.current else { return false }
-        return AsyncLinks.shared.withLock { $0.path(from: self, to: current) != nil }
+    /// The attempt that the current task is part of, unless its factory has ended and left work behind.
+    static var running: AsyncAttempt? {
+        guard let current, current.waiting.withLock({ $0.ending == nil }) else { return nil }
+        return current
     }
 
     /// Waits until the service is built.
     ///
     /// - Throws: What the factory failed with; `cycle` when that would never end; `cancelled` when the waiting task is.
-    func join() async throws(ServiceLocatorError) {
-        let asking = Self.current
-        if let asking, let path = AsyncLinks.shared.withLock({ $0.link(asking, to: self) }) {
+    func join(_ slot: Slot) async throws(ServiceLocatorError) {
+        let asking = Self.running?.node
+        if let asking, let path = AsyncLinks.shared.withLock({ $0.link(asking, to: node) }) {
             throw .cycle(slot, path: path)
         }
         let ending = await wait()
-        if let asking { AsyncLinks.shared.withLock { $0.unlink(asking, from: self) } }
+        if let asking { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
         switch ending {
         case .built: return
         case .failed(let error): throw error
-        case .cancelled: throw .cancelled(slot, label: label)
+        case .cancelled: throw .cancelled(slot, label: node.label)
         }
     }
 
-    /// Waits for the end of it, well or not, also in a cancelled task.
-    func ended() async {
-        let id = nextWaiter()
-        _ = await suspended(id)
+    /// Waits for the end of it, well or not, also in a cancelled task; false if that would never come.
+    func ended(for asking: WaitNode) async -> Bool {
+        guard AsyncLinks.shared.withLock({ $0.link(asking, to: node) }) == nil else { return false }
+        _ = await suspended(nextWaiter())
+        AsyncLinks.shared.withLock { $0.unlink(asking, from: node) }
+        return true
     }
 
     /// Says how it ended: nil for a service that is stored.

@@ -1,6 +1,14 @@
 import Synchronization
 
-/// Which running asynchronous factories wait for which others. A value without a lock.
+/// Something that takes time and may wait for others of its kind: an asynchronous factory, or the closing of a locator.
+final class WaitNode: Sendable {
+    /// What it is called in the path of a cycle.
+    let label: String
+
+    init(_ label: String) { self.label = label }
+}
+
+/// Who waits for whom among asynchronous factories and closings. A value without a lock.
 ///
 /// Synchronous factories are not in it: they cannot wait for asynchronous ones, so no cycle leads through both.
 struct AsyncLinks: Sendable {
@@ -8,15 +16,15 @@ struct AsyncLinks: Sendable {
     static let shared = Mutex(AsyncLinks())
 
     private struct Link {
-        let to: AsyncAttempt
+        let to: WaitNode
         var count: Int
     }
 
-    /// By the attempt that waits. A factory may wait for several others at once, and for one several times.
+    /// By the node that waits. A factory may wait for several others at once, and for one several times.
     private var links: [ObjectIdentifier: [Link]] = [:]
 
     /// Notes that `from` waits for `to`; the path from `to` round to itself when neither could ever end.
-    mutating func link(_ from: AsyncAttempt, to: AsyncAttempt) -> [String]? {
+    mutating func link(_ from: WaitNode, to: WaitNode) -> [String]? {
         if let path = path(from: to, to: from) { return path + [to.label] }
         var known = links[ObjectIdentifier(from)] ?? []
         if let index = known.firstIndex(where: { $0.to === to }) {
@@ -28,7 +36,7 @@ struct AsyncLinks: Sendable {
         return nil
     }
 
-    mutating func unlink(_ from: AsyncAttempt, from to: AsyncAttempt) {
+    mutating func unlink(_ from: WaitNode, from to: WaitNode) {
         var known = links[ObjectIdentifier(from)] ?? []
         guard let index = known.firstIndex(where: { $0.to === to }) else { return }
         known[index].count -= 1
@@ -40,13 +48,13 @@ struct AsyncLinks: Sendable {
     var isEmpty: Bool { links.isEmpty }
 
     /// The labels from `start` along the links to `goal`, both included; nil if there is no way.
-    func path(from start: AsyncAttempt, to goal: AsyncAttempt) -> [String]? {
+    func path(from start: WaitNode, to goal: WaitNode) -> [String]? {
         var seen: Set<ObjectIdentifier> = []
         return path(from: start, to: goal, seen: &seen)
     }
 
     private func path(
-        from start: AsyncAttempt, to goal: AsyncAttempt, seen: inout Set<ObjectIdentifier>
+        from start: WaitNode, to goal: WaitNode, seen: inout Set<ObjectIdentifier>
     ) -> [String]? {
         if start === goal { return [start.label] }
         guard seen.insert(ObjectIdentifier(start)).inserted else { return nil }

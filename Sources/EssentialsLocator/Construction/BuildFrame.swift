@@ -33,6 +33,7 @@ struct BuildFrame {
     }
 
     /// Runs a factory in a frame of its own, inside the current one.
+    @inline(__always)
     static func run(
         _ slot: Slot, owner: ServiceLocator, inside previous: UnsafePointer<BuildFrame>?, _ body: () throws -> Void
     ) rethrows {

@@ -2,7 +2,9 @@ extension ServiceLocatorError {
     /// How many near misses a text lists at most; ``nearMisses`` holds no more either.
     static let nearMissLimit = 8
 
-    static func missing(typeName: String, name: String?, searched: [String], nearMisses: [String]) -> Self {
+    static func missing(
+        typeName: String, name: String?, searched: [String], nearMisses: [String], hasGone: Bool
+    ) -> Self {
         let label = Slot.label(typeName, name: name)
         let chain = searched.map { "\"\($0)\"" }.joined(separator: ", then ")
         let message = "No \(label) is registered; searched \(chain)."
@@ -14,7 +16,8 @@ extension ServiceLocatorError {
         let tail = more > 0 ? "; and \(more) more" : ""
         return Self(
             .missing, "\(message) It comes close to: \(listed.joined(separator: "; "))\(tail).",
-            remedy: "Ask for one of these by its type and name, or register \(label) too.",
+            remedy: hasGone
+                ? Reason.serviceGone.remedy : "Ask for one of these by its type and name, or register \(label) too.",
             serviceType: typeName, serviceName: name, searched: searched, nearMisses: listed)
     }
 
@@ -47,6 +50,14 @@ extension ServiceLocatorError {
             .constructionFailed,
             "The factory of \(slot.label(in: locator)), registered at \(slot.site), failed: \(underlying)",
             serviceType: slot.typeName, serviceName: slot.key.name, underlying: underlying)
+    }
+
+    static func assembly(_ name: String, in locator: ServiceLocator, failedWith underlying: any Error) -> Self {
+        Self(
+            .constructionFailed,
+            "The assembly \"\(name)\" could not be installed in \"\(locator.name)\": \(underlying)",
+            remedy: "Correct what the assembly needs, and install it again: nothing of it was registered.",
+            serviceType: "", serviceName: nil, underlying: underlying)
     }
 
     static func closed(_ locator: ServiceLocator) -> Self {

@@ -38,7 +38,8 @@ extension ServiceLocator {
             let slots = locator.table.liveSlots()
             locators.append(
                 ServiceGraph.Locator(
-                    name: locator.name, isClosed: locator.isClosed, registrations: slots.map(Self.describe)))
+                    name: locator.name, isClosed: locator.isClosed,
+                    registrations: slots.map { Self.describe($0, isClosed: locator.isClosed) }))
             for slot in slots {
                 known.insert(slot.id)
                 let dependencies = slot.dependencies.withLock { $0 }
@@ -58,25 +59,10 @@ extension ServiceLocator {
         return ServiceGraph(locators: locators, elsewhere: others, edges: edges)
     }
 
-    private static func describe(_ slot: Slot) -> ServiceGraph.Registration {
+    private static func describe(_ slot: Slot, isClosed: Bool) -> ServiceGraph.Registration {
         ServiceGraph.Registration(
-            id: slot.id, type: slot.typeName, name: slot.key.name, kind: slot.kind, state: state(of: slot),
-            site: slot.site.description)
-    }
-
-    private static func state(of slot: Slot) -> ServiceGraph.State {
-        switch slot.state.load(ordering: .acquiring) {
-        case .pending, .withdrawn: return .unbuilt
-        case .building, .contended: return .building
-        case .ready: return .built
-        case .closed: return .closed
-        case .dynamic:
-            switch slot.kind {
-            case .weak, .weakProxy: return slot.isGone ? .gone : .built
-            case .async: return slot.isStored ? .built : .unbuilt
-            case .transient, .strong, .lazy: return .eachTime
-            }
-        }
+            id: slot.id, type: slot.typeName, name: slot.key.name, kind: slot.kind,
+            state: isClosed ? .closed : slot.graphState, site: slot.site.description)
     }
 }
 

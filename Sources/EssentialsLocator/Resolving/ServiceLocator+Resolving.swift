@@ -209,7 +209,7 @@ extension ServiceLocator {
     /// Notes what the factory that runs here resolves, for graphs.
     func noteDependency(on slot: Slot) {
         guard tracedFactories.load(ordering: .relaxed) > 0 else { return }
-        let building = BuildFrame.current?.pointee.slot.takeUnretainedValue() ?? AsyncAttempt.current?.slot
+        let building = BuildFrame.current?.pointee.slot.takeUnretainedValue() ?? AsyncAttempt.running?.slot.object
         guard let building, building !== slot else { return }
         building.note(Dependency(id: slot.id, label: slot.label, locator: name))
     }

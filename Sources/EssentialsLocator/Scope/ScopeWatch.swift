@@ -4,7 +4,7 @@ import Synchronization
 /// want it.
 package final class ScopeWatch: Sendable {
     private struct Seen {
-        var open: [@Sendable () -> ServiceLocator?] = []
+        var open: [WeakReference<ServiceLocator>] = []
         var released: [String] = []
     }
 
@@ -15,12 +15,12 @@ package final class ScopeWatch: Sendable {
     /// One line for each service that was, or is, in a locator that nobody closed.
     package var unclosed: [String] {
         let (open, released) = seen.withLock { ($0.open, $0.released) }
-        let alive = open.compactMap { $0() }.filter { !$0.isClosed }
+        let alive = open.compactMap(\.object).filter { !$0.isClosed }
         return released + alive.flatMap { Self.lines(name: $0.name, labels: $0.closeableLabels) }
     }
 
     func opened(_ locator: ServiceLocator) {
-        seen.withLock { $0.open.append { [weak locator] in locator } }
+        seen.withLock { $0.open.append(WeakReference(locator)) }
     }
 
     func released(name: String, unclosed labels: [String]) {

@@ -24,19 +24,22 @@ extension ServiceLocator {
     /// await session.close()
     /// ```
     ///
-    /// Idempotent: all calls return when the first has finished. Not cancellable. A service that closes its own locator
-    /// from its `close()` waits for itself; one that does so from its asynchronous factory is left out of the waiting.
+    /// Idempotent: all calls return when the first has finished. Not cancellable. An asynchronous factory that closes its
+    /// own locator, or one whose closing waits for it, does not wait for itself: its service is told when it is built. A
+    /// service that closes its own locator from its `close()` does wait for itself, for ever.
     public func close() async {
         guard let slots = table.close() else { return await awaitClosed() }
-        // Another call may have come first to this lock and wait already.
-        closing.withLock { closing in
-            if case .open = closing { closing = .running([]) }
-        }
-        for slot in slots { await slot.close() }
+        let node = closingNode() ?? WaitNode("")
+        let asking = AsyncAttempt.running?.node
+        // A factory that closes is waited for by nobody that it waits for itself.
+        if let asking { _ = AsyncLinks.shared.withLock { $0.link(asking, to: node) } }
+        for slot in slots { slot.close() }
+        for slot in slots { await slot.ended(for: node) }
         for service in Self.closeables(of: slots) { await service.close() }
+        if let asking { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
         let waiting = closing.withLock { closing in
             defer { closing = .closed }
-            if case .running(let waiting) = closing { return waiting }
+            if case .running(_, let waiting) = closing { return waiting }
             return []
         }
         for continuation in waiting { continuation.resume() }
@@ -52,6 +55,7 @@ extension ServiceLocator {
     /// ```
     ///
     /// - Throws: What the body throws.
+    @discardableResult
     public func withScope<Result, Failure: Error>(
         _ name: String, _ body: (ServiceLocator) async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -81,20 +85,33 @@ extension ServiceLocator {
         return told.reversed()
     }
 
+    /// Waits for the end of a closing that somebody else began.
     private func awaitClosed() async {
+        guard let node = closingNode() else { return }
+        let asking = AsyncAttempt.running?.node
+        if let asking, AsyncLinks.shared.withLock({ $0.link(asking, to: node) }) != nil { return }
         await withCheckedContinuation { continuation in
             let isOver = closing.withLock { closing in
-                switch closing {
-                case .closed: return true
-                case .open:
-                    closing = .running([continuation])
-                    return false
-                case .running(let waiting):
-                    closing = .running(waiting + [continuation])
-                    return false
-                }
+                guard case .running(let node, let waiting) = closing else { return true }
+                closing = .running(node, waiting + [continuation])
+                return false
             }
             if isOver { continuation.resume() }
+        }
+        if let asking { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
+    }
+
+    /// What stands for the closing among those who wait; nil when it is over.
+    private func closingNode() -> WaitNode? {
+        closing.withLock { closing in
+            switch closing {
+            case .closed: return nil
+            case .running(let node, _): return node
+            case .open:
+                let node = WaitNode("the closing of \"\(name)\"")
+                closing = .running(node, [])
+                return node
+            }
         }
     }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A registration that builds a new service at each resolve, from arguments that the resolve brings.
 ///
 /// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
@@ -30,6 +32,7 @@ final class ArgumentSlot: Slot, @unchecked Sendable {
     override func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
+        guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         throw .argumentMismatch(self, in: owner, takes: takes(), given: "none")
     }
 
@@ -37,6 +40,7 @@ final class ArgumentSlot: Slot, @unchecked Sendable {
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
         arguments: ArgumentTuple
     ) throws(ServiceLocatorError) -> Provision {
+        guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         // A type has one identity, so memory of a type with the same is memory of this type.
         guard ObjectIdentifier(arguments.type) == argumentsType else {
             throw .argumentMismatch(self, in: owner, takes: takes(), given: arguments.names())

@@ -22,6 +22,9 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
     }
 
     private let progress: Mutex<Progress>
+    private let isClosing = Atomic<Bool>(false)
+    /// Whether the factory that runs waits for the closing of its own locator, which then cannot wait for it.
+    private let tellsItself = Atomic<Bool>(false)
 
     init<Service: Sendable>(
         _ type: Service.Type, name: String?, site: RegistrationSite,
@@ -51,9 +54,9 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
         case .start(let factory, let attempt):
             // Not a child of the calling task: others wait for it too, and the caller may be cancelled.
             Task { await self.run(factory, attempt, owner: owner) }
-            try await attempt.join()
+            try await attempt.join(self)
         case .join(let attempt):
-            try await attempt.join()
+            try await attempt.join(self)
         }
         return true
     }
@@ -65,7 +68,8 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
                 let attempt = AsyncAttempt(slot: self, label: label(in: owner))
                 progress = .running(factory, attempt)
                 return .start(factory, attempt)
-            case .running(_, let attempt): return .join(attempt)
+            // Who waits already gets the service; who comes after the closing began does not.
+            case .running(_, let attempt): return isClosing.load(ordering: .relaxed) ? .closed : .join(attempt)
             case .built: return .built
             case .withdrawn: return .moved
             case .closed: return .closed
@@ -88,12 +92,17 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
         // The factory is released after the lock: what it captured runs its own code when it goes.
         let done = progress.withLock { progress in
             let before = progress
-            // Asked under the lock that `withdraw` takes after it has set this.
+            // Both asked under the lock that `withdraw` and `close` take after they have set them.
             let isOver = isRemoved.load(ordering: .relaxed)
-            progress = failure == nil ? .built : isOver ? .withdrawn : .idle(factory)
+            if isClosing.load(ordering: .relaxed) {
+                progress = .closed
+            } else {
+                progress = failure == nil ? .built : isOver ? .withdrawn : .idle(factory)
+            }
             return before
         }
         attempt.end(failure)
+        if tellsItself.load(ordering: .relaxed) { await closeable?.close() }
         withExtendedLifetime(done) {}
     }
 
@@ -104,20 +113,22 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
         leaveIdle(.withdrawn)
     }
 
-    override func close() async {
+    override func close() {
+        isClosing.store(true, ordering: .relaxed)
         leaveIdle(.closed)
-        guard case .running(_, let attempt) = progress.withLock({ $0 }) else { return closeBuilt() }
-        // An attempt that closes its own locator cannot wait for itself.
-        guard !attempt.needsCurrent else { return }
-        await attempt.ended()
-        leaveIdle(.closed)
-        closeBuilt()
-    }
-
-    private func closeBuilt() {
         progress.withLock { progress in
             if case .built = progress { progress = .closed }
         }
+    }
+
+    override func ended(for closing: WaitNode) async {
+        guard case .running(_, let attempt) = progress.withLock({ $0 }) else { return }
+        if await !attempt.ended(for: closing) { tellsItself.store(true, ordering: .relaxed) }
+    }
+
+    override var graphState: ServiceGraph.State {
+        if case .running = progress.withLock({ $0 }) { return .building }
+        return isStored ? .built : .unbuilt
     }
 
     private func leaveIdle(_ next: Progress) {

@@ -28,9 +28,13 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
             case .withdrawn: return .moved
             case .closed, .dynamic: throw .closed(owner)
             case .pending:
+                // Closing waits for an attempt that runs, and lets none begin and nobody join.
+                guard !owner.isClosed else { throw .closed(owner) }
                 guard admit(.building) else { continue }
                 try build(owner: owner)
-            case .building, .contended: guard try join(owner: owner) else { continue }
+            case .building, .contended:
+                guard !owner.isClosed else { throw .closed(owner) }
+                guard try join(owner: owner) else { continue }
             }
             copy(into: memory)
             return .provided
@@ -122,17 +126,21 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    override func close() async {
+    override func close() {
         while true {
             switch state.load(ordering: .acquiring) {
             case .withdrawn, .closed, .dynamic: return
             case .pending: dropFactory(.closed)
             case .ready: if leaveReady() { return }
-            case .building, .contended:
-                let result = ConstructionLedger.shared.withLock { $0.watch(self) }
-                _ = await result?.delivered()
+            // It ends in one of the other states, where ``ended(for:)`` finds it.
+            case .building, .contended: return
             }
         }
+    }
+
+    override func ended(for closing: WaitNode) async {
+        while let result = ConstructionLedger.shared.withLock({ $0.watch(self) }) { _ = await result.delivered() }
+        close()
     }
 
     private func leaveReady() -> Bool {

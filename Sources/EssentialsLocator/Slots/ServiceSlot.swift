@@ -59,9 +59,14 @@ class ServiceSlot: Slot, @unchecked Sendable {
         _openExistential(type, do: copy)
     }
 
+    /// The stored service of the registered type, nil while there is none.
+    final func service<Service>(of type: Service.Type) -> Service? {
+        isStored ? memory.assumingMemoryBound(to: type).pointee : nil
+    }
+
     override func stored() -> Any? {
-        func load<Service>(_ type: Service.Type) -> Any { memory.assumingMemoryBound(to: type).pointee }
-        return isStored ? _openExistential(type, do: load) : nil
+        func load<Service>(_ type: Service.Type) -> Any? { service(of: type) }
+        return _openExistential(type, do: load)
     }
 
     override var closeable: (any Closeable)? {

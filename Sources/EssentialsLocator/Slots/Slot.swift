@@ -110,11 +110,16 @@ class Slot: @unchecked Sendable {
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
         arguments: ArgumentTuple
     ) throws(ServiceLocatorError) -> Provision {
+        guard state.load(ordering: .acquiring) != .closed else { throw .closed(owner) }
+        guard !isGone else { return provisionWhenGone }
         throw .argumentMismatch(self, in: owner, takes: "none", given: arguments.names())
     }
 
     /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
     var isGone: Bool { false }
+
+    /// What a resolve is told that finds the object gone.
+    var provisionWhenGone: Provision { .absent }
 
     /// The service, nil while there is none. For error texts and closing.
     func stored() -> Any? { nil }
@@ -125,8 +130,22 @@ class Slot: @unchecked Sendable {
     /// Forgets a factory that has not run yet. Call it without a lock: what the factory captured is released here.
     func withdraw() { isRemoved.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Lets no later resolve succeed, waits for an attempt that runs, and forgets a factory that does not.
-    func close() async { state.store(.closed, ordering: .releasing) }
+    /// Lets no later resolve succeed, and forgets a factory that does not run.
+    func close() { state.store(.closed, ordering: .releasing) }
+
+    /// Waits for an attempt that runs.
+    func ended(for closing: WaitNode) async {}
+
+    /// How far the registration has come, as graphs show it.
+    var graphState: ServiceGraph.State {
+        switch state.load(ordering: .acquiring) {
+        case .pending, .withdrawn: .unbuilt
+        case .building, .contended: .building
+        case .ready: .built
+        case .closed: .closed
+        case .dynamic: kind == .transient ? .eachTime : isGone ? .gone : .built
+        }
+    }
 
     /// Builds or checks what is registered; nil if nothing is wrong.
     func check(owner: ServiceLocator) async -> ServiceLocatorError? { nil }

@@ -7,6 +7,7 @@ struct TransientRun: ~Copyable {
 
     init(maximumDepth: Int) { self.maximumDepth = maximumDepth }
 
+    @inline(__always)
     borrowing func build(
         _ slot: Slot, owner: ServiceLocator, _ body: () throws -> Void
     ) throws(ServiceLocatorError) {
@@ -15,14 +16,10 @@ struct TransientRun: ~Copyable {
         if outer != nil, let path = path(slot, owner: owner, inside: outer) { throw .cycle(slot, path: path) }
         let traces = !isTraced.load(ordering: .relaxed)
         if traces { tracedFactories.wrappingAdd(1, ordering: .relaxed) }
-        defer {
-            if traces {
-                tracedFactories.wrappingSubtract(1, ordering: .relaxed)
-                isTraced.store(true, ordering: .relaxed)
-            }
-        }
+        defer { if traces { tracedFactories.wrappingSubtract(1, ordering: .relaxed) } }
         do {
             try BuildFrame.run(slot, owner: owner, inside: outer, body)
+            if traces { isTraced.store(true, ordering: .relaxed) }
         } catch {
             throw .construction(slot, in: owner, failedWith: error)
         }

@@ -19,7 +19,11 @@ final class TransientSlot: Slot, @unchecked Sendable {
     override func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
-        try run.build(self, owner: owner) { try build(origin == .owner ? owner : requester, memory) }
+        if origin == .owner {
+            try run.build(self, owner: owner) { try build(owner, memory) }
+        } else {
+            try run.build(self, owner: owner) { try build(requester, memory) }
+        }
         return .provided
     }
 

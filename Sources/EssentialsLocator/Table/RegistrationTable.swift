@@ -201,6 +201,18 @@ extension RegistrationTable {
         }
     }
 
+    /// Puts a slot that this table has published before back into the place of the one that replaced it; false if that
+    /// one is there no more.
+    func putBack(_ old: Slot, for new: Slot) -> Bool {
+        writing.withLock { _ in
+            guard slot(for: new.key)?.takeUnretainedValue() === new,
+                let page = root.pointee.page.load(ordering: .relaxed)
+            else { return false }
+            _ = TablePage.place(old, replacing: new, in: page)
+            return true
+        }
+    }
+
     /// Accepts no more registrations and lets no search without a lock go on to the parent.
     ///
     /// - Returns: The registrations that are there, oldest first; nil when it was closed before.

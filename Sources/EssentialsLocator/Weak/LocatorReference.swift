@@ -10,23 +10,23 @@
 ///
 /// Any thread. Each use costs a weak load.
 public struct LocatorReference: Sendable {
-    private let load: @Sendable () -> ServiceLocator?
+    private let reference: WeakReference<ServiceLocator>
     /// The locator's name, also after it is gone.
     public let name: String
 
     init(_ locator: ServiceLocator) {
         name = locator.name
-        load = { [weak locator] in locator }
+        reference = WeakReference(locator)
     }
 
     /// The locator; nil if it is gone.
-    public var locator: ServiceLocator? { load() }
+    public var locator: ServiceLocator? { reference.object }
 
     /// The locator.
     ///
     /// - Throws: ``ServiceLocatorError/Reason/locatorGone``.
     public func live() throws(ServiceLocatorError) -> ServiceLocator {
-        if let locator = load() { return locator }
+        if let locator = reference.object { return locator }
         throw .locatorGone(name)
     }
 }

@@ -41,10 +41,13 @@ extension ServiceLocator {
         conversion: @escaping @Sendable (consuming Object) -> Service
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
+        let reference = WeakReference(object)
         return try add(
-            WeakSlot(type, name: name, site: site, fallback: fallback) { [weak object] memory in
-                guard let object else { return false }
-                memory?.initializeMemory(as: Service.self, to: conversion(object))
+            WeakSlot(type, name: name, site: site, fallback: fallback) { memory in
+                guard let object = reference.object else { return false }
+                guard let memory else { return true }
+                // Handed on and not copied: counting a weakly referenced object costs three times as much as others.
+                memory.initializeMemory(as: Service.self, to: conversion(consume object))
                 return true
             })
     }
@@ -80,7 +83,8 @@ extension ServiceLocator {
         let site = RegistrationSite(fileID: fileID, line: line)
         // A handle that the proxy makes takes this line for its own.
         let made = RegistrationSite.$registering.withValue(site) { proxy(object) }
+        let reference = WeakReference(object)
         return try add(
-            WeakProxySlot(made, name: name, site: site, fallback: fallback) { [weak object] in object != nil })
+            WeakProxySlot(made, name: name, site: site, fallback: fallback) { reference.object != nil })
     }
 }

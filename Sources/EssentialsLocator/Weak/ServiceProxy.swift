@@ -17,7 +17,7 @@
 /// ```
 ///
 /// **Identity.** A proxy is an object of its own: `proxy === cart` is false. A proxy that declares `Hashable` gets `==`
-/// and `hash(into:)` by the identity of its target, so two proxies of one object are equal. Whether a proxy stands for an
+/// and `hash(into:)` by the identity of its target, so two proxies of one object are equal while it lives. Whether a proxy stands for an
 /// object is asked with ``stands(for:)``.
 ///
 /// **Cost.** Each forwarded call loads a weak reference. **Threads** are those of the target.
@@ -70,13 +70,15 @@ extension ServiceProxy {
 }
 
 extension ServiceProxy where Self: Hashable {
-    /// Whether both stand for the same object. Late-binding proxies are equal to themselves only.
+    /// Whether both stand for the same living object. Late-binding proxies, and those whose object is gone, are equal to
+    /// themselves only: a new object may have the old one's address.
     public static func == (first: Self, second: Self) -> Bool {
-        guard let identity = first.target.identity else { return first === second }
-        return identity == second.target.identity
+        if first === second { return true }
+        guard let identity = first.target.identity, identity == second.target.identity else { return false }
+        return first.isAlive && second.isAlive
     }
 
-    /// By the identity of the target, which stays when it is gone.
+    /// By the address of the target, which is remembered when it is gone.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(target.identity ?? ObjectIdentifier(self))
     }

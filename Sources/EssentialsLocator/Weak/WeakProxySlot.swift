@@ -26,8 +26,10 @@ final class WeakProxySlot: ServiceSlot, @unchecked Sendable {
             copy(into: memory)
             return .provided
         }
-        return fallback == .parent ? .absent : .missing
+        return provisionWhenGone
     }
+
+    override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
 
     override var isGone: Bool { !isAlive() }
 

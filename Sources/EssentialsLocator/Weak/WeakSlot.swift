@@ -22,8 +22,10 @@ final class WeakSlot: Slot, @unchecked Sendable {
         guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         // Loaded once: what is handed out is what was found alive.
         if load(memory) { return .provided }
-        return fallback == .parent ? .absent : .missing
+        return provisionWhenGone
     }
+
+    override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
 
     override var isGone: Bool { !load(nil) }
 

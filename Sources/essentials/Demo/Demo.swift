@@ -21,8 +21,9 @@ struct Demo {
     var steps: [Step] {
         [
             Step(name: "bootstrap", run: bootstrapped), Step(name: "get", run: getsAModel),
-            Step(name: "post", run: postsAModel), Step(name: "child locator", run: coversAServiceForOneWorkflow),
-            Step(name: "cancel", run: cancelsARequest), Step(name: "wrong key", run: refusesAnotherKey),
+            Step(name: "post", run: postsAModel), Step(name: "scope and double", run: coversAServiceForOneWorkflow),
+            Step(name: "weak proxy", run: lendsACart), Step(name: "cancel", run: cancelsARequest),
+            Step(name: "wrong key", run: refusesAnotherKey),
         ]
     }
 
@@ -52,20 +53,49 @@ struct Demo {
             + " over \(api.server.connectionCount) connection in all"
     }
 
-    /// A child locator covers one service for one workflow; everything else is its parent's.
+    /// A scope covers one service for one workflow; everything else is its parent's. It is closed at its end.
     private func coversAServiceForOneWorkflow() async throws -> String {
         let requestsBefore = api.server.requestCount
-        let checkout = ServiceLocator(name: "checkout", parent: locator)
-        try checkout.register(CannedRequests(user: User(id: 7, name: "a double")), as: (any DataRequestService).self)
-
-        let inside = try await firstUser(checkout)
+        let inside = try await locator.withScope("checkout") { checkout in
+            let double = CannedRequests(user: User(id: 7, name: "a double"))
+            try checkout.register(double, as: (any DataRequestService).self)
+            return try await firstUser(checkout)
+        }
         let sentInside = api.server.requestCount - requestsBefore
         let outside = try await firstUser(locator)
-        let environment = try checkout.resolve((any EnvironmentService).self)
         try promise(sentInside == 0 && inside != outside, "the double answers inside of the workflow only")
-        return "in “\(checkout.name)” users/1 is \(inside.name) (\(sentInside) requests),"
-            + " in “\(locator.name)” \(outside.name); both lead to \(environment.baseURL.origin)"
+        return "in “checkout” users/1 is \(inside.name) (\(sentInside) requests),"
+            + " in “\(locator.name)” \(outside.name)"
     }
+
+    /// The locator hands out a proxy, so that nobody keeps the workflow's cart alive.
+    private func lendsACart() throws -> String {
+        let (badge, items) = try shop()
+        do {
+            try badge.add("too late")
+        } catch let error as ServiceLocatorError {
+            let registered = try locator.resolveOptional((any CartService).self)
+            try promise(error.reason == .serviceGone && registered == nil, "the cart goes with its workflow")
+            return "the cart held \(items) while its workflow ran; to those who still ask it is “\(error.reason)”"
+        }
+        throw BrokenPromise(text: "the cart goes with its workflow")
+    }
+
+    /// A workflow with a cart; what another part of the program got of it, and what that saw.
+    private func shop() throws -> (cart: any CartService, items: String) {
+        let cart = Cart()
+        try locator.registerWeakProxy(cart, as: (any CartService).self) { CartServiceProxy($0) }
+        let badge = try locator.resolve((any CartService).self)
+        cart.add("a book")
+        try badge.add("a pen")
+        return (badge, try badge.items.joined(separator: " and "))
+    }
+
+    /// Who was registered, and who was built from whom.
+    var graph: ServiceGraph { locator.graph() }
+
+    /// Closes the services, and with the request service its connections.
+    func close() async { await locator.close() }
 
     /// A completion handler on the application's queue, and a token that cancels; the server never gets to answer.
     private func cancelsARequest() async throws -> String {

@@ -9,13 +9,16 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Show the package at work, without a network.",
         discussion: """
             Starts an HTTPS API on this machine's loopback address, inside the process, and uses it as an application \
-            does: a locator with an environment and a lazily built, pinned request service; a child locator that covers \
-            one service; a GET, a POST, a cancelled request; and a server whose key is not pinned. Every line says what \
+            does: a locator with an environment and a lazily built, pinned request service; a scope with a double; a cart \
+            behind a weak proxy; a GET, a POST, a cancelled request; and a server whose key is not pinned. Every line says what \
             happened. The source of the demonstration is meant to be copied from.
 
             EXIT CODES
               0 every step went as promised, 1 one did not
             """)
+
+    @Flag(help: "Print the locator's graph at the end: what is registered where, and what was built from what.")
+    var graph = false
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
@@ -39,5 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
             let result = try await step.run()
             try StandardStream.output.write("\(step.name): \(result)\n")
         }
+        if graph { try StandardStream.output.write("\n\(demo.graph)\n") }
+        await demo.close()
     }
 }

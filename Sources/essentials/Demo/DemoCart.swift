@@ -1,0 +1,26 @@
+import ServiceEssentials
+import Synchronization
+
+/// What one workflow works on.
+protocol CartService: AnyObject, Sendable {
+    var items: [String] { get throws }
+    func add(_ item: String) throws
+}
+
+/// A cart that belongs to the workflow and to nobody else.
+final class Cart: CartService {
+    private let contents = Mutex<[String]>([])
+
+    var items: [String] { contents.withLock { $0 } }
+    func add(_ item: String) { contents.withLock { $0.append(item) } }
+}
+
+/// Stands for a cart in the locator without keeping it alive.
+final class CartServiceProxy: CartService, ServiceProxy {
+    let target: WeakHandle<any CartService>
+
+    init(_ cart: some CartService) { target = WeakHandle(cart) { $0 } }
+
+    var items: [String] { get throws { try liveTarget().items } }
+    func add(_ item: String) throws { try liveTarget().add(item) }
+}

@@ -1,0 +1,487 @@
+import Synchronization
+import Testing
+
+@testable import EssentialsLocator
+
+/// Holds tasks until it is opened.
+final class AsyncGate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+/// Lets other tasks run until `condition` holds, or the test is cancelled by its time limit.
+func yield(until condition: () -> Bool) async {
+    while !condition(), !Task.isCancelled { await Task.yield() }
+}
+
+/// The locator's error that `body` throws, nil if it throws none.
+func thrown<Result>(by body: () throws -> Result) -> ServiceLocatorError? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return error as? ServiceLocatorError
+    }
+}
+
+/// The same for what waits.
+func thrownLater<Result>(by body: () async throws -> Result) async -> ServiceLocatorError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? ServiceLocatorError
+    }
+}
+
+@Suite("Asynchronous registrations", .timeLimit(.minutes(1)))
+struct AsyncRegistrationTests {
+    let locator = ServiceLocator(name: "app")
+    let gate = AsyncGate()
+    let builds = Counter()
+
+    /// Registers `name`, whose factory resolves the others one after the other.
+    private func register(_ name: String, needs others: [String]) throws {
+        try locator.registerAsync(Int.self, named: name) { locator in
+            var sum = 1
+            for other in others { sum += try await locator.resolveAsync(Int.self, named: other) }
+            return sum
+        }
+    }
+
+    private func label(_ name: String) -> String { "Swift.Int named \"\(name)\" in \"app\"" }
+
+    // MARK: Building
+
+    @Test("Many tasks that resolve first together share one task and one instance")
+    func oneConstruction() async throws {
+        try locator.registerAsync((any Greeter).self) { [builds] _ in
+            builds.increment()
+            await Task.yield()
+            return PoliteGreeter()
+        }
+        let found = try await withThrowingTaskGroup(of: (any Greeter).self) { [locator] group in
+            for _ in 0..<200 { group.addTask { try await locator.resolveAsync((any Greeter).self) } }
+            return try await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert(ObjectIdentifier($1)) }
+        }
+        #expect(found.count == 1)
+        #expect(builds.value == 1)
+    }
+
+    @Test("A synchronous resolve is refused before and after the service was built")
+    func synchronousResolve() async throws {
+        try locator.registerAsync((any Greeter).self) { _ in PoliteGreeter() }
+        let child = ServiceLocator(name: "child", parent: locator)
+        for _ in 0..<2 {
+            #expect(thrown { try locator.resolve((any Greeter).self) }?.reason == .asynchronous)
+            #expect(thrown { try locator.resolveOptional((any Greeter).self) }?.reason == .asynchronous)
+            #expect(thrown { try child.resolve((any Greeter).self) }?.reason == .asynchronous)
+            _ = try await locator.resolveAsync((any Greeter).self)
+        }
+    }
+
+    @Test("resolveAsync finds every other kind")
+    func otherKinds() async throws {
+        let held = PoliteGreeter("weak")
+        try locator.register(PoliteGreeter("strong"), as: (any Greeter).self, named: "strong")
+        try locator.registerLazy((any Greeter).self, named: "lazy") { _ in PoliteGreeter("lazy") }
+        try locator.registerTransient((any Greeter).self, named: "transient") { _ in PoliteGreeter("transient") }
+        try locator.registerWeak(held, as: (any Greeter).self, named: "weak") { $0 }
+        try locator.registerWeakProxy(held, as: (any Greeter).self, named: "proxy") { _ in PoliteGreeter("proxy") }
+        for name in ["strong", "lazy", "transient", "weak", "proxy"] {
+            #expect(try await locator.resolveAsync((any Greeter).self, named: name).greeting == name)
+        }
+        let first = try await locator.resolveAsync((any Greeter).self, named: "transient")
+        #expect(try await locator.resolveAsync((any Greeter).self, named: "transient") !== first)
+        let lazy = try locator.resolve((any Greeter).self, named: "lazy")
+        #expect(try await locator.resolveAsync((any Greeter).self, named: "lazy") === lazy)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("resolveAsync fails as resolve does for what is missing, takes arguments or cannot be built")
+    func otherFailures() async throws {
+        try locator.registerTransient(Int.self, named: "arguments") { (_, number: Int) in number }
+        try locator.registerLazy(Int.self, named: "lazy") { _ in throw FactoryFailure() }
+        let reasons = [
+            await thrownLater { try await locator.resolveAsync(Int.self, named: "none") }?.reason,
+            await thrownLater { try await locator.resolveAsync(Int.self, named: "arguments") }?.reason,
+            await thrownLater { try await locator.resolveAsync(Int.self, named: "lazy") }?.reason,
+        ]
+        #expect(reasons == [.missing, .argumentMismatch, .constructionFailed])
+    }
+
+    @Test("A weak registration whose object is gone leads resolveAsync to the parent")
+    func goneWeak() async throws {
+        try locator.registerAsync((any Greeter).self) { _ in PoliteGreeter("parent") }
+        let child = ServiceLocator(name: "child", parent: locator)
+        try child.registerWeak(PoliteGreeter("child"), as: (any Greeter).self) { $0 }
+        #expect(try await child.resolveAsync((any Greeter).self).greeting == "parent")
+    }
+
+    @Test("A throwing factory is kept and runs again at the next resolve")
+    func retries() async throws {
+        try locator.registerAsync((any Greeter).self) { [builds] _ in
+            if builds.increment() < 3 { throw FactoryFailure("attempt \(builds.value)") }
+            return PoliteGreeter()
+        }
+        for attempt in 1...2 {
+            let error = await thrownLater { try await locator.resolveAsync((any Greeter).self) }
+            #expect(error?.reason == .constructionFailed)
+            #expect((error?.underlying as? FactoryFailure)?.description == "attempt \(attempt)")
+        }
+        #expect(try await locator.resolveAsync((any Greeter).self).greeting == "Good day")
+        #expect(builds.value == 3)
+    }
+
+    @Test("An attempt's error goes to all who joined it") @MainActor
+    func sharedFailure() async throws {
+        try locator.registerAsync((any Greeter).self) { [builds, gate] _ in
+            let attempt = builds.increment()
+            await gate.pass()
+            throw FactoryFailure("attempt \(attempt)")
+        }
+        let asked = Counter()
+        let tasks = (0..<10).map { _ in
+            // On one actor: who has counted has come to where it waits when the next one runs.
+            Task { @MainActor [locator] in
+                asked.increment()
+                return await thrownLater { try await locator.resolveAsync((any Greeter).self) }
+            }
+        }
+        await yield { asked.value == 10 }
+        gate.open()
+        for task in tasks {
+            #expect((await task.value?.underlying as? FactoryFailure)?.description == "attempt 1")
+        }
+        #expect(builds.value == 1)
+    }
+
+    // MARK: Cancellation
+
+    @Test("A waiter that is cancelled stops waiting at once, and the others get the service") @MainActor
+    func cancelledWaiter() async throws {
+        try locator.registerAsync((any Greeter).self) { [builds, gate] _ in
+            builds.increment()
+            await gate.pass()
+            return PoliteGreeter()
+        }
+        let asked = Counter()
+        let tasks = (0..<4).map { _ in
+            Task { @MainActor [locator] in
+                asked.increment()
+                return try await locator.resolveAsync((any Greeter).self)
+            }
+        }
+        await yield { asked.value == 4 }
+        // The first one has started the factory's task.
+        for index in [0, 2] {
+            tasks[index].cancel()
+            // The gate is closed, so this ends only if the waiter does not wait for the factory.
+            let error = await thrownLater { try await tasks[index].value }
+            #expect(error?.reason == .cancelled)
+        }
+        gate.open()
+        #expect(try await tasks[1].value === tasks[3].value)
+        #expect(builds.value == 1)
+    }
+
+    @Test("A task that was cancelled before it asks gets the error, and a later one the service")
+    func cancelledBefore() async throws {
+        try locator.registerAsync((any Greeter).self) { [gate] _ in
+            await gate.pass()
+            #expect(!Task.isCancelled)
+            return PoliteGreeter()
+        }
+        let task = Task { [locator] in
+            await yield { Task.isCancelled }
+            return try await locator.resolveAsync((any Greeter).self)
+        }
+        task.cancel()
+        #expect(await thrownLater { try await task.value }?.reason == .cancelled)
+        gate.open()
+        #expect(try await locator.resolveAsync((any Greeter).self).greeting == "Good day")
+    }
+
+    @Test("A cancelled task gets a service that is built")
+    func cancelledAfterwards() async throws {
+        try locator.registerAsync(Int.self) { _ in 1 }
+        _ = try await locator.resolveAsync(Int.self)
+        let task = Task { [locator] in
+            await yield { Task.isCancelled }
+            return try await locator.resolveAsync(Int.self)
+        }
+        task.cancel()
+        #expect(try await task.value == 1)
+    }
+
+    // MARK: Cycles
+
+    @Test("A factory that resolves its own service gets a cycle with its path")
+    func selfCycle() async throws {
+        try register("A", needs: ["A"])
+        let error = await thrownLater { try await locator.resolveAsync(Int.self, named: "A") }
+        #expect(error?.reason == .cycle)
+        #expect(error?.path == [label("A"), label("A")])
+    }
+
+    @Test("A cycle through several factories names them in order, without those that only lead to it")
+    func longCycle() async throws {
+        try register("start", needs: ["A"])
+        try register("A", needs: ["B"])
+        try register("B", needs: ["C"])
+        try register("C", needs: ["A"])
+        let error = await thrownLater { try await locator.resolveAsync(Int.self, named: "start") }
+        #expect(error?.reason == .cycle)
+        #expect(error?.path == ["A", "B", "C", "A"].map(label))
+    }
+
+    @Test("A cycle through one of several services that a factory waits for at once is found")
+    func concurrentCycle() async throws {
+        try locator.registerAsync(Int.self, named: "A") { locator in
+            async let first = locator.resolveAsync(Int.self, named: "B")
+            async let second = locator.resolveAsync(Int.self, named: "C")
+            return try await first + second
+        }
+        try register("B", needs: ["D"])
+        try register("C", needs: ["A"])
+        try register("D", needs: [])
+        let error = await thrownLater { try await locator.resolveAsync(Int.self, named: "A") }
+        #expect(error?.reason == .cycle)
+        #expect(error?.path == ["A", "C", "A"].map(label))
+    }
+
+    @Test("Tasks that begin a cycle at different places all get it")
+    func concurrentStarts() async throws {
+        try register("A", needs: ["B"])
+        try register("B", needs: ["C"])
+        try register("C", needs: ["A"])
+        for _ in 0..<20 {
+            await withTaskGroup(of: ServiceLocatorError?.self) { [locator] group in
+                for name in ["A", "B", "C"] {
+                    group.addTask { await thrownLater { try await locator.resolveAsync(Int.self, named: name) } }
+                }
+                for await error in group {
+                    #expect(error?.reason == .cycle)
+                    #expect(error?.path.count == 4)
+                    #expect(error?.path.first == error?.path.last)
+                }
+            }
+        }
+    }
+
+    @Test("Services that need the same one are no cycle, however many wait for it at once")
+    func diamonds() async throws {
+        try locator.registerAsync(Int.self, named: "top") { locator in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for index in 0..<8 {
+                    group.addTask { try await locator.resolveAsync(Int.self, named: "\(index % 4)") }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        for index in 0..<4 { try register("\(index)", needs: ["bottom", "bottom"]) }
+        try register("bottom", needs: [])
+        #expect(try await locator.resolveAsync(Int.self, named: "top") == 24)
+    }
+
+    @Test("Nothing is left of those who waited, however it ended")
+    func linksAreForgotten() async {
+        // In a process of its own: the links are the process's.
+        await #expect(processExitsWith: .success) {
+            let locator = ServiceLocator(name: "app")
+            try locator.registerAsync(Int.self, named: "A") { try await $0.resolveAsync(Int.self, named: "B") }
+            try locator.registerAsync(Int.self, named: "B") { try await $0.resolveAsync(Int.self, named: "A") }
+            try locator.registerAsync(Int.self, named: "C") { try await $0.resolveAsync(Int.self, named: "D") }
+            try locator.registerAsync(Int.self, named: "D") { _ in throw FactoryFailure() }
+            try locator.registerAsync(Int.self, named: "E") { locator in
+                let task = Task { try await locator.resolveAsync(Int.self, named: "F") }
+                task.cancel()
+                return (try? await task.value) ?? 0
+            }
+            try locator.registerAsync(Int.self, named: "F") { _ in 2 }
+            await withTaskGroup(of: Void.self) { group in
+                for name in ["A", "B", "C", "D", "E", "F"] {
+                    group.addTask { _ = try? await locator.resolveAsync(Int.self, named: name) }
+                }
+            }
+            await yield { AsyncLinks.shared.withLock { $0.isEmpty } }
+        }
+    }
+}
+
+@Suite("Asynchronous registrations: lifetimes", .timeLimit(.minutes(1)))
+struct AsyncLifetimeTests {
+    let gate = AsyncGate()
+    let inside = Counter()
+    let deaths = Recorder<String>()
+
+    @Test("What a factory captured is released once it has succeeded")
+    func factoryIsReleased() async throws {
+        let locator = ServiceLocator(name: "app")
+        do {
+            let captured = Mortal("captured") { [deaths] in deaths.append($0) }
+            try locator.registerAsync(Int.self) { [inside] _ in
+                if inside.increment() == 1 { throw FactoryFailure() }
+                return captured.greeting.count
+            }
+        }
+        _ = await thrownLater { try await locator.resolveAsync(Int.self) }
+        #expect(deaths.all.isEmpty)
+        _ = try await locator.resolveAsync(Int.self)
+        // The factory's task ends after those who wait for it were told.
+        await yield { !deaths.all.isEmpty }
+        #expect(deaths.all == ["captured"])
+    }
+
+    @Test("What a factory captured is released when it was removed before it ran, or fails after it was")
+    func removedFactoryIsReleased() async throws {
+        let locator = ServiceLocator(name: "app")
+        try registerWaiting(capturing: Mortal("unbuilt") { [deaths] in deaths.append($0) }, in: locator)
+        #expect(locator.unregister(Int.self))
+        #expect(deaths.all == ["unbuilt"])
+        try registerWaiting(capturing: Mortal("failing") { [deaths] in deaths.append($0) }, in: locator)
+        let task = Task { await thrownLater { try await locator.resolveAsync(Int.self) } }
+        await yield { inside.value == 1 }
+        #expect(locator.unregister(Int.self))
+        gate.open()
+        #expect(await task.value?.reason == .constructionFailed)
+        await yield { deaths.all.count == 2 }
+        #expect(deaths.all == ["unbuilt", "failing"])
+    }
+
+    private func registerWaiting(capturing captured: Mortal, in locator: ServiceLocator) throws {
+        try locator.registerAsync(Int.self) { [inside, gate] _ in
+            inside.increment()
+            await gate.pass()
+            throw FactoryFailure(captured.greeting)
+        }
+    }
+
+    @Test("A registration replaced while it is built gives those who wait the old service, and others the new")
+    func replacedWhileRunning() async throws {
+        let locator = ServiceLocator(name: "app")
+        try locator.registerAsync((any Greeter).self) { [inside, gate] _ in
+            inside.increment()
+            await gate.pass()
+            return PoliteGreeter("old")
+        }
+        let task = Task { try await locator.resolveAsync((any Greeter).self).greeting }
+        await yield { inside.value == 1 }
+        #expect(try locator.replace(PoliteGreeter("new"), as: (any Greeter).self) == nil)
+        #expect(try await locator.resolveAsync((any Greeter).self).greeting == "new")
+        locator.unregister((any Greeter).self)
+        #expect(await thrownLater { try await locator.resolveAsync((any Greeter).self) }?.reason == .missing)
+        gate.open()
+        #expect(try await task.value == "old")
+        #expect(try locator.resolveOptional((any Greeter).self) == nil)
+    }
+
+    @Test("A running factory keeps its locator, which goes when it has ended")
+    func ownerIsKept() async throws {
+        var locator: ServiceLocator? = ServiceLocator(name: "app")
+        weak let owner = locator
+        try locator?.register(PoliteGreeter("kept"), as: (any Greeter).self)
+        try locator?.registerAsync(String.self) { [inside, gate] locator in
+            inside.increment()
+            await gate.pass()
+            return try locator.resolve((any Greeter).self).greeting
+        }
+        let task = Task { [locator] in try await locator?.resolveAsync(String.self) }
+        locator = nil
+        await yield { inside.value == 1 }
+        #expect(owner != nil)
+        gate.open()
+        #expect(try await task.value == "kept")
+        await yield { owner == nil }
+        #expect(owner == nil)
+    }
+
+    @Test("A child finds its parent's service, whose factory receives the parent")
+    func parents() async throws {
+        let root = ServiceLocator(name: "root")
+        let child = ServiceLocator(name: "child", parent: root)
+        try root.register("root's", as: String.self)
+        try child.register("child's", as: String.self)
+        try root.registerAsync((any Greeter).self) { locator in
+            await Task.yield()
+            return PoliteGreeter("\(try locator.resolve(String.self)) in \(locator.name)")
+        }
+        let greeter = try await child.resolveAsync((any Greeter).self)
+        #expect(greeter.greeting == "root's in root")
+        #expect(try await root.resolveAsync((any Greeter).self) === greeter)
+    }
+
+    @Test("A factory has the current locator of the task that resolved first")
+    func current() async throws {
+        let locator = ServiceLocator(name: "app")
+        try locator.registerAsync(String.self) { _ in
+            await Task.yield()
+            return ServiceLocator.current.name
+        }
+        let doubles = ServiceLocator(name: "doubles")
+        let name = try await ServiceLocator.$current.withValue(doubles) { try await locator.resolveAsync(String.self) }
+        #expect(name == "doubles")
+    }
+
+    @Test("Work that a factory leaves behind does not keep the service alive")
+    func workDoesNotKeepTheService() async throws {
+        var locator: ServiceLocator? = ServiceLocator(name: "app")
+        try locator?.registerAsync((any Greeter).self) { [inside, gate, deaths] _ in
+            // As a service does that looks after something in the background for as long as it lives.
+            Task { [inside, gate] in
+                await gate.pass()
+                inside.increment()
+            }
+            return Mortal("service") { deaths.append($0) }
+        }
+        _ = try await locator?.resolveAsync((any Greeter).self)
+        weak let owner = locator
+        locator = nil
+        await yield { owner == nil }
+        // The work still runs. What holds the service besides it is gone soon, so this need not wait for long.
+        for _ in 0..<100_000 where deaths.all.isEmpty { await Task.yield() }
+        #expect(deaths.all == ["service"])
+        gate.open()
+        await yield { inside.value == 1 }
+    }
+
+    @Test("Work that a factory leaves behind resolves its service once it is built")
+    func workResolvesTheService() async throws {
+        let locator = ServiceLocator(name: "app")
+        let greetings = Recorder<String>()
+        try locator.registerAsync((any Greeter).self) { [gate] locator in
+            Task {
+                await gate.pass()
+                greetings.append((try? await locator.resolveAsync((any Greeter).self).greeting) ?? "none")
+            }
+            return PoliteGreeter()
+        }
+        _ = try await locator.resolveAsync((any Greeter).self)
+        gate.open()
+        await yield { !greetings.all.isEmpty }
+        #expect(greetings.all == ["Good day"])
+    }
+}

@@ -1,0 +1,379 @@
+import Synchronization
+import Testing
+
+@testable import EssentialsLocator
+
+/// Counts its instances.
+private final class Counted: Greeter, Clock {
+    let greeting: String
+    let hour = 0
+    private let deaths: Counter
+
+    init(_ greeting: String, births: Counter, deaths: Counter) {
+        self.greeting = greeting
+        self.deaths = deaths
+        births.increment()
+    }
+
+    deinit { deaths.increment() }
+}
+
+/// Calls its locator while it goes.
+private final class Meddler: Greeter {
+    let greeting = "meddler"
+    private let reference: LocatorReference
+    private let deaths: Counter
+
+    init(_ reference: LocatorReference, deaths: Counter) {
+        self.reference = reference
+        self.deaths = deaths
+    }
+
+    deinit {
+        deaths.increment()
+        guard let locator = reference.locator else { return }
+        _ = try? locator.resolve(Int.self)
+        _ = try? locator.registerIfAbsent(1, as: Int.self, named: "from deinit")
+        locator.unregister(Int.self, named: "from deinit")
+        _ = locator.graph()
+    }
+}
+
+@Suite("Locators under stress", .timeLimit(.minutes(1)))
+struct StressTests {
+    private let births = Counter()
+    private let deaths = Counter()
+    private let wrong = Counter()
+
+    private func counted(_ greeting: String = "") -> Counted { Counted(greeting, births: births, deaths: deaths) }
+
+    @Test("Threads that register, replace, remove and resolve every kind lose nothing and leak nothing")
+    func everyKind() throws {
+        do {
+            let root = ServiceLocator(name: "root")
+            let locator = ServiceLocator(name: "app", parent: root)
+            // Always there, in one place or the other.
+            try root.register(counted("root"), as: (any Greeter).self)
+            try locator.register(counted("always"), as: (any Clock).self)
+            let held = counted("held")
+            Workers.run(6) { [births, deaths, wrong] index in
+                for round in 0..<150 {
+                    let name = "\(round % 8)"
+                    switch index {
+                    case 0:
+                        _ = try? locator.register(
+                            Counted("strong", births: births, deaths: deaths), as: (any Greeter).self)
+                        locator.unregister((any Greeter).self)
+                    case 1:
+                        _ = try? locator.registerLazy((any Greeter).self, named: name) { _ in
+                            Counted(name, births: births, deaths: deaths)
+                        }
+                        if round % 3 == 0 { locator.unregister((any Greeter).self, named: name) }
+                    case 2:
+                        _ = try? locator.replace(
+                            Counted(name, births: births, deaths: deaths), as: (any Greeter).self, named: name)
+                        _ = try? locator.replaceLazy((any Clock).self) { _ in
+                            Counted("always", births: births, deaths: deaths)
+                        }
+                    case 3:
+                        _ = try? locator.registerWeak(held, as: (any Clock).self, named: name) { $0 }
+                        let registration = try? locator.registerTransient((any Clock).self, named: "t\(name)") { _ in
+                            Counted(name, births: births, deaths: deaths)
+                        }
+                        if (try? locator.resolve((any Clock).self, named: name)) !== held { wrong.increment() }
+                        if let registration { locator.unregister(registration) }
+                        locator.unregister((any Clock).self, named: name)
+                    default:
+                        if (try? locator.resolve((any Greeter).self)) == nil { wrong.increment() }
+                        if (try? locator.resolve((any Clock).self)) == nil { wrong.increment() }
+                        let named = try? locator.resolveOptional((any Greeter).self, named: name)
+                        if let named, named.greeting != name { wrong.increment() }
+                        if round % 50 == 0 { _ = locator.graph() }
+                    }
+                }
+            }
+        }
+        #expect(wrong.value == 0)
+        #expect(births.value == deaths.value)
+        #expect(births.value > 150)
+    }
+
+    @Test("Each lazy registration is built at most once, whoever replaces and removes it meanwhile")
+    func atMostOnce() throws {
+        do {
+            let locator = ServiceLocator(name: "app")
+            let builds = (0..<200).map { _ in Counter() }
+            Workers.run(6) { [births, deaths, wrong] index in
+                for round in 0..<200 {
+                    if index == 0 {
+                        _ = try? locator.replaceLazy((any Greeter).self) { _ in
+                            builds[round].increment()
+                            return Counted("\(round)", births: births, deaths: deaths)
+                        }
+                    } else if index == 1, round % 7 == 0 {
+                        locator.unregister((any Greeter).self)
+                    } else if let error = thrown(by: { try locator.resolve((any Greeter).self) }),
+                        error.reason != .missing
+                    {
+                        wrong.increment()
+                    }
+                }
+            }
+            #expect(builds.allSatisfy { $0.value <= 1 })
+        }
+        #expect(wrong.value == 0)
+        #expect(births.value == deaths.value)
+    }
+
+    @Test("Factories that fail now and then are run again, and never two at a time")
+    func failures() throws {
+        let succeeded = Counter()
+        do {
+            let locator = ServiceLocator(name: "app")
+            for name in 0..<4 {
+                let runs = Counter()
+                let ends = Counter()
+                try locator.registerLazy((any Greeter).self, named: "\(name)") { [births, deaths, wrong] _ in
+                    let run = runs.increment()
+                    if run != ends.value + 1 { wrong.increment() }
+                    defer { ends.increment() }
+                    if run < 20 { throw FactoryFailure() }
+                    return Counted("", births: births, deaths: deaths)
+                }
+            }
+            Workers.run(4) { [wrong] _ in
+                for name in 0..<4 {
+                    while let error = thrown(by: { try locator.resolve((any Greeter).self, named: "\(name)") }) {
+                        if error.reason != .constructionFailed { wrong.increment() }
+                    }
+                    succeeded.increment()
+                }
+            }
+        }
+        #expect(succeeded.value == 16)
+        #expect(wrong.value == 0)
+        #expect(births.value == 4)
+        #expect(deaths.value == 4)
+    }
+
+    @Test("Factories that need each other's services over threads end, with a service or a cycle")
+    func webs() throws {
+        for round in 0..<30 {
+            let locator = ServiceLocator(name: "app")
+            // Each needs two others; from the even rounds' services no way leads back.
+            for index in 0..<8 {
+                let needs =
+                    round % 2 == 0 ? [index + 1, index + 2].filter { $0 < 8 } : [(index + 1) % 8, (index + 3) % 8]
+                try locator.registerLazy(Int.self, named: "\(index)") { locator in
+                    try needs.reduce(1) { try $0 + locator.resolve(Int.self, named: "\($1)") }
+                }
+            }
+            Workers.run(4) { [wrong] index in
+                let error = thrown { try locator.resolve(Int.self, named: "\(index * 2)") }
+                if round % 2 == 0 {
+                    if error != nil { wrong.increment() }
+                } else if error?.reason != .cycle, error?.reason != .constructionFailed {
+                    wrong.increment()
+                }
+            }
+        }
+        #expect(wrong.value == 0)
+    }
+
+    @Test("Nothing is left of threads that waited for each other, however it ended")
+    func ledgerIsEmpty() async {
+        // In a process of its own: the ledger is the process's.
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<20 {
+                let locator = ServiceLocator(name: "app")
+                for index in 0..<6 {
+                    try locator.registerLazy(Int.self, named: "\(index)") { locator in
+                        try locator.resolve(Int.self, named: "\((index + 1) % 6)")
+                    }
+                }
+                Workers.run(4) { index in _ = try? locator.resolve(Int.self, named: "\(index)") }
+            }
+            precondition(ConstructionLedger.shared.withLock { $0.isEmpty })
+        }
+    }
+
+    @Test("Weak objects that come and go are found alive or in the parent, never in between")
+    func weak() throws {
+        do {
+            let root = ServiceLocator(name: "root")
+            let locator = ServiceLocator(name: "app", parent: root)
+            try root.register(counted("root"), as: (any Greeter).self)
+            Workers.run(4) { [births, deaths, wrong] index in
+                for _ in 0..<300 {
+                    if index < 2 {
+                        let object = Counted("weak", births: births, deaths: deaths)
+                        // Refused while the other's object lives; takes its place once that is gone.
+                        _ = try? locator.registerWeak(object, as: (any Greeter).self) { $0 }
+                    } else {
+                        let greeting = (try? locator.resolve((any Greeter).self))?.greeting
+                        if greeting != "weak", greeting != "root" { wrong.increment() }
+                    }
+                }
+            }
+        }
+        #expect(wrong.value == 0)
+        #expect(births.value == deaths.value)
+    }
+
+    @Test("Objects that call their locator while they go find it usable, or gone")
+    func deinitCallsBack() throws {
+        let meddlers = 200
+        do {
+            let locator = ServiceLocator(name: "app")
+            try locator.register(1, as: Int.self)
+            Workers.run(4) { [deaths, wrong] index in
+                for round in 0..<(meddlers / 4) {
+                    let meddler = Meddler(locator.reference, deaths: deaths)
+                    switch round % 4 {
+                    case 0:
+                        // The factory goes with its registration, and takes the object along.
+                        _ = try? locator.registerLazy((any Greeter).self, named: "\(index)") { _ in meddler }
+                        locator.unregister((any Greeter).self, named: "\(index)")
+                    case 1: _ = try? locator.registerWeak(meddler, as: (any Greeter).self) { $0 }
+                    case 2: _ = try? locator.register(meddler, as: (any Greeter).self, named: "strong")
+                    default:
+                        // The object goes when the factory does, after its success.
+                        _ = try? locator.replaceLazy(String.self) { _ in meddler.greeting }
+                        if (try? locator.resolve(String.self)) != "meddler" { wrong.increment() }
+                    }
+                }
+            }
+            #expect(try locator.resolve(Int.self) == 1)
+        }
+        #expect(wrong.value == 0)
+        #expect(deaths.value == meddlers)
+    }
+
+    @Test("What a factory captured may resolve the factory's own service while it goes")
+    func capturedResolves() throws {
+        let locator = ServiceLocator(name: "app")
+        let seen = Recorder<String>()
+        do {
+            let reference = locator.reference
+            let captured = Mortal("captured") { _ in
+                seen.append((try? reference.live().resolve(String.self)) ?? "nothing")
+                seen.append("\(reference.locator?.unregister(String.self) ?? false)")
+            }
+            try locator.registerLazy(String.self) { _ in captured.greeting + "'s" }
+        }
+        #expect(try locator.resolve(String.self) == "captured's")
+        #expect(seen.all == ["captured's", "true"])
+        // The same when it goes without having run.
+        do {
+            let captured = Mortal { [reference = locator.reference] _ in
+                seen.append((try? reference.live().resolve(Int.self)) == 1 ? "new" : "nothing")
+            }
+            try locator.registerLazy(Int.self) { _ in captured.greeting.count }
+        }
+        try locator.replace(1, as: Int.self)
+        #expect(seen.all.last == "new")
+    }
+
+    @Test("Threads that use locators while they are closed get services or the error, and nothing leaks")
+    func closing() async throws {
+        for _ in 0..<20 {
+            let locator = ServiceLocator(name: "app")
+            let child = ServiceLocator(name: "child", parent: locator)
+            try locator.register(counted(), as: (any Clock).self)
+            for name in 0..<8 {
+                try locator.registerLazy((any Greeter).self, named: "\(name)") { [births, deaths] _ in
+                    Counted("\(name)", births: births, deaths: deaths)
+                }
+            }
+            let workers = Workers()
+            let started = Counter()
+            for _ in 0..<3 {
+                workers.start { [births, deaths, wrong] in
+                    started.increment()
+                    var round = 0
+                    while true {
+                        let new = Counted("new", births: births, deaths: deaths)
+                        let errors = [
+                            thrown { try child.resolve((any Greeter).self, named: "\(round % 8)") },
+                            thrown { try locator.resolve((any Clock).self) },
+                            thrown { try locator.replace(new, as: (any Greeter).self, named: "new") },
+                        ]
+                        for error in errors where error != nil && error?.reason != .closed { wrong.increment() }
+                        if errors.allSatisfy({ $0?.reason == .closed }) { return }
+                        round += 1
+                        // Leaves room below the limit of registrations.
+                        if round > 2_000 { return }
+                    }
+                }
+            }
+            spin { started.value == 3 }
+            await locator.close()
+            #expect(thrown { try child.resolve((any Greeter).self, named: "0") }?.reason == .closed)
+            workers.join()
+        }
+        #expect(wrong.value == 0)
+        await yield { births.value == deaths.value }
+        #expect(births.value == deaths.value)
+    }
+
+    @Test("A thread that tries again when a factory failed while the locator is closed gets the error")
+    func failingWhileClosing() async throws {
+        for _ in 0..<10 {
+            let locator = ServiceLocator(name: "app")
+            let runs = Counter()
+            try locator.registerLazy(Int.self) { locator in
+                runs.increment()
+                spin { locator.isClosed }
+                throw FactoryFailure()
+            }
+            let reasons = Recorder<ServiceLocatorError.Reason?>()
+            let workers = Workers()
+            workers.start {
+                for _ in 0..<2 { reasons.append(thrown { try locator.resolve(Int.self) }?.reason) }
+            }
+            spin { runs.value == 1 }
+            await locator.close()
+            workers.join()
+            #expect(reasons.all == [.constructionFailed, .closed])
+            guard runs.value == 1 else { return }
+        }
+    }
+
+    @Test("Tasks that resolve asynchronous services while these are removed and closed end, and nothing leaks")
+    func tasks() async throws {
+        for round in 0..<20 {
+            let locator = ServiceLocator(name: "app")
+            await withTaskGroup(of: Void.self) { [births, deaths, wrong] group in
+                for index in 0..<8 {
+                    group.addTask {
+                        for step in 0..<20 {
+                            let name = "\(step % 3)"
+                            if index == 0 {
+                                _ = try? locator.registerAsync((any Greeter).self, named: name) { _ in
+                                    await Task.yield()
+                                    if step % 4 == 0 { throw FactoryFailure() }
+                                    return Counted(name, births: births, deaths: deaths)
+                                }
+                                if step % 5 == 0 { locator.unregister((any Greeter).self, named: name) }
+                            } else if index == 1, step == 10, round % 2 == 0 {
+                                await locator.close()
+                            } else {
+                                let error = await thrownLater {
+                                    try await locator.resolveAsync((any Greeter).self, named: name)
+                                }
+                                let allowed: [ServiceLocatorError.Reason?] = [
+                                    nil, .missing, .constructionFailed, .closed,
+                                ]
+                                if !allowed.contains(error?.reason) { wrong.increment() }
+                            }
+                            await Task.yield()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(wrong.value == 0)
+        await yield { births.value == deaths.value }
+        #expect(births.value == deaths.value)
+    }
+}
