@@ -9,7 +9,7 @@ extension ToolTests {
             #expect(result.code == 0, "\(result.errors)")
             #expect(result.errors.isEmpty)
             let names = result.text.split(separator: "\n").map { $0.prefix { $0 != ":" } }
-            #expect(names == ["bootstrap", "get", "post", "child locator", "cancel", "wrong key"])
+            #expect(names == ["bootstrap", "get", "post", "scope and double", "weak proxy", "cancel", "wrong key"])
             #expect(result.text.contains("saw 0 bytes"))
         }
 

@@ -68,7 +68,7 @@ public struct Assembly: Sendable {
         in locator: ServiceLocator, overriding doubles: [Assembly] = []
     ) throws(ServiceLocatorError) {
         // Installed by a group of an installation in the same locator: a part of that.
-        if let context = AssemblyContext.current, context.locator === locator {
+        if let context = AssemblyContext.running(in: locator) {
             return try context.run(self, overriding: doubles)
         }
         let context = AssemblyContext(locator)

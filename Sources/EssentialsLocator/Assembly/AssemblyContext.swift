@@ -24,8 +24,15 @@ final class AssemblyContext: Sendable {
 
     let locator: ServiceLocator
     private let progress = Mutex(Progress())
+    private let isOver = Atomic<Bool>(false)
 
     init(_ locator: ServiceLocator) { self.locator = locator }
+
+    /// The installation in this locator that the current task is part of; nil when it has ended and left work behind.
+    static func running(in locator: ServiceLocator) -> AssemblyContext? {
+        guard let current, current.locator === locator, !current.isOver.load(ordering: .acquiring) else { return nil }
+        return current
+    }
 
     // MARK: Groups
 
@@ -92,11 +99,13 @@ final class AssemblyContext: Sendable {
 
     /// All has succeeded.
     func finish() {
+        isOver.store(true, ordering: .releasing)
         for change in progress.withLock({ $0.changes }) { change.replaced?.withdraw() }
     }
 
     /// Takes back what was registered, and puts back what that replaced.
     func undo() {
+        isOver.store(true, ordering: .releasing)
         for change in progress.withLock({ $0.changes }).reversed() {
             if let replaced = change.replaced {
                 locator.putBack(replaced, for: change.slot)

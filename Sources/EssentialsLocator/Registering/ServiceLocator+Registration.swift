@@ -135,8 +135,8 @@ extension ServiceLocator {
 
     /// Removes this locator's registration for the type and name; a parent's becomes visible again.
     ///
-    /// A factory that has not run is released. One that is running comes to its end, and those who wait for it get
-    /// what it builds. A built service is retained until the locator goes.
+    /// A lazy or asynchronous factory that has not run is released. One that is running comes to its end, and those who
+    /// wait for it get what it builds. A built service is retained until the locator goes.
     ///
     /// ```swift
     /// locator.unregister((any LogService).self, named: "audit")

@@ -1,14 +1,14 @@
 extension ServiceLocator {
     /// Puts a slot into the table, where none may be but one whose object is gone.
     func add(_ slot: Slot) throws(ServiceLocatorError) -> Registration {
-        if let context = AssemblyContext.current, context.locator === self { return try context.add(slot, []) }
+        if let context = AssemblyContext.running(in: self) { return try context.add(slot, []) }
         while try settle(table.insert(slot, policy: .refuse), slot) == false {}
         return Registration(slot)
     }
 
     /// The same for several slots, all or none.
     func add(_ first: Slot, _ others: [Slot]) throws(ServiceLocatorError) -> Registration {
-        if let context = AssemblyContext.current, context.locator === self { return try context.add(first, others) }
+        if let context = AssemblyContext.running(in: self) { return try context.add(first, others) }
         try insert([first] + others)
         return Registration(first, others)
     }
@@ -36,7 +36,7 @@ extension ServiceLocator {
 
     /// Replaces what is under a slot's key; the old service, if it was retained.
     func exchange<Service: Sendable>(_ slot: Slot, _ type: Service.Type) throws(ServiceLocatorError) -> Service? {
-        if let context = AssemblyContext.current, context.locator === self {
+        if let context = AssemblyContext.running(in: self) {
             return (try context.exchange(slot) as? ServiceSlot)?.service(of: type)
         }
         let replaced = try swap(slot)

@@ -20,7 +20,6 @@ extension ServiceLocator {
         var locator = self
         while true {
             if let slot = locator.table.slot(for: key)?.takeUnretainedValue() {
-                locator.noteDependency(on: slot)
                 if let asynchronous = slot as? AsyncSlot {
                     // False when the registration was removed: look again in the same locator.
                     guard try await asynchronous.prepare(owner: locator) else { continue }
@@ -28,6 +27,7 @@ extension ServiceLocator {
                         asynchronous.copy(into: memory)
                         return true
                     }
+                    locator.noteDependency(on: slot)
                     if let service { return service }
                 }
                 var provision = Provision.absent
@@ -35,7 +35,10 @@ extension ServiceLocator {
                     provision = try slot.provide(into: memory, owner: locator, requester: self)
                     return provision == .provided
                 }
-                if let service { return service }
+                if let service {
+                    locator.noteDependency(on: slot)
+                    return service
+                }
                 if provision == .moved { continue }
                 if provision == .missing { throw missing(type, name: name) }
             } else if locator.isClosed {

@@ -154,7 +154,7 @@ extension ServiceLocator {
     }
 
     /// Searches again, asking the slots that are found. Nil if no locator has the service.
-    @inlinable @inline(never)
+    @inlinable @inline(__always)
     func find<Service: Sendable>(
         _ type: Service.Type, name: String?
     ) throws(ServiceLocatorError) -> Service? {
@@ -168,7 +168,13 @@ extension ServiceLocator {
     func fill(
         _ memory: UnsafeMutableRawPointer, type: ObjectIdentifier, name: String?
     ) throws(ServiceLocatorError) -> Bool {
-        try fill(memory, key: ServiceKey(type, name: name), arguments: nil, requester: self)
+        if name == nil, tracedFactories.load(ordering: .relaxed) == 0,
+            let found = RegistrationTable.nearestSlot(forWord: UInt(bitPattern: type), from: table.root),
+            found._withUnsafeGuaranteedRef({ $0.provideAtOnce(into: memory) })
+        {
+            return true
+        }
+        return try fill(memory, key: ServiceKey(type, name: name), arguments: nil, requester: self)
     }
 
     /// Searches, asking the slots that are found to put the service into `memory`, which is for one of the key's type.
@@ -201,9 +207,14 @@ extension ServiceLocator {
         requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
         let slot = found.takeUnretainedValue()
-        noteDependency(on: slot)
-        guard let arguments else { return try slot.provide(into: memory, owner: self, requester: requester) }
-        return try slot.provide(into: memory, owner: self, requester: requester, arguments: arguments)
+        let provision =
+            if let arguments {
+                try slot.provide(into: memory, owner: self, requester: requester, arguments: arguments)
+            } else {
+                try slot.provide(into: memory, owner: self, requester: requester)
+            }
+        if provision == .provided { noteDependency(on: slot) }
+        return provision
     }
 
     /// Notes what the factory that runs here resolves, for graphs.

@@ -7,10 +7,10 @@ extension ServiceLocator {
     /// Ends the use of this locator and tells the services that it holds.
     ///
     /// From the moment of the call nothing can be registered or resolved here, nor through a child that comes to this
-    /// locator on its way up. Factories that have not run are released. Those that run come to their end, and who waits
-    /// for them gets what they build. Then every service that is ``Closeable`` is told, one after the other, in reverse
-    /// order of construction (for strong registrations that of registering), so that a service can still use those that
-    /// it was built from. One object that is registered for several types is told once.
+    /// locator on its way up. Lazy and asynchronous factories that have not run are released. Those that run come to
+    /// their end, and who waits for them gets what they build. Then every service that is ``Closeable`` is told, one
+    /// after the other, in reverse order of construction (for strong registrations that of registering), so that a
+    /// service can still use those that it was built from. One object that is registered for several types is told once.
     ///
     /// Not told are weak services and targets of proxies, which are somebody else's; transient ones, which the locator
     /// does not know; and those that were replaced or unregistered before.
@@ -31,12 +31,13 @@ extension ServiceLocator {
         guard let slots = table.close() else { return await awaitClosed() }
         let node = closingNode() ?? WaitNode("")
         let asking = AsyncAttempt.running?.node
-        // A factory that closes is waited for by nobody that it waits for itself.
-        if let asking { _ = AsyncLinks.shared.withLock { $0.link(asking, to: node) } }
+        // A factory that closes is waited for by nobody that it waits for itself. Refused by nothing, since the closing
+        // waits for nothing yet.
+        let isLinked = asking.map { asking in AsyncLinks.shared.withLock { $0.link(asking, to: node) == nil } } ?? false
         for slot in slots { slot.close() }
         for slot in slots { await slot.ended(for: node) }
         for service in Self.closeables(of: slots) { await service.close() }
-        if let asking { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
+        if let asking, isLinked { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
         let waiting = closing.withLock { closing in
             defer { closing = .closed }
             if case .running(_, let waiting) = closing { return waiting }

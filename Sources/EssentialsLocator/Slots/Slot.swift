@@ -105,6 +105,9 @@ class Slot: @unchecked Sendable {
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision { .absent }
 
+    /// The same for kinds that need no locator and cannot fail; false says nothing, and the memory is as before.
+    func provideAtOnce(into memory: UnsafeMutableRawPointer) -> Bool { false }
+
     /// The same with a tuple of arguments, which only one kind takes.
     func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,

@@ -25,6 +25,10 @@ final class WeakSlot: Slot, @unchecked Sendable {
         return provisionWhenGone
     }
 
+    override func provideAtOnce(into memory: UnsafeMutableRawPointer) -> Bool {
+        state.load(ordering: .acquiring) == .dynamic && load(memory)
+    }
+
     override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
 
     override var isGone: Bool { !load(nil) }

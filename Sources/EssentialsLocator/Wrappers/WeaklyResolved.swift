@@ -1,7 +1,7 @@
 /// A service that its holder uses and does not keep alive: resolved at each use, nil when there is none.
 ///
 /// ```swift
-/// final class CartBadge {
+/// @MainActor final class CartBadge {
 ///     @WeaklyResolved var cart: (any CartService)?
 ///     var count: Int { cart?.count ?? 0 }
 /// }
@@ -11,6 +11,9 @@
 /// locator is ``ServiceLocator/current`` at the moment when the wrapper is made, or the one that is given; nil is what
 /// reading gives once it is gone. What goes wrong with a registration that is there reads as nil too; `$cart.resolve()`
 /// throws it.
+///
+/// A wrapped property is a `var`, which a `Sendable` class may have only on an actor; others hold the reference itself:
+/// `let cart: ServiceReference<any CartService>`, made by ``ServiceLocator/reference(to:named:)``.
 ///
 /// Any thread. Cost: reading loads a weak reference and resolves.
 @propertyWrapper
