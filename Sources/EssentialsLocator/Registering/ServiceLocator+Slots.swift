@@ -2,6 +2,7 @@ extension ServiceLocator {
     /// Puts a slot into the table, where none may be but one whose object is gone.
     func add(_ slot: Slot) throws(ServiceLocatorError) -> Registration {
         if let context = AssemblyContext.running(in: self) { return try context.add(slot, []) }
+        slot.belongs(to: self)
         while try settle(table.insert(slot, policy: .refuse), slot) == false {}
         return Registration(slot)
     }
@@ -15,6 +16,7 @@ extension ServiceLocator {
 
     /// The same past an assembly that runs. `slots` is not empty.
     func insert(_ slots: [Slot]) throws(ServiceLocatorError) {
+        for slot in slots { slot.belongs(to: self) }
         while try settle(table.insert(slots, policy: .refuse), slots[0]) == false {}
     }
 
@@ -46,6 +48,7 @@ extension ServiceLocator {
 
     /// Replaces what is under a slot's key. The caller withdraws it.
     func swap(_ slot: Slot) throws(ServiceLocatorError) -> Slot? {
+        slot.belongs(to: self)
         switch table.insert(slot, policy: .replace) {
         case .inserted(let replaced): return replaced.first
         case .refused(let slot, let existing): throw .duplicate(slot, existing: existing, in: self)

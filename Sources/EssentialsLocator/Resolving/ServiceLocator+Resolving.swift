@@ -168,13 +168,34 @@ extension ServiceLocator {
     func fill(
         _ memory: UnsafeMutableRawPointer, type: ObjectIdentifier, name: String?
     ) throws(ServiceLocatorError) -> Bool {
-        if name == nil, tracedFactories.load(ordering: .relaxed) == 0,
+        if name == nil,
             let found = RegistrationTable.nearestSlot(forWord: UInt(bitPattern: type), from: table.root),
-            found._withUnsafeGuaranteedRef({ $0.provideAtOnce(into: memory) })
+            try askNearest(found, memory)
         {
             return true
         }
         return try fill(memory, key: ServiceKey(type, name: name), arguments: nil, requester: self)
+    }
+
+    /// Asks the slot that a search without a lock has found; false leaves the search to one that can go on.
+    ///
+    /// Neither the slot nor its owner is retained: this locator keeps its parents, and each of them its slots.
+    private func askNearest(
+        _ found: Unmanaged<Slot>, _ memory: UnsafeMutableRawPointer
+    ) throws(ServiceLocatorError) -> Bool {
+        guard tracedFactories.load(ordering: .relaxed) == 0 else { return false }
+        let result = found._withUnsafeGuaranteedRef { slot -> Result<Bool, ServiceLocatorError> in
+            if slot.provideAtOnce(into: memory) { return .success(true) }
+            guard let owner = slot.owner else { return .success(false) }
+            return owner._withUnsafeGuaranteedRef { owner in
+                do throws(ServiceLocatorError) {
+                    return .success(try slot.provide(into: memory, owner: owner, requester: self) == .provided)
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        return try result.get()
     }
 
     /// Searches, asking the slots that are found to put the service into `memory`, which is for one of the key's type.

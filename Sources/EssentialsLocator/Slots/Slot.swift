@@ -5,8 +5,8 @@ import Synchronization
 /// A slot is never changed into another registration: replacing a registration puts a new slot in its place. So an
 /// attempt that began on the old one ends on the old one and cannot overwrite the new.
 ///
-/// `@unchecked Sendable`: the stored properties are constants, all of `Sendable` types but `storage`. What that points to
-/// is the business of the subclasses, ``ServiceSlot`` first, which argue for it.
+/// `@unchecked Sendable`: the stored properties are constants once the slot is published, all of `Sendable` types but
+/// `storage` and `owner`. The owner is only compared and used by those who keep it alive. What `storage` points to is the business of the subclasses, ``ServiceSlot`` first, which argue for it.
 class Slot: @unchecked Sendable {
     /// How far the registration has come.
     enum State: UInt8, AtomicRepresentable {
@@ -26,6 +26,8 @@ class Slot: @unchecked Sendable {
         case closed
     }
 
+    /// The locator of the registration, which outlives it. Written once, before the slot is published in its table.
+    private(set) var owner: Unmanaged<ServiceLocator>?
     /// The registered type.
     let type: Any.Type
     let key: ServiceKey
@@ -71,6 +73,9 @@ class Slot: @unchecked Sendable {
     /// Acquires, so that whoever sees `ready` sees the service that was stored before it.
     @inline(__always)
     final var isReady: Bool { state.load(ordering: .acquiring) == .ready }
+
+    /// Says whose this is going to be, before it is published.
+    final func belongs(to locator: ServiceLocator) { owner = .passUnretained(locator) }
 
     /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
     final var isStored: Bool { builtAt.load(ordering: .acquiring) > 0 }

@@ -164,7 +164,10 @@ extension RegistrationTable {
                 return .refused(slot, existing: existing)
             }
             guard state.slots.count + slots.count <= limit else { return .full }
-            return .inserted(replaced: slots.compactMap { publish($0, &state) })
+            return .inserted(
+                replaced: slots.compactMap { slot in
+                    publish(slot, replacing: self.slot(for: slot.key)?.takeUnretainedValue(), &state)
+                })
         }
     }
 
@@ -176,13 +179,13 @@ extension RegistrationTable {
                 return .refused(slot, existing: existing)
             }
             guard state.slots.count < limit else { return .full }
-            guard let replaced = publish(slot, &state) else { return .inserted(replaced: []) }
+            let existing = policy == .refuse ? nil : self.slot(for: slot.key)?.takeUnretainedValue()
+            guard let replaced = publish(slot, replacing: existing, &state) else { return .inserted(replaced: []) }
             return .inserted(replaced: [replaced])
         }
     }
 
-    private borrowing func publish(_ slot: Slot, _ state: inout Writing) -> Slot? {
-        let existing = self.slot(for: slot.key)?.takeUnretainedValue()
+    private borrowing func publish(_ slot: Slot, replacing existing: Slot?, _ state: inout Writing) -> Slot? {
         state.slots.append(slot)
         var page = root.pointee.page.load(ordering: .relaxed)
         if page.map({ (state.usedCells + 1) * 2 > $0.pointee.capacity }) ?? true { page = grow(&state) }

@@ -9,6 +9,8 @@ struct ServiceKey: Sendable, Hashable {
     let word: UInt
     /// The name, nil for the registration that is found without one.
     let name: String?
+    /// What the place in a table is computed from: the word, and the name's hash, which is worked out once.
+    private let bits: UInt
 
     init<Service>(_ type: Service.Type, name: String?) {
         self.init(ObjectIdentifier(type), name: name)
@@ -16,25 +18,28 @@ struct ServiceKey: Sendable, Hashable {
 
     init(_ type: ObjectIdentifier, name: String?) {
         let address = UInt(bitPattern: type)
-        self.word = name == nil ? address : address | 1
         self.name = name
+        if let name {
+            word = address | 1
+            bits = word ^ UInt(bitPattern: name.hashValue)
+        } else {
+            word = address
+            bits = address
+        }
     }
 
     /// The type's part of the key.
     var typeWord: UInt { word & ~1 }
 
     /// Where the search for this key starts in a table of `1 << (UInt.bitWidth - shift)` cells.
+    func firstIndex(shift: Int) -> Int { Self.firstIndex(bits, shift: shift) }
+
+    /// The same for the bits of a key; of one without a name they are its word.
     ///
     /// One multiplication by 2^64 divided by the golden ratio moves the differences between neighbouring metadata
     /// addresses to the top, and the top bits are the index.
-    func firstIndex(shift: Int) -> Int {
-        guard let name else { return Self.firstIndex(word, shift: shift) }
-        return Self.firstIndex(word ^ UInt(bitPattern: name.hashValue), shift: shift)
-    }
-
-    /// The same for a word that needs no name.
     @inline(__always)
-    static func firstIndex(_ word: UInt, shift: Int) -> Int {
-        Int(bitPattern: (word &* 0x9E37_79B9_7F4A_7C15) &>> UInt(bitPattern: shift))
+    static func firstIndex(_ bits: UInt, shift: Int) -> Int {
+        Int(bitPattern: (bits &* 0x9E37_79B9_7F4A_7C15) &>> UInt(bitPattern: shift))
     }
 }
