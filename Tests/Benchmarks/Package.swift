@@ -30,7 +30,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "bench-locator",
         dependencies: ["ThreadCounters", .product(name: "EssentialsLocator", package: "ServiceEssentials")],
-                swiftSettings: settings),
+        swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
 ]
 

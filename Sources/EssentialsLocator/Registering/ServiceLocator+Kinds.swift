@@ -60,14 +60,25 @@ extension ServiceLocator {
     ///   - factory: Builds the service.
     /// - Returns: What ``unregister(_:)`` takes it away by.
     /// - Throws: What ``register(_:as:named:fileID:line:)`` throws.
-    @discardableResult
+    @discardableResult @inlinable
     public func registerTransient<Service: Sendable>(
         _ type: Service.Type, named name: String? = nil, from origin: TransientOrigin = .owner,
         fileID: StaticString = #fileID, line: UInt = #line,
         factory: @escaping @Sendable (_ locator: ServiceLocator) throws -> Service
     ) throws(ServiceLocatorError) -> Registration {
+        try addTransient(type, named: name, from: origin, fileID: fileID, line: line) { locator, memory in
+            memory.initializeMemory(as: Service.self, to: try factory(locator))
+        }
+    }
+
+    /// Apart from `registerTransient`, whose closure is compiled in the caller's module, where the type is known.
+    @usableFromInline
+    func addTransient(
+        _ type: Any.Type, named name: String?, from origin: TransientOrigin, fileID: StaticString, line: UInt,
+        build: @escaping @Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void
+    ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try add(TransientSlot(type, name: name, site: site, origin: origin, factory: factory))
+        return try add(TransientSlot(type, name: name, site: site, origin: origin, build: build))
     }
 
     /// Registers a factory that builds a new service at each resolve from arguments of any number.

@@ -25,10 +25,11 @@ extension ServiceLocator {
     ) throws(ServiceLocatorError) -> Service {
         // A table lives as long as its locator, and this locator until the service was copied.
         defer { withExtendedLifetime(self) {} }
-        if let storage = readyStorage(type, name: name) {
+        let found = look(for: type, name: name)
+        if let storage = found.storage {
             return storage.assumingMemoryBound(to: type).pointee
         }
-        return try resolveElse(type, name: name)
+        return try resolveElse(type, name: name, found)
     }
 
     /// The service registered for a type, or nil if there is no registration here or in a parent.
@@ -47,10 +48,11 @@ extension ServiceLocator {
     ) throws(ServiceLocatorError) -> Service? {
         // As in `resolve`.
         defer { withExtendedLifetime(self) {} }
-        if let storage = readyStorage(type, name: name) {
+        let found = look(for: type, name: name)
+        if let storage = found.storage {
             return storage.assumingMemoryBound(to: type).pointee
         }
-        return try find(type, name: name)
+        return try find(type, name: name, found)
     }
 
     /// The service registered for a type; ends the process where ``resolve(_:named:)`` throws, with the same text.
@@ -104,42 +106,32 @@ extension ServiceLocator {
 
     // MARK: Without a lock
 
-    /// The storage of the service in the nearest locator that has the key; nil if none has, or it is not simply there.
+    /// What is found under a key in the nearest locator that has it.
     ///
-    /// Untyped, because most of the time of a generic search would go into looking up metadata. The caller binds it to
-    /// the type that it made the key from. That needs no check: only the registering methods make slots, and they make
-    /// memory of `Service` under a key of `Service`. A checked cast would cost more than the whole search.
+    /// Untyped, because most of the time of a generic search would go into looking up metadata. The caller binds storage
+    /// to the type that it made the key from. That needs no check: only the registering methods make slots, and they
+    /// make memory of `Service` under a key of `Service`. A checked cast would cost more than the whole search.
     ///
-    /// What is returned lives as long as its slot, the slot as long as its table, and the table as long as this locator.
+    /// What is found lives as long as its slot, the slot as long as its table, and the table as long as this locator.
     ///
     /// Inlined into the caller's module, with the functions that resolve, because the caller's compiler knows how to copy
     /// its service; what the search looks like stays here.
     @inlinable @inline(__always)
-    func readyStorage<Service>(_ type: Service.Type, name: String?) -> UnsafeRawPointer? {
+    func look<Service>(for type: Service.Type, name: String?) -> Found {
         // Most registrations have no name: their search handles one word and nothing that is counted.
-        guard let name else { return readyStorage(word: UInt(bitPattern: ObjectIdentifier(type))) }
-        return readyStorage(type: ObjectIdentifier(type), name: name)
+        guard let name else { return look(forWord: UInt(bitPattern: ObjectIdentifier(type))) }
+        return look(for: ObjectIdentifier(type), name: name)
     }
 
     @usableFromInline @inline(never)
-    func readyStorage(type: ObjectIdentifier, name: String) -> UnsafeRawPointer? {
+    func look(for type: ObjectIdentifier, name: String) -> Found {
         let key = ServiceKey(type, name: name)
-        return RegistrationTable.nearestSlot(for: key, from: table.root).flatMap(readyStorage)
+        return Found(RegistrationTable.nearestSlot(for: key, from: table.root))
     }
 
     @usableFromInline @inline(never)
-    func readyStorage(word: UInt) -> UnsafeRawPointer? {
-        guard let found = RegistrationTable.nearestSlot(forWord: word, from: table.root) else { return nil }
-        return readyStorage(found)
-    }
-
-    @inline(__always)
-    private func readyStorage(_ found: Unmanaged<Slot>) -> UnsafeRawPointer? {
-        // The table owns the slot and the caller keeps the locator, so a retain would be wasted.
-        found._withUnsafeGuaranteedRef { slot in
-            guard slot.isReady, tracedFactories.load(ordering: .relaxed) == 0 else { return nil }
-            return slot.storage.map { UnsafeRawPointer($0) }
-        }
+    func look(forWord word: UInt) -> Found {
+        Found(RegistrationTable.nearestSlot(forWord: word, from: table.root))
     }
 
     // MARK: Asking the slot
@@ -147,42 +139,36 @@ extension ServiceLocator {
     /// Apart from `resolve`, so that a resolve that finds its service at once does not prepare for an optional one.
     @inlinable @inline(never)
     func resolveElse<Service: Sendable>(
-        _ type: Service.Type, name: String?
+        _ type: Service.Type, name: String?, _ found: Found
     ) throws(ServiceLocatorError) -> Service {
-        if let service = try find(type, name: name) { return service }
+        if let service = try find(type, name: name, found) { return service }
         throw missing(type, name: name)
     }
 
-    /// Searches again, asking the slots that are found. Nil if no locator has the service.
+    /// Asks the slot that was found, and then searches on. Nil if no locator has the service.
     @inlinable @inline(__always)
     func find<Service: Sendable>(
-        _ type: Service.Type, name: String?
+        _ type: Service.Type, name: String?, _ found: Found
     ) throws(ServiceLocatorError) -> Service? {
         try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
-            try fill(memory, type: ObjectIdentifier(type), name: name)
+            try fill(memory, type: ObjectIdentifier(type), name: name, found)
         }
     }
 
     /// Fills memory for a service of `type`; false if no locator has it.
     @usableFromInline @inline(never)
     func fill(
-        _ memory: UnsafeMutableRawPointer, type: ObjectIdentifier, name: String?
+        _ memory: UnsafeMutableRawPointer, type: ObjectIdentifier, name: String?, _ found: Found
     ) throws(ServiceLocatorError) -> Bool {
-        if name == nil,
-            let found = RegistrationTable.nearestSlot(forWord: UInt(bitPattern: type), from: table.root),
-            try askNearest(found, memory)
-        {
-            return true
-        }
+        if let slot = found.slot, try ask(slot, memory) { return true }
         return try fill(memory, key: ServiceKey(type, name: name), arguments: nil, requester: self)
     }
 
     /// Asks the slot that a search without a lock has found; false leaves the search to one that can go on.
     ///
     /// Neither the slot nor its owner is retained: this locator keeps its parents, and each of them its slots.
-    private func askNearest(
-        _ found: Unmanaged<Slot>, _ memory: UnsafeMutableRawPointer
-    ) throws(ServiceLocatorError) -> Bool {
+    @inline(__always)
+    private func ask(_ found: Unmanaged<Slot>, _ memory: UnsafeMutableRawPointer) throws(ServiceLocatorError) -> Bool {
         guard tracedFactories.load(ordering: .relaxed) == 0 else { return false }
         let result = found._withUnsafeGuaranteedRef { slot -> Result<Bool, ServiceLocatorError> in
             if slot.provideAtOnce(into: memory) { return .success(true) }

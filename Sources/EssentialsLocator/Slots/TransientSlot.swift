@@ -7,11 +7,11 @@ final class TransientSlot: Slot, @unchecked Sendable {
     private let origin: TransientOrigin
     private let run = TransientRun(maximumDepth: 1)
 
-    init<Service: Sendable>(
-        _ type: Service.Type, name: String?, site: RegistrationSite, origin: TransientOrigin,
-        factory: @escaping @Sendable (ServiceLocator) throws -> Service
+    init(
+        _ type: Any.Type, name: String?, site: RegistrationSite, origin: TransientOrigin,
+        build: @escaping @Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void
     ) {
-        build = { locator, memory in memory.initializeMemory(as: Service.self, to: try factory(locator)) }
+        self.build = build
         self.origin = origin
         super.init(type: type, name: name, site: site, kind: .transient, state: .dynamic)
     }

@@ -2,7 +2,7 @@ extension ServiceLocator {
     /// Registers an object by its own class, without retaining it.
     ///
     /// See ``registerWeak(_:as:named:whenGone:fileID:line:conversion:)``.
-    @discardableResult
+    @discardableResult @inlinable
     public func registerWeak<Service: AnyObject & Sendable>(
         _ object: Service, named name: String? = nil, whenGone fallback: WeakFallback = .parent,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -34,22 +34,31 @@ extension ServiceLocator {
     ///   - conversion: Always `{ $0 }`: with it the compiler checks that the object is of the type.
     /// - Returns: What ``unregister(_:)`` takes it away by.
     /// - Throws: What ``register(_:as:named:fileID:line:)`` throws.
-    @discardableResult
+    @discardableResult @inlinable
     public func registerWeak<Object: AnyObject & Sendable, Service: Sendable>(
         _ object: Object, as type: Service.Type, named name: String? = nil,
         whenGone fallback: WeakFallback = .parent, fileID: StaticString = #fileID, line: UInt = #line,
         conversion: @escaping @Sendable (consuming Object) -> Service
     ) throws(ServiceLocatorError) -> Registration {
-        let site = RegistrationSite(fileID: fileID, line: line)
         let reference = WeakReference(object)
-        return try add(
-            WeakSlot(type, name: name, site: site, fallback: fallback) { memory in
-                guard let object = reference.object else { return false }
-                guard let memory else { return true }
-                // Handed on and not copied: counting a weakly referenced object costs three times as much as others.
-                memory.initializeMemory(as: Service.self, to: conversion(consume object))
-                return true
-            })
+        return try addWeak(type, named: name, whenGone: fallback, fileID: fileID, line: line) { memory in
+            guard let object = reference.object else { return false }
+            guard let memory else { return true }
+            // Handed on and not copied: counting a weakly referenced object costs three times as much as others.
+            memory.initializeMemory(as: Service.self, to: conversion(consume object))
+            return true
+        }
+    }
+
+    /// Apart from `registerWeak`, whose closure is compiled in the caller's module, where the types are known.
+    @usableFromInline
+    func addWeak(
+        _ type: Any.Type, named name: String?, whenGone fallback: WeakFallback,
+        fileID: StaticString, line: UInt,
+        load: @escaping @Sendable (_ memory: UnsafeMutableRawPointer?) -> Bool
+    ) throws(ServiceLocatorError) -> Registration {
+        let site = RegistrationSite(fileID: fileID, line: line)
+        return try add(WeakSlot(type, name: name, site: site, fallback: fallback, load: load))
     }
 
     /// Registers a proxy for an object that neither the locator nor anyone who resolves retains.
