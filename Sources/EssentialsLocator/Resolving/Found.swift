@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What a search without a lock has found: a service to be copied, a slot to be asked, or nothing.
 ///
 /// One word, so that it comes back in a register: the address of the service's memory, or that of the slot with the lowest
@@ -9,15 +7,14 @@ struct Found {
     @usableFromInline
     let word: UInt
 
+    @inline(__always)
     init(_ slot: Unmanaged<Slot>?) {
         guard let slot else {
             word = 0
             return
         }
-        let storage = slot._withUnsafeGuaranteedRef { slot in
-            slot.isReady && tracedFactories.load(ordering: .relaxed) == 0 ? slot.storage : nil
-        }
-        word = storage.map { UInt(bitPattern: $0) } ?? UInt(bitPattern: slot.toOpaque()) | 1
+        let ready = slot._withUnsafeGuaranteedRef { $0.readyWord }
+        word = ready != 0 ? ready : UInt(bitPattern: slot.toOpaque()) | 1
     }
 
     /// The memory of a service that is simply there.

@@ -77,6 +77,13 @@ class Slot: @unchecked Sendable {
     /// Says whose this is going to be, before it is published.
     final func belongs(to locator: ServiceLocator) { owner = .passUnretained(locator) }
 
+    /// The address of a service that may be copied without asking any further, 0 if there is none.
+    @inline(__always)
+    final var readyWord: UInt {
+        guard isReady, tracedFactories.load(ordering: .relaxed) == 0 else { return 0 }
+        return UInt(bitPattern: storage)
+    }
+
     /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
     final var isStored: Bool { builtAt.load(ordering: .acquiring) > 0 }
 
