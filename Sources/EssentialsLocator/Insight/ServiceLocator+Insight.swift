@@ -51,10 +51,9 @@ extension ServiceLocator {
         // What was removed or replaced since, or lives in a locator beside this chain.
         var others: [ServiceGraph.Registration] = []
         for dependency in needed where known.insert(dependency.id).inserted {
-            let label = "\(dependency.label) in \"\(dependency.locator)\""
             others.append(
                 ServiceGraph.Registration(
-                    id: dependency.id, type: label, name: nil, kind: .strong, state: .elsewhere, site: ""))
+                    id: dependency.id, type: dependency.label, name: nil, kind: .strong, state: .elsewhere, site: ""))
         }
         return ServiceGraph(locators: locators, elsewhere: others, edges: edges)
     }

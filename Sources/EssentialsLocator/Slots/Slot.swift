@@ -220,6 +220,10 @@ struct Dependency: Sendable {
     static let limit = 256
 
     let id: UInt64
-    let label: String
+    /// Type and name, of which a label is made only when somebody looks: that takes longer than building a service.
+    let type: Any.Type
+    let name: String?
     let locator: String
+
+    var label: String { "\(Slot.label(Slot.typeName(type), name: name)) in \"\(locator)\"" }
 }
