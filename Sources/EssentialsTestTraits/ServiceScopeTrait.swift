@@ -10,7 +10,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// The scope is a child that is ``EssentialsLocator/ServiceLocator/current`` while the test runs, so tests that run at the
+/// The scope is a child that is `ServiceLocator.current` while the test runs, so tests that run at the
 /// same time do not see each other's doubles. It is closed after the test, also after a failing one. Then every service
 /// that is `Closeable` and lives in a scope below it that nobody closed is recorded as an issue, with the line where it
 /// was registered; so is one whose scope was dropped without closing.

@@ -94,7 +94,7 @@ public struct Assembly: Sendable {
     ///   - name: The locator's; the group's own if nil.
     ///   - parent: The locator's parent.
     ///   - doubles: Groups whose registrations take the place of these; those that come last win.
-    /// - Throws: What ``install(in:)`` throws.
+    /// - Throws: What ``install(in:overriding:)`` throws.
     public func makeLocator(
         name: String? = nil, parent: ServiceLocator? = nil, overriding doubles: [Assembly] = []
     ) throws(ServiceLocatorError) -> ServiceLocator {
