@@ -28,8 +28,7 @@ extension ServiceLocator {
     /// own locator, or one whose closing waits for it, does not wait for itself: its service is told when it is built. A
     /// service that closes its own locator from its `close()` does wait for itself, for ever.
     public func close() async {
-        guard let slots = table.close() else { return await awaitClosed() }
-        let node = closingNode() ?? WaitNode("")
+        guard let slots = table.close(), let node = closingNode() else { return await awaitClosed() }
         let asking = AsyncAttempt.running?.node
         // A factory that closes is waited for by nobody that it waits for itself. Refused by nothing, since the closing
         // waits for nothing yet.

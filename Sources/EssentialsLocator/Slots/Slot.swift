@@ -6,7 +6,8 @@ import Synchronization
 /// attempt that began on the old one ends on the old one and cannot overwrite the new.
 ///
 /// `@unchecked Sendable`: the stored properties are constants once the slot is published, all of `Sendable` types but
-/// `storage` and `owner`. The owner is only compared and used by those who keep it alive. What `storage` points to is the business of the subclasses, ``ServiceSlot`` first, which argue for it.
+/// `storage` and `owner`. The owner is used only by those who keep it alive. What `storage` points to is the business of
+/// the one subclass that has it, ``ServiceSlot``, which argues for it.
 class Slot: @unchecked Sendable {
     /// How far the registration has come.
     enum State: UInt8, AtomicRepresentable {
@@ -163,7 +164,9 @@ class Slot: @unchecked Sendable {
     }
 
     /// Builds or checks what is registered; nil if nothing is wrong.
-    func check(owner: ServiceLocator) async -> ServiceLocatorError? { nil }
+    func check(owner: ServiceLocator) async -> ServiceLocatorError? {
+        isGone ? .serviceGone(label(in: owner), site: site) : nil
+    }
 
     // MARK: Texts
 

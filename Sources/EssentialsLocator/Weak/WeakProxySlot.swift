@@ -35,8 +35,4 @@ final class WeakProxySlot: ServiceSlot, @unchecked Sendable {
 
     /// The proxy is not the service, and its object is not the locator's to close.
     override var closeable: (any Closeable)? { nil }
-
-    override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
-        isGone ? .serviceGone(label(in: owner), site: site) : nil
-    }
 }

@@ -37,8 +37,4 @@ final class WeakSlot: Slot, @unchecked Sendable {
         func service<Service>(_ type: Service.Type) -> Any? { try? ServiceMemory.fill(type) { load($0) } }
         return _openExistential(type, do: service)
     }
-
-    override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
-        isGone ? .serviceGone(label(in: owner), site: site) : nil
-    }
 }
