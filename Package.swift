@@ -46,7 +46,7 @@ let package = Package(
         .target(name: "EssentialsRequests", dependencies: ["EssentialsHTTP", logging], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
-            name: "EssentialsTestKit", dependencies: ["EssentialsHTTP", "EssentialsLocator", "CEssentialsTest"],
+            name: "EssentialsTestKit", dependencies: ["EssentialsHTTP", "CEssentialsTest"],
             swiftSettings: settings),
         .target(name: "EssentialsTestTraits", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .target(

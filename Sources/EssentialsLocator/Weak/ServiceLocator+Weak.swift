@@ -7,8 +7,13 @@ extension ServiceLocator {
         _ object: Service, named name: String? = nil, whenGone fallback: WeakFallback = .parent,
         fileID: StaticString = #fileID, line: UInt = #line
     ) throws(ServiceLocatorError) -> Registration {
-        try registerWeak(
-            object, as: Service.self, named: name, whenGone: fallback, fileID: fileID, line: line, conversion: { $0 })
+        let reference = WeakReference(object)
+        // Not by way of a conversion, whose call each resolve would pay for.
+        return try addWeak(Service.self, named: name, whenGone: fallback, fileID: fileID, line: line) { memory in
+            guard let object = reference.object else { return false }
+            memory?.initializeMemory(as: Service.self, to: consume object)
+            return true
+        }
     }
 
     /// Registers an object for a type, without retaining it.

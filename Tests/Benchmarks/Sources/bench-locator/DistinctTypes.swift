@@ -7,11 +7,6 @@ struct Tagged<A, B, C>: DistinctType {
     let service: any MeasuredService
 }
 
-/// Types of the same making as `Tagged` that no locator has seen.
-struct Untouched<A, B, C>: DistinctType {
-    let service: any MeasuredService
-}
-
 /// One of many types that are registered as themselves.
 protocol DistinctType: Sendable {
     init(service: any MeasuredService)
@@ -62,15 +57,6 @@ enum DistinctTypes {
         }
     }
 
-    /// Hands over all `Untouched` types. The first time this has the runtime make them.
-    static func forEachUntouched(_ body: (any DistinctType.Type) throws -> Void) rethrows {
-        for first in digits {
-            for second in digits {
-                for third in digits { try body(untouched(first, second, third)) }
-            }
-        }
-    }
-
     /// The first so many `Tagged` types.
     static func tagged(_ count: Int) -> [any DistinctType.Type] {
         var types: [any DistinctType.Type] = []
@@ -83,11 +69,5 @@ enum DistinctTypes {
         _: A.Type, _: B.Type, _: C.Type
     ) -> any DistinctType.Type {
         Tagged<A, B, C>.self
-    }
-
-    private static func untouched<A, B, C>(
-        _: A.Type, _: B.Type, _: C.Type
-    ) -> any DistinctType.Type {
-        Untouched<A, B, C>.self
     }
 }
