@@ -64,14 +64,25 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_PROTOCOL);
         return 0;
     }
-    if (status < 200) {
-        transfer->head.count = 0; // informational: the final head is still to come
+    if (status < 200) { // the final head is still to come
+        ce_bytes_append(&transfer->informational, transfer->head.data, transfer->head.count, transfer->head.count);
+        transfer->head.count = 0;
     } else {
         transfer->status = (int)status;
         transfer->head_done = true;
         if (transfer->streaming) ce_transfer_touch(transfer);
     }
     return count;
+}
+
+// Whether a compressed body has unpacked to more than its size allows. Small ones may: a page of blanks is no attack.
+static bool expands_too_far(const ce_transfer *transfer, size_t count) {
+    if (!transfer->expansion_limit || !transfer->decompress) return false;
+    size_t total = transfer->body_total + count;
+    if (total <= CE_EXPANSION_FLOOR) return false;
+    curl_off_t received = 0;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &received) != CURLE_OK || received <= 0) return false;
+    return total / transfer->expansion_limit > (uint64_t)received;
 }
 
 static size_t collect(ce_transfer *transfer, const char *data, size_t count) {
@@ -116,6 +127,12 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
     size_t count = size * items;
     if (count == 0) return 0;
+    if (transfer->draining) {
+        if (count > transfer->drain_left) return CURL_WRITEFUNC_ERROR;
+        transfer->drain_left -= count;
+        return count;
+    }
+    if (expands_too_far(transfer, count)) return refuse(transfer, CE_REFUSED_EXPANSION);
     return transfer->streaming ? stream(transfer, data, count) : collect(transfer, data, count);
 }
 
@@ -130,11 +147,45 @@ ce_bytes ce_transfer_take_chunk(ce_transfer *transfer, bool partial) {
     return (ce_bytes){0};
 }
 
+bool ce_transfer_drain(ce_transfer *transfer, size_t maximum) {
+    // Ending one HTTP/2 stream costs its connection nothing.
+    if (!transfer->streaming || !transfer->head_done || ce_transfer_http_version(transfer) >= 20) return false;
+    curl_off_t expected = -1, received = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+    curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+    if (expected >= 0 && (uint64_t)(expected > received ? expected - received : 0) > maximum) return false;
+    for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, true)).data;) free(chunk.data);
+    transfer->draining = true;
+    transfer->drain_left = maximum;
+    return ce_transfer_pause_receiving(transfer, false) == 0;
+}
+
 // MARK: Request
+
+// A sending that begins anew, after a kept connection turned out dead. Only what is lent can be read again.
+int ce_on_seek(void *user, curl_off_t offset, int origin) {
+    ce_transfer *transfer = user;
+    if (!transfer->read_body || origin != SEEK_SET || offset < 0 || offset > transfer->upload_left) {
+        return CURL_SEEKFUNC_FAIL;
+    }
+    transfer->lent_offset = offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+static size_t read_lent(ce_transfer *transfer, char *buffer, size_t size) {
+    // libcurl was told the length, so that is where it stops asking.
+    int64_t left = transfer->upload_left - transfer->lent_offset;
+    size_t count = left < (int64_t)size ? (size_t)left : size;
+    if (count) transfer->read_body(transfer->owner, transfer->lent_offset, buffer, count);
+    transfer->lent_offset += (int64_t)count;
+    if (transfer->lent_offset == transfer->upload_left) transfer->sent_us = ce_now_us();
+    return count;
+}
 
 size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
     ce_transfer *transfer = user;
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    if (transfer->read_body) return read_lent(transfer, buffer, size * items);
     if (transfer->upload_failed) {
         refuse(transfer, CE_REFUSED_UPLOAD);
         return CURL_READFUNC_ABORT;
@@ -148,7 +199,10 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
         return CURL_READFUNC_ABORT;
     }
     if (left == 0) {
-        if (transfer->upload_ended) return 0;
+        if (transfer->upload_ended) {
+            transfer->sent_us = ce_now_us();
+            return 0;
+        }
         transfer->send_paused = true;
         transfer->upload_wanted = true;
         ce_transfer_touch(transfer);
@@ -158,6 +212,7 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
     memcpy(buffer, transfer->upload.data + transfer->upload_offset, count);
     transfer->upload_offset += count;
     if (transfer->upload_left >= 0) transfer->upload_left -= (int64_t)count;
+    if (transfer->upload_left == 0) transfer->sent_us = ce_now_us();
     return count;
 }
 

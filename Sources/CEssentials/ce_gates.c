@@ -279,5 +279,6 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
     }
     transfer->send_count++;
+    transfer->lent_offset = 0;
     return CURL_PREREQFUNC_OK;
 }

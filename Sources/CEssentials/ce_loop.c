@@ -42,6 +42,12 @@ int64_t ce_now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t ce_now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 int64_t ce_loop_now_ms(const ce_loop *loop) { return loop->now_ms; }
 
 int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
@@ -50,7 +56,34 @@ void ce_wakeup_signal(int wakeup_fd) { eventfd_write(wakeup_fd, 1); }
 
 void ce_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-ce_loop *ce_loop_create(int wakeup_fd) {
+static bool copy_text(const char **text) {
+    if (!*text) return true;
+    *text = strdup(*text);
+    return *text != NULL;
+}
+
+static void free_settings(ce_loop *loop) {
+    curl_slist_free_all(loop->resolve);
+    free((char *)loop->settings.unix_socket);
+    free((char *)loop->settings.interface);
+}
+
+static bool copy_settings(ce_loop *loop, const ce_settings *settings) {
+    loop->settings = *settings;
+    loop->settings.resolve = NULL;
+    loop->settings.interface = NULL;
+    if (!copy_text(&loop->settings.unix_socket)) return false;
+    loop->settings.interface = settings->interface;
+    if (!copy_text(&loop->settings.interface)) return false;
+    for (const char *entry = settings->resolve; entry && *entry; entry += strlen(entry) + 1) {
+        struct curl_slist *longer = curl_slist_append(loop->resolve, entry);
+        if (!longer) return false;
+        loop->resolve = longer;
+    }
+    return true;
+}
+
+ce_loop *ce_loop_create(int wakeup_fd, const ce_settings *settings) {
     ce_loop *loop = calloc(1, sizeof *loop);
     if (!loop) return NULL;
     loop->wakeup = wakeup_fd;
@@ -58,10 +91,10 @@ ce_loop *ce_loop_create(int wakeup_fd) {
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     // Edge-triggered and never read: each write to the eventfd is one event.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wakeup_fd};
-    if (loop->epoll < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, wakeup_fd, &event) != 0) {
+    if (loop->epoll < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, wakeup_fd, &event) != 0 ||
+        !copy_settings(loop, settings)) {
         int saved = errno;
-        if (loop->epoll >= 0) close(loop->epoll);
-        free(loop);
+        ce_loop_destroy(loop);
         errno = saved;
         return NULL;
     }
@@ -70,7 +103,8 @@ ce_loop *ce_loop_create(int wakeup_fd) {
 
 void ce_loop_destroy(ce_loop *loop) {
     if (!loop) return;
-    close(loop->epoll);
+    if (loop->epoll >= 0) close(loop->epoll);
+    free_settings(loop);
     free(loop->sockets);
     free(loop);
 }
@@ -259,28 +293,55 @@ int ce_loop_wait(ce_loop *loop, int maximum_ms) {
 
 // MARK: Multi handles
 
-static bool configure_multi(ce_multi *multi, long connection_cache) {
+struct ce_share {
+    CURLSH *curl;
+    unsigned references; // one thread uses it, and its sessions need no locks
+};
+
+static struct ce_share *make_share(void) {
+    struct ce_share *share = calloc(1, sizeof *share);
+    if (!share) return NULL;
+    share->references = 1;
+    share->curl = curl_share_init();
+    if (share->curl && curl_share_setopt(share->curl, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK) {
+        return share;
+    }
+    if (share->curl) curl_share_cleanup(share->curl);
+    free(share);
+    return NULL;
+}
+
+static void release_share(struct ce_share *share) {
+    if (!share || --share->references > 0) return;
+    curl_share_cleanup(share->curl);
+    free(share);
+}
+
+CURLSH *ce_multi_share(const ce_multi *multi) { return multi->share->curl; }
+
+static bool configure_multi(ce_multi *multi) {
+    const ce_settings *settings = &multi->loop->settings;
     CURLM *curl = multi->curl;
     return curl_multi_setopt(curl, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
            curl_multi_setopt(curl, CURLMOPT_SOCKETDATA, multi) == CURLM_OK &&
            curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
            curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
            curl_multi_setopt(curl, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX) == CURLM_OK &&
-           curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, connection_cache) == CURLM_OK &&
-           // One thread uses the share, so it needs no locks.
-           curl_share_setopt(multi->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK;
+           curl_multi_setopt(curl, CURLMOPT_MAX_CONCURRENT_STREAMS, settings->streams_per_connection) == CURLM_OK &&
+           curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, settings->connection_cache) == CURLM_OK;
 }
 
-ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, long connection_cache) {
+ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, ce_multi *sibling) {
     ce_multi *multi = calloc(1, sizeof *multi);
     if (!multi) return NULL;
     multi->loop = loop;
     multi->timer_ms = -1;
     multi->curl = curl_multi_init();
-    multi->share = curl_share_init();
-    if (!multi->curl || !multi->share || !configure_multi(multi, connection_cache)) {
+    if (sibling) sibling->share->references++;
+    multi->share = sibling ? sibling->share : make_share();
+    if (!multi->curl || !multi->share || !configure_multi(multi)) {
         if (multi->curl) curl_multi_cleanup(multi->curl);
-        if (multi->share) curl_share_cleanup(multi->share);
+        release_share(multi->share);
         free(multi);
         return NULL;
     }
@@ -300,7 +361,7 @@ void ce_multi_destroy(ce_multi *multi) {
         }
     }
     curl_multi_cleanup(multi->curl); // closes pooled connections, which still use the share
-    curl_share_cleanup(multi->share);
+    release_share(multi->share);
     ce_trust_release(multi->trust);
     free(multi);
 }

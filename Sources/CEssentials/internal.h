@@ -47,7 +47,7 @@ typedef struct ce_connection {
 ce_connection *ce_connection_create(ce_trust *trust, const char *host, bool host_is_address);
 void ce_connection_release(ce_connection *connection);
 
-enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16 };
+enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
 
 struct ce_transfer {
     CURL *easy;
@@ -56,7 +56,7 @@ struct ce_transfer {
     char *target;
     char *method;
     struct curl_slist *headers;
-    struct curl_slist *resolve;
+    char *proxy, *proxy_user, *proxy_password;
     long buffer_size;
     bool decompress, decompress_known, has_post_fields;
     char *header_lines; // what `headers` holds
@@ -75,9 +75,13 @@ struct ce_transfer {
 
     int status;
     bool head_done;
-    ce_bytes head, body, trailers;
+    ce_bytes head, body, trailers, informational;
     size_t head_limit, body_limit;
     size_t body_total, head_total;
+    unsigned expansion_limit;
+    bool draining;
+    size_t drain_left;
+    int64_t started_us, sent_us; // monotonic
     int64_t last_activity_ms;
     int64_t moved_bytes; // when libcurl was last asked
 
@@ -92,6 +96,8 @@ struct ce_transfer {
     ce_bytes chunks[CE_CHUNKS_MAXIMUM];
     unsigned chunk_first, chunk_count;
     bool receive_paused, send_paused;
+    void (*read_body)(void *owner, int64_t offset, void *buffer, size_t size);
+    int64_t lent_offset;
     ce_bytes upload;
     size_t upload_offset;
     int64_t upload_left; // of the announced length; -1 when none was
@@ -103,7 +109,7 @@ struct ce_transfer {
 struct ce_multi {
     ce_loop *loop;
     CURLM *curl;
-    CURLSH *share;
+    struct ce_share *share; // of TLS sessions, with its siblings
     ce_trust *trust;
     int64_t timer_ms; // monotonic; -1 for none
     int running;
@@ -113,6 +119,8 @@ struct ce_multi {
 struct ce_loop {
     int epoll;
     int wakeup;
+    ce_settings settings; // its texts are owned
+    struct curl_slist *resolve;
     int64_t now_ms;
     ce_multi *multis;
     struct ce_socket *sockets; // by file descriptor
@@ -121,7 +129,15 @@ struct ce_loop {
     ce_transfer *touched_first, *touched_last;
 };
 
+CURLSH *ce_multi_share(const ce_multi *multi);
 void ce_transfer_touch(ce_transfer *transfer);
+int64_t ce_now_us(void);
+
+// Easy options.
+bool ce_options_set_once(ce_transfer *transfer);
+// The name of the option that libcurl refused, or NULL.
+const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code);
+void ce_options_free(ce_transfer *transfer);
 
 // Callbacks that ce_transfer.c installs and other files define.
 curl_socket_t ce_open_socket(void *loop, curlsocktype purpose, struct curl_sockaddr *address);

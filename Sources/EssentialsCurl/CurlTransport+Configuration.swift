@@ -4,8 +4,37 @@ public import Logging
 extension CurlTransport {
     /// What holds for every request of a transport.
     public struct Configuration: Sendable {
+        /// How many connections to one origin are used at the same time; further requests wait. 256. An origin that
+        /// speaks HTTP/2 gets ``streamsPerConnection`` times as many requests at once.
+        public var connectionsPerOrigin: Int = 256
+        /// How many requests are in flight at the same time; further ones wait. 2,048.
+        public var requestsInFlight: Int = 2_048
+        /// How many requests may wait; one more fails as `queueFull`. 10,000.
+        public var queueLimit: Int = 10_000
+        /// How many requests share an HTTP/2 connection, if the server allows as many. 100.
+        public var streamsPerConnection: Int = 100
         /// How many idle connections are kept. 256.
         public var connectionCacheSize: Int = 256
+        /// A connection that was idle for longer is not used again. 60 seconds.
+        public var idleLifetime: Duration = .seconds(60)
+        /// A connection older than this is not used again. None.
+        public var connectionLifetime: Duration?
+        /// After this long without traffic the system begins to probe the peer (tcp(7)). 60 seconds; nil for never.
+        public var keepAliveInterval: Duration? = .seconds(60)
+        /// How long a resolved address is remembered. 60 seconds; zero for not at all. Whole seconds.
+        public var addressLifetime: Duration = .seconds(60)
+        /// How much earlier than IPv4 an IPv6 address is tried (RFC 8305, 5). 200 ms.
+        public var happyEyeballsDelay: Duration = .milliseconds(200)
+        /// How many engine threads share the work; all requests to one origin stay on one. The limits above are divided
+        /// among them, but for ``connectionsPerOrigin``. 1.
+        public var shards: Int = 1
+        /// Which proxy a request goes through. What the environment says.
+        public var proxy: ProxyPolicy = .environment
+        /// A Unix-domain socket that every request goes to, whatever its URL's host: a path, or `@` and a name in the
+        /// abstract namespace (unix(7)). None.
+        public var unixSocket: String?
+        /// The network interface or local address to send from, such as `eth0` or `192.0.2.1`. None.
+        public var networkInterface: String?
         /// Sent as `User-Agent` where the request sets none; nil sends none.
         public var userAgent: String? = "ServiceEssentials"
         /// Addresses that are used instead of name resolution.
@@ -50,14 +79,5 @@ extension CurlTransport {
     public static var libraryVersions: String {
         let facts = LibraryRequirements.facts()
         return "libcurl/\(facts.curlVersion) \(facts.tlsVersion)"
-    }
-}
-
-extension CurlTransport.Configuration {
-    /// The overrides as libcurl reads them: texts with a NUL behind each and one more at the end.
-    var resolveBlock: [CChar]? {
-        guard !addressOverrides.isEmpty else { return nil }
-        let texts = addressOverrides.map { "\($0.host.text):\($0.port):\($0.address)" }
-        return texts.flatMap { Array($0.utf8CString) } + [0]
     }
 }

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import Glibc
 import Logging
 import Synchronization
 
@@ -14,10 +15,16 @@ import Synchronization
 /// judged by the policy again before its first byte. Make one transport and keep it: each costs a thread, an epoll
 /// descriptor and its own connections. Dropping the last reference cancels what runs and ends the thread in the
 /// background; ``shutdown()`` waits for it.
+///
+/// **Fork.** A transport belongs to the process that made it. In a child after fork(2) without exec its thread does not
+/// exist, and ``send(_:)`` fails as `closed`; make a new one there. Every descriptor is closed by exec(2), but for those
+/// that libcurl opens for itself.
 public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let trust: CompiledTrust
-    private let owner: EngineOwner
+    private let proxies: ProxyPolicy
+    private let shards: [EngineOwner]
+    private let generation: Int
 
     /// Makes a transport from a policy.
     ///
@@ -32,19 +39,28 @@ public final class CurlTransport: Transport {
 
     /// Makes a transport from a compiled policy, which several transports may share.
     ///
-    /// - Throws: `connection` when the system gives no descriptor or thread, `invalidRequest` for a user agent that is no
-    ///   header value.
+    /// - Throws: `connection` when the system gives no descriptor or thread, `invalidRequest` for a value of the
+    ///   configuration, or a proxy in the environment, that cannot be used.
     public init(trust: CompiledTrust, configuration: Configuration = Configuration()) throws(RequestFailure) {
-        if let userAgent = configuration.userAgent { _ = try HTTPField.checked(name: "User-Agent", value: userAgent) }
-        self.configuration = configuration
+        self.configuration = try configuration.checked()
         self.trust = trust
-        owner = EngineOwner(try Engine(trust: trust, configuration: configuration))
+        // Read once, here: reading it later would race with whoever changes it.
+        proxies = try configuration.proxy.resolved { name in getenv(name).map { String(cString: $0) } }
+        generation = ProcessGeneration.current
+        var shards: [EngineOwner] = []
+        for _ in 0..<configuration.shards {
+            shards.append(EngineOwner(try Engine(trust: trust, configuration: configuration)))
+        }
+        self.shards = shards
     }
 
     /// Sends a request; as the protocol `Transport` says. Callable from any task; nothing blocks.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        let prepared = try PreparedRequest(request, policy: trust.policy, userAgent: configuration.userAgent)
-        let exchange = makeExchange(prepared)
+        let prepared = try PreparedRequest(
+            request, policy: trust.policy, userAgent: configuration.userAgent, proxies: proxies)
+        guard ProcessGeneration.current == generation else { throw Failures.forked(prepared) }
+        let owner = owner(of: prepared.origin)
+        let exchange = makeExchange(prepared, owner)
         let engine = owner.engine
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -64,25 +80,49 @@ public final class CurlTransport: Transport {
         return try log(outcome, of: prepared).get()
     }
 
-    /// Cancels what runs, closes all connections and waits for the thread's end. Idempotent; from any task.
-    public func shutdown() async {
-        owner.engine.post(.shutdown)
-        await owner.engine.awaitTermination()
+    /// Cancels what runs and waits, closes all connections and waits for the thread's end. Idempotent; from any task.
+    public func shutdown() async { await shutdown(grace: .zero) }
+
+    /// Refuses new requests as `closed`, lets those that run or wait go on for so long, cancels the rest, closes all
+    /// connections and waits for the thread's end. A second call can shorten the grace of the first.
+    public func shutdown(grace: Duration) async {
+        for shard in shards { shard.engine.post(.shutdown(graceMilliseconds: Int64(grace.milliseconds))) }
+        for shard in shards { await shard.engine.awaitTermination() }
     }
 
-    /// How often the engine's thread has gone round its loop.
-    package var turns: Int { owner.engine.turns.load(ordering: .relaxed) }
+    /// How busy the transport is, all its shards together. Asks the engine's threads; zero after a shutdown.
+    public var load: TransportLoad {
+        get async {
+            var sum = TransportLoad()
+            for shard in shards {
+                let load = await shard.engine.load()
+                sum.inFlight += load.inFlight
+                sum.waiting += load.waiting
+                sum.longestWait = max(sum.longestWait, load.longestWait)
+            }
+            return sum
+        }
+    }
 
-    private func makeExchange(_ prepared: PreparedRequest) -> Exchange {
+    /// How often the engine's threads have gone round their loops.
+    package var turns: Int { shards.reduce(0) { $0 + $1.engine.turns.load(ordering: .relaxed) } }
+
+    /// The shard of an origin, which keeps its connections.
+    private func owner(of origin: Origin) -> EngineOwner {
+        shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))]
+    }
+
+    private func makeExchange(_ prepared: PreparedRequest, _ owner: EngineOwner) -> Exchange {
         var upload: UploadPump?
-        if case .stream(_, let open) = prepared.request.body.content { upload = UploadPump(open: open) }
+        if case .stream(_, _, let open) = prepared.request.body.content { upload = UploadPump(open: open) }
         guard prepared.isStreaming else { return Exchange(prepared: prepared, upload: upload, body: nil) }
         let link = ExchangeLink()
         // The reader's hold keeps the engine alive, and not the other way round.
         let pipe = BodyPipe(
             requests: BodyPipe.Requests(
-                read: { [owner] in if let exchange = link.exchange { owner.engine.post(.read(exchange)) } },
-                cancel: { [owner] in if let exchange = link.exchange { owner.engine.cancel(exchange) } }))
+                read: { if let exchange = link.exchange { owner.engine.post(.read(exchange)) } },
+                cancel: { if let exchange = link.exchange { owner.engine.cancel(exchange) } },
+                drop: { if let exchange = link.exchange { owner.engine.post(.drop(exchange)) } }))
         let exchange = Exchange(prepared: prepared, upload: upload, body: pipe)
         link.exchange = exchange
         return exchange
@@ -115,7 +155,7 @@ private final class EngineOwner: Sendable {
     init(_ engine: Engine) { self.engine = engine }
 
     deinit {
-        engine.post(.shutdown)
+        engine.post(.shutdown(graceMilliseconds: 0))
         engine.abandonThread()
     }
 }

@@ -6,7 +6,7 @@ import Testing
     private struct Broken: Error {}
 
     private func source(of body: RequestBody) throws -> RequestBody.Source {
-        guard case .stream(_, let open) = body.content else {
+        guard case .stream(_, _, let open) = body.content else {
             Issue.record("The body is no stream.")
             throw Broken()
         }
@@ -23,7 +23,7 @@ import Testing
     @Test("A stream keeps the length it was given", arguments: [nil, 0, 12])
     func length(length: Int?) throws {
         let body = RequestBody.stream(AsyncStream<Data> { $0.finish() }, length: length)
-        guard case .stream(let given, _) = body.content else {
+        guard case .stream(let given, _, _) = body.content else {
             Issue.record("The body is no stream.")
             return
         }

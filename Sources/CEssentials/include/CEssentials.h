@@ -137,8 +137,24 @@ void ce_wakeup_signal(int wakeup_fd);
 /// Gives the calling thread a name for debuggers.
 void ce_name_thread(const char *_Nonnull name);
 
-/// Makes an epoll loop that also wakes for `wakeup_fd` (borrowed). NULL with errno set when that fails.
-ce_loop *_Nullable ce_loop_create(int wakeup_fd);
+/// What holds for every transfer of a loop.
+typedef struct ce_settings {
+    const char *_Nullable resolve; // "HOST:PORT:ADDRESS" texts, each with a terminating NUL, then an empty one
+    const char *_Nullable unix_socket; // path, or a name in the abstract namespace
+    bool unix_socket_is_abstract;
+    const char *_Nullable interface; // as CURLOPT_INTERFACE reads it
+    long name_lifetime_s;            // how long an address is remembered; -1 for ever
+    long happy_eyeballs_ms;          // head start of IPv6
+    long idle_lifetime_s;            // a connection that was idle for longer is not used again
+    long connection_lifetime_s;      // nor one that is older than this; 0 for none
+    long keep_alive_s;               // idle time before the system probes the peer; 0 for never
+    long connection_cache;           // idle connections that are kept
+    long streams_per_connection;     // HTTP/2
+} ce_settings;
+
+/// Makes an epoll loop that also wakes for `wakeup_fd` (borrowed). `settings` are copied. NULL with errno set when that
+/// fails.
+ce_loop *_Nullable ce_loop_create(int wakeup_fd, const ce_settings *_Nonnull settings);
 /// Every multi must have been destroyed before.
 void ce_loop_destroy(ce_loop *_Nullable loop);
 /// Runs the timers that are due.
@@ -150,8 +166,9 @@ int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
 int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
 int64_t ce_now_ms(void);
 
-/// One libcurl multi handle with its TLS session share. `trust` is retained.
-ce_multi *_Nullable ce_multi_create(ce_loop *_Nonnull loop, ce_trust *_Nonnull trust, long connection_cache);
+/// One libcurl multi handle. `trust` is retained. TLS sessions are shared with `sibling`, which has the same trust; NULL
+/// for none.
+ce_multi *_Nullable ce_multi_create(ce_loop *_Nonnull loop, ce_trust *_Nonnull trust, ce_multi *_Nullable sibling);
 void ce_multi_destroy(ce_multi *_Nullable multi);
 
 /// The next finished transfer, already removed from its multi, or NULL. Call until NULL after every wait.
@@ -170,7 +187,7 @@ typedef struct ce_bytes {
 
 typedef enum ce_http_version { CE_HTTP_ANY = 0, CE_HTTP_1_1 = 1, CE_HTTP_2 = 2 } ce_http_version;
 
-typedef enum ce_body_kind { CE_BODY_NONE = 0, CE_BODY_BYTES = 1, CE_BODY_STREAM = 2 } ce_body_kind;
+typedef enum ce_body_kind { CE_BODY_NONE = 0, CE_BODY_BYTES = 1, CE_BODY_STREAM = 2, CE_BODY_LENT = 3 } ce_body_kind;
 
 /// Everything that varies from request to request. Pointers are borrowed for the call only; those
 /// not marked nullable must be set.
@@ -185,11 +202,19 @@ typedef struct ce_request {
     const char *_Null_unspecified headers; // lines "Name: value", each with a terminating NUL, then an empty one
     size_t headers_size;
     int body_kind; // ce_body_kind
-    const void *_Nullable body;
+    const void *_Nullable body; // CE_BODY_BYTES: copied
     size_t body_size;
-    int64_t body_length; // for a stream: bytes, or -1 for chunked
+    int64_t body_length; // CE_BODY_STREAM and CE_BODY_LENT: bytes, or -1 for chunked
+    /// CE_BODY_LENT: copies a part of the body into `buffer`. Called on the loop's thread with the transfer's owner.
+    void (*_Nullable read_body)(void *_Null_unspecified owner, int64_t offset, void *_Nonnull buffer, size_t size);
     long connect_timeout_ms;
-    long total_timeout_ms; // 0 for none
+    long continue_wait_ms;   // how long a body waits for the 100 that `headers` ask for
+    long minimum_rate;       // bytes a second, averaged over `minimum_rate_s`; 0 for none
+    long minimum_rate_s;
+    unsigned expansion_limit; // how many times its size a compressed body may unpack to; 0 for any
+    const char *_Nullable proxy; // URL without credentials; NULL for none
+    const char *_Nullable proxy_user;
+    const char *_Nullable proxy_password;
     size_t head_limit;
     size_t body_limit;
     int http_version; // ce_http_version
@@ -197,7 +222,6 @@ typedef struct ce_request {
     bool decompress;
     bool streaming;
     bool fresh_connection;
-    const char *_Nullable resolve; // "HOST:PORT:ADDRESS" entries like `headers`, or NULL
 } ce_request;
 
 typedef enum ce_refusal {
@@ -211,10 +235,13 @@ typedef enum ce_refusal {
     CE_REFUSED_UPLOAD,        // the source failed
     CE_REFUSED_UPLOAD_LENGTH, // the source gave more or less than its length
     CE_REFUSED_PROTOCOL,      // a status that HTTP does not know, or that was not asked for
+    CE_REFUSED_EXPANSION,     // a compressed body unpacks to more than its size allows
 } ce_refusal;
 
 typedef struct ce_timings {
-    int64_t resolved_us, connected_us, secured_us, sent_us, first_byte_us, total_us; // since the start; 0: not reached
+    // Since the start; 0: not reached. The request begins at `began_us`; its last byte is known only of lent and
+    // streamed bodies.
+    int64_t resolved_us, connected_us, secured_us, began_us, sent_us, first_byte_us, total_us;
     int64_t body_bytes_received, body_bytes_sent;
     int64_t head_bytes_received, head_bytes_sent;
     long http_version; // 10, 11, 20
@@ -244,11 +271,14 @@ void ce_transfer_set_owner(ce_transfer *_Nonnull transfer, void *_Nullable owner
 void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
 
 int ce_transfer_status(const ce_transfer *_Nonnull transfer); // 0 until a final head has come
+bool ce_transfer_has_first_byte(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
 /// Move a buffer out; the caller frees `data`.
 ce_bytes ce_transfer_take_head(ce_transfer *_Nonnull transfer);
 ce_bytes ce_transfer_take_body(ce_transfer *_Nonnull transfer);
 ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
+/// The heads of informational responses, one after the other.
+ce_bytes ce_transfer_take_informational(ce_transfer *_Nonnull transfer);
 
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
 /// The request gate's verdict; CE_VERDICT_NONE when the transfer never came that far.
@@ -277,6 +307,9 @@ bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 ce_bytes ce_transfer_take_chunk(ce_transfer *_Nonnull transfer, bool partial);
 /// Stops and restarts reading from the peer. Resuming may call the write callback at once. Returns the CURLcode.
 int ce_transfer_pause_receiving(ce_transfer *_Nonnull transfer, bool paused);
+/// Has the rest of the body read and dropped, so that its connection can be used again. False when that would be more
+/// than `maximum` bytes, or is not worth it: end the transfer then. A rest that turns out longer ends it too.
+bool ce_transfer_drain(ce_transfer *_Nonnull transfer, size_t maximum);
 bool ce_transfer_wants_upload(const ce_transfer *_Nonnull transfer);
 /// The next piece of a streamed request body (copied); `size` 0 ends it. Returns the CURLcode, or -1 without memory.
 int ce_transfer_offer_upload(ce_transfer *_Nonnull transfer, const void *_Nullable data, size_t size);

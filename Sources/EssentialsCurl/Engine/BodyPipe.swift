@@ -7,24 +7,11 @@ final class BodyPipe: Sendable {
     static let softLimit = 4
 
     private struct State {
-        /// A taken chunk leaves its place empty at once, so that its memory is not kept with the array.
-        var chunks: [BodyChunk?] = []
-        var first = 0
+        var chunks = Fifo<BodyChunk>()
         var waiter: CheckedContinuation<Void, Never>?
         var end: Result<Void, RequestFailure>?
 
-        var count: Int { chunks.count - first }
-
-        mutating func pop() -> BodyChunk? {
-            guard first < chunks.count else { return nil }
-            let chunk = chunks[first].take()
-            first += 1
-            if first == chunks.count {
-                chunks.removeAll(keepingCapacity: true)
-                first = 0
-            }
-            return chunk
-        }
+        var count: Int { chunks.count }
     }
 
     private let state = Mutex(State())
@@ -35,6 +22,7 @@ final class BodyPipe: Sendable {
     struct Requests: Sendable {
         var read: @Sendable () -> Void
         var cancel: @Sendable () -> Void
+        var drop: @Sendable () -> Void
     }
 
     init(requests: Requests) { self.requests = requests }
@@ -75,7 +63,9 @@ final class BodyPipe: Sendable {
     func next() async throws(RequestFailure) -> BodyChunk? {
         while true {
             let step = state.withLock { state -> Step in
-                if let chunk = state.pop() { return .chunk(chunk, hasRoom: state.count < 2 && state.end == nil) }
+                if let chunk = state.chunks.popFirst() {
+                    return .chunk(chunk, hasRoom: state.count < 2 && state.end == nil)
+                }
                 return state.end.map { .end($0) } ?? .wait
             }
             switch step {
@@ -117,7 +107,7 @@ final class BodyPipe: Sendable {
     var isEnded: Bool { state.withLock { $0.end != nil } }
 }
 
-/// The reader's hold on a streamed body: dropping it unread cancels the transfer.
+/// The reader's hold on a streamed body: dropping it unread ends the transfer.
 final class BodyStream: ResponseBody.Source {
     private let pipe: BodyPipe
 
@@ -130,6 +120,6 @@ final class BodyStream: ResponseBody.Source {
     func cancel() {
         guard !pipe.isEnded else { return }
         pipe.finish(RequestFailure(.cancelled, "The body was dropped before its end.", phase: .receiving))
-        pipe.requests.cancel()
+        pipe.requests.drop()
     }
 }

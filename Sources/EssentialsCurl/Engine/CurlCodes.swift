@@ -10,8 +10,12 @@ enum CurlCodes {
     static let last: Int32 = 99
 
     /// The reason for a code; `detail` is libcurl's own text, which tells apart what shares a code.
-    static func reason(_ code: Int32, detail: String) -> RequestFailure.Reason {
+    ///
+    /// What happens to a request with a proxy before its tunnel stands is the proxy's doing.
+    static func reason(_ code: Int32, detail: String, isProxied: Bool = false) -> RequestFailure.Reason {
         switch code {
+        case 7 where isProxied: .proxy
+        case 56 where isProxied && detail.contains("CONNECT"): .proxy
         case 35 where isVersionMismatch(detail): .tlsTooOld
         // Without a text of its own libcurl means that the session is over, as after a GOAWAY.
         case 16 where detail.hasPrefix("Error in the HTTP2 framing layer"): .interrupted

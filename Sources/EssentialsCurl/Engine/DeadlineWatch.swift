@@ -28,30 +28,61 @@ struct DeadlineWatch {
 struct Deadlines {
     /// What a deadline is about.
     enum Kind {
-        case total, connect, idle
+        case queue, total, connect, firstByte, idle
     }
 
-    private let total: Int64?
-    private let connect: Int64?
+    /// How far the exchange has come, as far as its deadlines care.
+    struct Progress {
+        var isConnected = false
+        var hasFirstByte = false
+        /// When bytes moved last; nil when it is not the peer's turn.
+        var lastActivity: Int64?
+    }
+
+    private var total: Int64?
+    private var queue: Int64?
+    private var connect: Int64?
+    private let connectTimeout: Int64?
+    private let firstByte: Int64?
     private let idle: Int64?
 
     /// Begins to count now.
     init(_ options: TransportOptions, now: Int64) {
         total = options.totalTimeout.map { now + Int64($0.milliseconds) }
-        connect = options.connectTimeout > .zero ? now + Int64(options.connectTimeout.milliseconds) : nil
+        queue = options.queueTimeout.map { now + Int64($0.milliseconds) }
+        connectTimeout = options.connectTimeout > .zero ? Int64(options.connectTimeout.milliseconds) : nil
+        firstByte = options.firstByteTimeout.map { Int64($0.milliseconds) }
         idle = options.idleTimeout.map { Int64($0.milliseconds) }
     }
 
-    /// The deadline that comes first, and when.
-    ///
-    /// - Parameters:
-    ///   - isConnected: Whether the request was sent.
-    ///   - lastActivity: When bytes moved last; nil when it is not the peer's turn.
-    func next(isConnected: Bool, lastActivity: Int64?) -> (kind: Kind, moment: Int64)? {
-        var candidates: [(kind: Kind, moment: Int64)] = []
-        if let total { candidates.append((.total, total)) }
-        if let connect, !isConnected { candidates.append((.connect, connect)) }
-        if let idle, let lastActivity { candidates.append((.idle, lastActivity + idle)) }
-        return candidates.min { $0.moment < $1.moment }
+    /// The exchange waits no longer.
+    mutating func begin(now: Int64) {
+        queue = nil
+        connect = connectTimeout.map { now + $0 }
+    }
+
+    /// Nobody waits for the rest, so it may take no longer than this.
+    mutating func end(by moment: Int64) { total = min(total ?? moment, moment) }
+
+    /// The moment by which an exchange that waits for its turn has to begin, and why.
+    var waiting: (kind: Kind, moment: Int64)? { Self.earlier(queue.map { (.queue, $0) }, total.map { (.total, $0) }) }
+
+    /// The deadline of a running exchange that comes first, and when.
+    func running(_ progress: Progress) -> (kind: Kind, moment: Int64)? {
+        var next: (kind: Kind, moment: Int64)? = total.map { (.total, $0) }
+        if !progress.isConnected { next = Self.earlier(next, connect.map { (.connect, $0) }) }
+        guard let silent = progress.lastActivity else { return next }
+        if progress.isConnected, !progress.hasFirstByte {
+            next = Self.earlier(next, firstByte.map { (.firstByte, silent + $0) })
+        }
+        return Self.earlier(next, idle.map { (.idle, silent + $0) })
+    }
+
+    private static func earlier(
+        _ first: (kind: Kind, moment: Int64)?, _ second: (kind: Kind, moment: Int64)?
+    ) -> (kind: Kind, moment: Int64)? {
+        guard let first else { return second }
+        guard let second else { return first }
+        return second.moment < first.moment ? second : first
     }
 }

@@ -10,17 +10,25 @@ final class Engine: Sendable {
         case cancel(Exchange)
         /// A reader of a streamed body has room, or waits.
         case read(Exchange)
+        /// Nobody will read the rest of a streamed body.
+        case drop(Exchange)
         /// The next piece of a streamed request body; empty at its end.
         case upload(Exchange, [UInt8])
         /// The source of a streamed request body failed.
         case uploadFailed(Exchange)
-        case shutdown
+        /// Somebody wants to know how busy the engine is.
+        case load(CheckedContinuation<TransportLoad, Never>)
+        /// Nothing more will be started, and what runs is cancelled after so long.
+        case shutdown(graceMilliseconds: Int64)
     }
 
     private struct Mailbox {
         var messages: [Message] = []
         var isSleeping = false
+        /// Whether a shutdown was asked for: nothing is started any more.
         var isClosed = false
+        /// Whether the thread has read its last message.
+        var isOver = false
     }
 
     private let mailbox = Mutex(Mailbox())
@@ -41,17 +49,23 @@ final class Engine: Sendable {
     init(trust: CompiledTrust, configuration: CurlTransport.Configuration) throws(RequestFailure) {
         wakeup = ce_wakeup_create()
         guard wakeup >= 0 else { throw Self.noResources("eventfd") }
-        guard let loop = ce_loop_create(wakeup) else { throw Self.noResources("epoll") }
-        guard let multi = ce_multi_create(loop, trust.pointer, configuration.connectionCacheSize) else {
-            ce_loop_destroy(loop)
-            throw RequestFailure(.connection, "libcurl gave no multi handle.", remedy: "Free some memory.")
+        guard let loop = configuration.withSettings({ ce_loop_create(wakeup, &$0) }) else {
+            throw Self.noResources("epoll")
         }
-        let thread = EngineThread(engine: self, trust: trust, configuration: configuration, loop: loop, multi: multi)
-        do {
+        var multis: MultiSet
+        do throws(RequestFailure) {
+            multis = try MultiSet(loop: loop, trust: trust)
+        } catch {
+            ce_loop_destroy(loop)
+            throw error
+        }
+        let thread = EngineThread(
+            engine: self, trust: trust, limits: configuration.limits, loop: loop, multis: multis)
+        do throws(RequestFailure) {
             let handle = try thread.launch()
             termination.withLock { $0.thread = handle }
         } catch {
-            ce_multi_destroy(multi)
+            multis.destroyAll()
             ce_loop_destroy(loop)
             throw error
         }
@@ -74,14 +88,25 @@ final class Engine: Sendable {
     @discardableResult
     func post(_ message: Message) -> Bool {
         let (isAccepted, wakes) = mailbox.withLock { box in
-            guard !box.isClosed else { return (false, false) }
+            guard !box.isOver else { return (false, false) }
+            switch message {
+            case .start where box.isClosed: return (false, false)
+            case .shutdown: box.isClosed = true
+            default: break
+            }
             box.messages.append(message)
-            if case .shutdown = message { box.isClosed = true }
             defer { box.isSleeping = false }
             return (true, box.isSleeping)
         }
         if wakes { ce_wakeup_signal(wakeup) }
         return isAccepted
+    }
+
+    /// How busy the engine is.
+    func load() async -> TransportLoad {
+        await withCheckedContinuation { continuation in
+            if !post(.load(continuation)) { continuation.resume(returning: TransportLoad()) }
+        }
     }
 
     /// Cancels an exchange, whether or not its start has been read.
@@ -126,8 +151,14 @@ final class Engine: Sendable {
         }
     }
 
-    /// The thread is about to return.
+    /// The thread is about to return. Of what is left in the mailbox only questions want an answer.
     func terminated() {
+        let left = mailbox.withLock { box in
+            box.isOver = true
+            defer { box.messages = [] }
+            return box.messages
+        }
+        for case .load(let continuation) in left { continuation.resume(returning: TransportLoad()) }
         let waiters = termination.withLock { state in
             state.isOver = true
             defer { state.waiters = [] }

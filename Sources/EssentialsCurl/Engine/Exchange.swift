@@ -17,7 +17,17 @@ final class Exchange: @unchecked Sendable {
 
     private var outcome: Result<TransportResponse, RequestFailure>?
     var transfer: OpaquePointer?
+    /// Its place among the running ones; -1 while it does not run.
     var slot = -1
+    /// When it came, in monotonic milliseconds, and how long it waited then.
+    var arrival: Int64 = 0
+    var queued: Int64 = 0
+    /// Its origin's lane, and the index of its multi handle.
+    var lane = 0
+    var multi = 0
+    /// Whether it is in its lane's queue, and whether it has a place of its lane's.
+    var isWaiting = false
+    var isAdmitted = false
     var deadlines: Deadlines?
     var askedForUpload = false
     var isFinished = false
@@ -43,4 +53,10 @@ final class Exchange: @unchecked Sendable {
     func takeOutcome() -> Result<TransportResponse, RequestFailure>? {
         isDone.load(ordering: .acquiring) ? outcome.take() : nil
     }
+}
+
+extension Exchange: Hashable {
+    static func == (first: Exchange, second: Exchange) -> Bool { first === second }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

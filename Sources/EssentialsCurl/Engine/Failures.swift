@@ -20,9 +20,13 @@ enum Failures {
         }
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
-        if code == CurlCodes.timedOut { return timedOut(prepared, transfer) }
+        if code == CurlCodes.timedOut {
+            // libcurl's words for the one of its deadlines that is not for connecting.
+            guard detail.hasPrefix("Operation too slow") else { return overdue(.connect, prepared, transfer) }
+            return tooSlow(prepared, phase: phase)
+        }
         if code == CurlCodes.noMemory, prepared.isStreaming { return expandsTooFast(prepared) }
-        let reason = CurlCodes.reason(code, detail: detail)
+        let reason = CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
         return RequestFailure(
             reason, "\(lead(reason, prepared)): \(detail).", phase: phase, host: host,
             attempt: max(1, Int(ce_transfer_send_count(transfer))))
@@ -47,6 +51,7 @@ enum Failures {
         switch reason {
         case .nameResolution: "\(prepared.origin.host) could not be resolved"
         case .connection: "\(prepared.origin) could not be reached"
+        case .proxy: "\(prepared.origin) could not be reached through \(prepared.proxy?.description ?? "the proxy")"
         case .tls, .tlsTooOld: "The TLS connection to \(prepared.origin.authority) failed"
         case .interrupted: "\(prepared.origin) ended the exchange early"
         case .protocolViolation: "\(prepared.origin) broke the rules of HTTP"
@@ -86,6 +91,11 @@ enum Failures {
             return RequestFailure(
                 .protocolViolation, "\(prepared.origin) answered with a status that HTTP does not know here.",
                 phase: .receiving, host: host)
+        case CE_REFUSED_EXPANSION:
+            let factor = prepared.request.options.maximumExpansion ?? 0
+            return RequestFailure(
+                .tooLarge, "The compressed body of \(prepared.origin) unpacks to more than \(factor) times its size.",
+                remedy: "Ask for an uncompressed one, or raise maximumExpansion.", phase: .receiving, host: host)
         default: return noMemory(prepared)
         }
     }
@@ -106,16 +116,21 @@ enum Failures {
             case .total:
                 "The exchange with \(origin) was not over within \(options.totalTimeout ?? .zero)."
             case .connect: "\(origin) could not be connected to within \(options.connectTimeout)."
+            case .queue: "No connection to \(origin) became free within \(options.queueTimeout ?? .zero)."
+            case .firstByte: "\(origin) did not begin to answer within \(options.firstByteTimeout ?? .zero)."
             case .idle: "Nothing moved between here and \(origin) for \(options.idleTimeout ?? .zero)."
             }
         return RequestFailure(
             .timeout, message, phase: phase(of: prepared, transfer), host: origin.host.text)
     }
 
-    private static func timedOut(_ prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure {
-        let elapsed = Duration.microseconds(ce_transfer_timings(transfer).total_us)
-        let isTotal = prepared.request.options.totalTimeout.map { elapsed >= $0 } ?? false
-        return overdue(isTotal ? .total : .connect, prepared, transfer)
+    private static func tooSlow(_ prepared: PreparedRequest, phase: RequestFailure.Phase) -> RequestFailure {
+        let minimum = prepared.request.options.minimumRate
+        return RequestFailure(
+            .timeout,
+            "The exchange with \(prepared.origin) was slower than \(minimum?.bytesPerSecond ?? 0) bytes a second for "
+                + "\(minimum?.period ?? .zero).",
+            phase: phase, host: prepared.origin.host.text)
     }
 
     /// How far a transfer came, read from the moments that libcurl noted.
@@ -141,6 +156,29 @@ enum Failures {
 
     static func closed(_ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(.closed, "The transport was shut down.", phase: .queue, host: prepared.origin.host.text)
+    }
+
+    static func forked(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .closed, "The transport belongs to the process that this one was forked from.",
+            remedy: "Make a transport in this process.", host: prepared.origin.host.text)
+    }
+
+    static func queueFull(_ prepared: PreparedRequest, waiting: Int) -> RequestFailure {
+        RequestFailure(
+            .queueFull, "\(waiting) requests wait for a connection already.",
+            remedy: "Send fewer at once, or raise connectionsPerOrigin, requestsInFlight or queueLimit.", phase: .queue,
+            host: prepared.origin.host.text)
+    }
+
+    /// No connection became free in time.
+    static func waitedTooLong(_ prepared: PreparedRequest, since waited: Int64, queue: Int) -> RequestFailure {
+        RequestFailure(
+            .timeout,
+            "No connection to \(prepared.origin) became free within \(Duration.milliseconds(waited)); "
+                + "\(queue) requests wait.",
+            remedy: "Send fewer at once, raise connectionsPerOrigin, or look for responses that nobody reads.",
+            phase: .queue, host: prepared.origin.host.text)
     }
 
     static func source(_ error: any Error, _ prepared: PreparedRequest) -> RequestFailure {

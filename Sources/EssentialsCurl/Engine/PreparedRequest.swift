@@ -11,7 +11,13 @@ struct PreparedRequest: Sendable {
         var target = 0
         var method = 0
         var headers = 0
+        var proxy: Int?
+        var proxyUser: Int?
+        var proxyPassword: Int?
     }
+
+    /// Bodies up to this size are copied before they are sent; bigger ones are lent.
+    private static let copyLimit = 64 << 10
 
     let request: TransportRequest
     let origin: Origin
@@ -23,11 +29,15 @@ struct PreparedRequest: Sendable {
     private let decompresses: Bool
     let isStreaming: Bool
     private let bodyLimit: Int
+    /// The proxy that it goes through; nil for none.
+    let proxy: Proxy?
 
     /// Checks a request and lays its texts out.
     ///
     /// - Throws: `invalidRequest` for fields that are the transport's, `plaintextRefused` for `http` under pins.
-    init(_ request: TransportRequest, policy: TrustPolicy, userAgent: String?) throws(RequestFailure) {
+    init(
+        _ request: TransportRequest, policy: TrustPolicy, userAgent: String?, proxies: ProxyPolicy = .direct
+    ) throws(RequestFailure) {
         let origin = request.url.origin
         guard origin.scheme == .https || policy.pins.isEmpty else {
             throw RequestFailure(
@@ -35,6 +45,7 @@ struct PreparedRequest: Sendable {
         }
         self.request = request
         self.origin = origin
+        proxy = try proxies.proxy(for: origin)
         (body, bodyKind, bodyLength) = try Self.body(of: request)
         let asksForEncoding = request.headerFields[.acceptEncoding] != nil
         decompresses = request.options.decompresses && !asksForEncoding
@@ -52,6 +63,7 @@ struct PreparedRequest: Sendable {
         Self.append(request.url.target, to: &texts)
         offsets.method = texts.count
         Self.append(request.method.rawValue, to: &texts)
+        if let proxy { Self.append(proxy, to: &texts, &offsets) }
         offsets.headers = texts.count
         try Self.appendHeaders(of: request, bodyKind: bodyKind, userAgent: userAgent, to: &texts)
         self.texts = texts
@@ -60,32 +72,38 @@ struct PreparedRequest: Sendable {
 
     /// Lends the request to libcurl's side. The pointers in it are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, freshConnection: Bool, resolve: [CChar]?,
-        _ body: (inout ce_request) -> Result
+        waitsForMultiplexing: Bool, freshConnection: Bool, _ body: (inout ce_request) -> Result
     ) -> Result {
         texts.withUnsafeBytes { texts in
-            (self.body ?? Data()).withUnsafeBytes { bytes in
-                (resolve ?? [0, 0]).withUnsafeBufferPointer { overrides in
-                    guard let base = texts.baseAddress?.assumingMemoryBound(to: CChar.self) else {
-                        preconditionFailure("the block is never empty")
-                    }
-                    var request = ce_request()
-                    request.origin = base
-                    request.host = base + offsets.host
-                    request.target = base + offsets.target
-                    request.method = base + offsets.method
-                    request.headers = base + offsets.headers
-                    request.headers_size = texts.count - offsets.headers
-                    request.resolve = resolve == nil ? nil : overrides.baseAddress
-                    request.body = bytes.baseAddress
-                    request.body_size = bytes.count
-                    fill(&request)
-                    request.wait_for_multiplexing = waitsForMultiplexing
-                    request.fresh_connection = freshConnection
-                    return body(&request)
+            (bodyKind == CE_BODY_BYTES ? self.body ?? Data() : Data()).withUnsafeBytes { bytes in
+                guard let base = texts.baseAddress?.assumingMemoryBound(to: CChar.self) else {
+                    preconditionFailure("the block is never empty")
                 }
+                var request = ce_request()
+                request.origin = base
+                request.host = base + offsets.host
+                request.target = base + offsets.target
+                request.method = base + offsets.method
+                request.headers = base + offsets.headers
+                request.headers_size = texts.count - offsets.headers
+                request.proxy = offsets.proxy.map { base + $0 }
+                request.proxy_user = offsets.proxyUser.map { base + $0 }
+                request.proxy_password = offsets.proxyPassword.map { base + $0 }
+                request.body = bytes.baseAddress
+                request.body_size = bytes.count
+                fill(&request)
+                request.wait_for_multiplexing = waitsForMultiplexing
+                request.fresh_connection = freshConnection
+                return body(&request)
             }
         }
+    }
+
+    /// Copies a part of a lent body. The caller stays within its length.
+    func copyBody(from offset: Int, count: Int, to target: UnsafeMutableRawPointer) {
+        guard let body else { return }
+        let start = body.startIndex + offset
+        body.copyBytes(to: target.assumingMemoryBound(to: UInt8.self), from: start..<(start + count))
     }
 
     private func fill(_ target: inout ce_request) {
@@ -99,7 +117,11 @@ struct PreparedRequest: Sendable {
         target.connect_timeout_ms =
             options.connectTimeout > .zero
             ? options.connectTimeout.milliseconds : Duration.seconds(Int64.max).milliseconds
-        target.total_timeout_ms = options.totalTimeout.map { max(1, $0.milliseconds) } ?? 0
+        target.continue_wait_ms = options.continueWait.map { max(1, $0.milliseconds) } ?? 0
+        target.minimum_rate = options.minimumRate.map { max(0, $0.bytesPerSecond) } ?? 0
+        target.minimum_rate_s = options.minimumRate.map { max(1, $0.period.wholeSeconds) } ?? 0
+        target.expansion_limit = UInt32(clamping: options.maximumExpansion.map { max(1, $0) } ?? 0)
+        if bodyKind == CE_BODY_LENT { target.read_body = readLentBody }
         target.head_limit = max(0, options.maximumHeadSize)
         target.body_limit = bodyLimit
         target.decompress = decompresses
@@ -119,8 +141,8 @@ struct PreparedRequest: Sendable {
             return (nil, usuallyHasBody ? CE_BODY_BYTES : CE_BODY_NONE, 0)
         case .bytes(let data):
             guard request.method != .head else { throw headWithBody() }
-            return (data, CE_BODY_BYTES, Int64(data.count))
-        case .stream(let length, _):
+            return (data, data.count > copyLimit ? CE_BODY_LENT : CE_BODY_BYTES, Int64(data.count))
+        case .stream(let length, _, _):
             guard request.method != .head else { throw headWithBody() }
             guard length ?? 0 >= 0 else {
                 throw RequestFailure(.invalidRequest, "The body's length is negative.", remedy: "Give nil for unknown.")
@@ -134,6 +156,16 @@ struct PreparedRequest: Sendable {
     }
 
     // MARK: Texts
+
+    private static func append(_ proxy: Proxy, to texts: inout [UInt8], _ offsets: inout Offsets) {
+        offsets.proxy = texts.count
+        append("\(proxy.kind.rawValue)://\(proxy.host):\(proxy.port)", to: &texts)
+        guard let user = proxy.user else { return }
+        offsets.proxyUser = texts.count
+        append(user, to: &texts)
+        offsets.proxyPassword = texts.count
+        append(proxy.password ?? "", to: &texts)
+    }
 
     private static func append(_ text: String, to texts: inout [UInt8]) {
         texts.append(contentsOf: text.utf8)
@@ -154,7 +186,7 @@ struct PreparedRequest: Sendable {
                     remedy: "Leave framing to the transport; stream the body for a chunked one.")
             case .expect:
                 throw RequestFailure(
-                    .invalidRequest, "The request sets Expect.", remedy: "Take it out; bodies are sent at once.")
+                    .invalidRequest, "The request sets Expect.", remedy: "Set the option continueWait instead.")
             case let name where name.canonicalName == "host":
                 guard field.value.lowercased() == request.url.origin.authority else {
                     throw RequestFailure(
@@ -178,9 +210,20 @@ struct PreparedRequest: Sendable {
         if !hasUserAgent, let userAgent { append("User-Agent: \(userAgent)", to: &texts) }
         // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue.
         if !hasContentType, bodyKind == CE_BODY_BYTES { append("Content-Type:", to: &texts) }
-        append("Expect:", to: &texts)
+        let mayWait = bodyKind != CE_BODY_NONE && request.options.continueWait != nil
+        append(mayWait ? "Expect: 100-continue" : "Expect:", to: &texts)
         texts.append(0)
     }
+}
+
+/// Copies a part of the body of the exchange that owns a transfer.
+///
+/// Called by libcurl on the engine's thread, inside a transfer whose owner is running and therefore retained.
+private let readLentBody: @convention(c) (UnsafeMutableRawPointer?, Int64, UnsafeMutableRawPointer, Int) -> Void = {
+    owner, offset, buffer, count in
+    guard let owner else { return }
+    let exchange = Unmanaged<Exchange>.fromOpaque(owner).takeUnretainedValue()
+    exchange.prepared.copyBody(from: Int(offset), count: count, to: buffer)
 }
 
 extension HTTPRequest.Method {

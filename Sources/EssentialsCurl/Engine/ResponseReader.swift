@@ -6,19 +6,21 @@ import Glibc
 /// Moves a finished transfer's buffers into values.
 enum ResponseReader {
     /// A response whose body has all come.
-    static func whole(_ transfer: OpaquePointer) -> TransportResponse {
+    static func whole(_ transfer: OpaquePointer, queued: Duration) -> TransportResponse {
         let trailers = ce_transfer_take_trailers(transfer)
         return make(
-            transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))),
+            transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))), queued: queued,
             trailers: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)))
     }
 
     /// A response whose body follows as a stream.
-    static func head(_ transfer: OpaquePointer, body: ResponseBody) -> TransportResponse {
-        make(transfer, body: body, trailers: [:])
+    static func head(_ transfer: OpaquePointer, body: ResponseBody, queued: Duration) -> TransportResponse {
+        make(transfer, body: body, queued: queued, trailers: [:])
     }
 
-    private static func make(_ transfer: OpaquePointer, body: ResponseBody, trailers: HTTPFields) -> TransportResponse {
+    private static func make(
+        _ transfer: OpaquePointer, body: ResponseBody, queued: Duration, trailers: HTTPFields
+    ) -> TransportResponse {
         let timings = ce_transfer_timings(transfer)
         let head = ResponseHead(
             status: Int(ce_transfer_status(transfer)), block: block(ce_transfer_take_head(transfer)))
@@ -35,9 +37,12 @@ enum ResponseReader {
         let tls = String(cString: ce_transfer_tls_version(transfer))
         connection.tlsVersion = tls.isEmpty ? nil : tls
         connection.tlsCipher = tls.isEmpty ? nil : String(cString: ce_transfer_cipher(transfer))
+        var metrics = metrics(timings, sendings: Int(ce_transfer_send_count(transfer)))
+        metrics.queued = queued
+        let informational = ce_transfer_take_informational(transfer)
         return TransportResponse(
-            head: head, body: body, metrics: metrics(timings, sendings: Int(ce_transfer_send_count(transfer))),
-            connection: connection, trailerFields: trailers)
+            head: head, body: body, metrics: metrics, connection: connection, trailerFields: trailers,
+            informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
 
     private static func metrics(_ timings: ce_timings, sendings: Int) -> TransportMetrics {
@@ -47,7 +52,8 @@ enum ResponseReader {
             metrics.connected = duration(timings.connected_us)
             metrics.secured = duration(timings.secured_us)
         }
-        metrics.requestBegan = duration(timings.sent_us)
+        metrics.requestBegan = duration(timings.began_us)
+        metrics.requestSent = duration(timings.sent_us)
         metrics.firstByte = duration(timings.first_byte_us)
         metrics.finished = duration(timings.total_us)
         metrics.bodyBytesSent = Int(timings.body_bytes_sent)

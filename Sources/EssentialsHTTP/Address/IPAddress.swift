@@ -14,6 +14,12 @@ enum IPAddress {
         return join(groups[..<run.lowerBound]) + "::" + join(groups[run.upperBound...])
     }
 
+    /// The four or sixteen bytes of an address literal, nil for anything else.
+    static func bytes(of text: String) -> [UInt8]? {
+        if isDottedQuad(text) { return text.split(separator: ".").compactMap { UInt8($0) } }
+        return groups(of: text)?.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
+    }
+
     private static func octet(_ text: some StringProtocol) -> UInt16? {
         guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -4,10 +4,11 @@
     public import Foundation
 #endif
 
-/// The body of a request: nothing, bytes in memory, or a stream.
+/// The body of a request: nothing, bytes in memory, a file, or a stream.
 ///
 /// ```swift
 /// request.body = .bytes(Data("hello".utf8))
+/// request.body = try .file("/srv/films/1.mp4")
 /// request.body = .stream(lines, length: nil)      // chunked over HTTP/1.1
 /// ```
 public struct RequestBody: Sendable {
@@ -17,7 +18,8 @@ public struct RequestBody: Sendable {
     package enum Content: Sendable {
         case none
         case bytes(Data)
-        case stream(length: Int?, open: @Sendable () -> Source)
+        /// Each call of `open` gives the pieces from the beginning; more than one call only if it is replayable.
+        case stream(length: Int?, isReplayable: Bool, open: @Sendable () -> Source)
     }
 
     package let content: Content
@@ -38,7 +40,7 @@ public struct RequestBody: Sendable {
     public static func stream<Pieces: AsyncSequence & Sendable>(_ sequence: Pieces, length: Int?) -> RequestBody
     where Pieces.Element == Data {
         RequestBody(
-            content: .stream(length: length) {
+            content: .stream(length: length, isReplayable: false) {
                 let iterator = SerialIterator(sequence)
                 return { try await iterator.next() }
             })
@@ -46,7 +48,12 @@ public struct RequestBody: Sendable {
 
     /// Whether the same bytes can be sent a second time.
     public var isReplayable: Bool {
-        if case .stream = content { false } else { true }
+        if case .stream(_, let isReplayable, _) = content { isReplayable } else { true }
+    }
+
+    /// Whether it is read while it is sent.
+    package var isStream: Bool {
+        if case .stream = content { true } else { false }
     }
 }
 

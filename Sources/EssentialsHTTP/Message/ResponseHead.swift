@@ -35,6 +35,26 @@ package final class ResponseHead: Sendable {
 
 /// Reads header lines (RFC 9112, 5). The transport has checked their framing.
 package enum HeaderBlock {
+    /// The heads of several responses, one after the other.
+    package static func readAll(_ block: [UInt8]) -> [HTTPResponse] {
+        var heads: [HTTPResponse] = []
+        var lines: [UInt8] = []
+        for line in block.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            if line.starts(with: "HTTP/".utf8) {
+                let digits = line.split(separator: UInt8(ascii: " "), maxSplits: 2).dropFirst().first ?? []
+                let status = Int(String(decoding: digits.filter { !isBlank($0) }, as: UTF8.self)) ?? 0
+                guard (0...999).contains(status) else { continue }
+                heads.append(HTTPResponse(status: HTTPResponse.Status(code: status)))
+                lines = []
+            } else if !heads.isEmpty {
+                lines.append(contentsOf: line)
+                lines.append(UInt8(ascii: "\n"))
+                if line.allSatisfy(isBlank) { heads[heads.count - 1].headerFields = read(lines) }
+            }
+        }
+        return heads
+    }
+
     package static func read(_ block: some Collection<UInt8>) -> HTTPFields {
         var fields = HTTPFields()
         for line in block.split(separator: UInt8(ascii: "\n")) {

@@ -1,7 +1,10 @@
-/// When things happened, counted from the moment the transport began, and how many bytes moved.
+/// When things happened, counted from the moment the transport began on the request after ``queued``, and how many bytes
+/// moved.
 ///
 /// A nil time did not happen: a reused connection resolves no name, plain HTTP has no handshake.
 public struct TransportMetrics: Sendable, Hashable {
+    /// How long the request waited for its turn before that.
+    public var queued: Duration = .zero
     /// When the host's address was known.
     public var nameResolved: Duration?
     /// When the connection stood.
@@ -10,6 +13,9 @@ public struct TransportMetrics: Sendable, Hashable {
     public var secured: Duration?
     /// When the request's first byte could be sent.
     public var requestBegan: Duration?
+    /// When the request's last byte was handed to the connection; nil where that is not known, as for small bodies in
+    /// memory, which go out with the first byte.
+    public var requestSent: Duration?
     /// When the answer's first byte came.
     public var firstByte: Duration?
     /// When the exchange was over.

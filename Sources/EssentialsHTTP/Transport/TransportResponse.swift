@@ -16,25 +16,30 @@ public struct TransportResponse: Sendable {
     /// The fields after a collected body (RFC 9110, 6.5).
     public let trailerFields: HTTPFields
 
+    /// The informational responses before this one (RFC 9110, 15.2), such as `103 Early Hints`, in their order.
+    public let informational: [HTTPResponse]
+
     /// Makes a response, for doubles and stages.
     public init(
         _ head: HTTPResponse, body: ResponseBody, metrics: TransportMetrics = TransportMetrics(),
-        connection: ConnectionFacts = ConnectionFacts(), trailerFields: HTTPFields = [:]
+        connection: ConnectionFacts = ConnectionFacts(), trailerFields: HTTPFields = [:],
+        informational: [HTTPResponse] = []
     ) {
         self.init(
             head: ResponseHead(head), body: body, metrics: metrics, connection: connection,
-            trailerFields: trailerFields)
+            trailerFields: trailerFields, informational: informational)
     }
 
     package init(
         head: ResponseHead, body: ResponseBody, metrics: TransportMetrics, connection: ConnectionFacts,
-        trailerFields: HTTPFields
+        trailerFields: HTTPFields, informational: [HTTPResponse]
     ) {
         responseHead = head
         self.body = body
         self.metrics = metrics
         self.connection = connection
         self.trailerFields = trailerFields
+        self.informational = informational
     }
 
     /// The status.

@@ -1,0 +1,87 @@
+import CEssentials
+import EssentialsHTTP
+
+extension CurlTransport.Configuration {
+    /// Checks what cannot be sent to libcurl as it is.
+    ///
+    /// - Throws: `invalidRequest` with the property's name.
+    func checked() throws(RequestFailure) -> Self {
+        if let userAgent { _ = try HTTPField.checked(name: "User-Agent", value: userAgent) }
+        for (name, value) in [
+            ("connectionsPerOrigin", connectionsPerOrigin), ("requestsInFlight", requestsInFlight),
+            ("streamsPerConnection", streamsPerConnection), ("shards", shards),
+        ] where value < 1 {
+            throw Self.invalid("\(name) is \(value).", "Use 1 or more.")
+        }
+        guard shards <= 64 else { throw Self.invalid("shards is \(shards).", "Use one for each core at most.") }
+        guard queueLimit >= 0 else { throw Self.invalid("queueLimit is negative.", "Use 0 for no queue.") }
+        guard connectionCacheSize >= 0 else { throw Self.invalid("connectionCacheSize is negative.", "Use 0 or more.") }
+        if let unixSocket { try Self.check(socket: unixSocket) }
+        if let networkInterface, networkInterface.isEmpty || networkInterface.utf8.contains(0) {
+            throw Self.invalid("networkInterface is empty or has a NUL.", "Use a name like eth0, or a local address.")
+        }
+        return self
+    }
+
+    /// The limits of one of the shards.
+    var limits: AdmissionLimits {
+        AdmissionLimits(
+            perOrigin: connectionsPerOrigin, perConnection: streamsPerConnection,
+            total: max(1, requestsInFlight / shards), queue: queueLimit / shards)
+    }
+
+    /// Lends the settings to libcurl's side. The pointers in them are valid during the call only.
+    func withSettings<Result>(_ body: (inout ce_settings) -> Result) -> Result {
+        // Texts with a NUL behind each, and one more at the end.
+        var block: [CChar] = []
+        for override in addressOverrides {
+            block += Array("\(override.host.text):\(override.port):\(override.address)".utf8CString)
+        }
+        block.append(0)
+        let isAbstract = unixSocket?.hasPrefix("@") ?? false
+        let socket = unixSocket.map { Array(String($0.dropFirst(isAbstract ? 1 : 0)).utf8CString) }
+        let interface = networkInterface.map { Array($0.utf8CString) }
+        return block.withUnsafeBufferPointer { block in
+            (socket ?? [0]).withUnsafeBufferPointer { socketText in
+                (interface ?? [0]).withUnsafeBufferPointer { interfaceText in
+                    var settings = ce_settings()
+                    settings.resolve = addressOverrides.isEmpty ? nil : block.baseAddress
+                    settings.unix_socket = socket == nil ? nil : socketText.baseAddress
+                    settings.unix_socket_is_abstract = isAbstract
+                    settings.interface = interface == nil ? nil : interfaceText.baseAddress
+                    fill(&settings)
+                    return body(&settings)
+                }
+            }
+        }
+    }
+
+    private func fill(_ settings: inout ce_settings) {
+        settings.name_lifetime_s = addressLifetime.wholeSeconds
+        settings.happy_eyeballs_ms = max(1, min(happyEyeballsDelay.milliseconds, 3_600_000))
+        settings.idle_lifetime_s = max(1, idleLifetime.wholeSeconds)
+        settings.connection_lifetime_s = connectionLifetime.map { max(1, $0.wholeSeconds) } ?? 0
+        settings.keep_alive_s = keepAliveInterval.map { max(1, min($0.wholeSeconds, 32_767)) } ?? 0
+        settings.connection_cache = max(1, connectionCacheSize / shards)
+        settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
+    }
+
+    private static func check(socket: String) throws(RequestFailure) {
+        guard !socket.isEmpty, socket != "@", !socket.utf8.contains(0) else {
+            throw invalid("unixSocket is empty or has a NUL.", "Use a path, or @name for the abstract namespace.")
+        }
+        // sockaddr_un has 108 bytes, the terminating NUL included.
+        guard socket.utf8.count < 108 else {
+            throw invalid("unixSocket has \(socket.utf8.count) bytes.", "A socket's path has at most 107 (unix(7)).")
+        }
+    }
+
+    private static func invalid(_ message: String, _ remedy: String) -> RequestFailure {
+        RequestFailure(.invalidRequest, "In the transport's configuration \(message)", remedy: remedy)
+    }
+}
+
+extension Duration {
+    /// Whole seconds, rounded up; 0 for negative ones, and far below any overflow.
+    var wholeSeconds: Int { milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0) }
+}

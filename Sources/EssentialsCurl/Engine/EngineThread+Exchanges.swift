@@ -1,0 +1,234 @@
+import CEssentials
+import EssentialsHTTP
+import Synchronization
+
+// From the mailbox to libcurl, and from there to whoever waits.
+extension EngineThread {
+    // MARK: Beginnings
+
+    /// Starts an exchange, or lets it wait for its turn.
+    func admit(_ exchange: Exchange) {
+        guard !exchange.isCancelled.load(ordering: .relaxed) else {
+            return end(exchange, .failure(Failures.cancelled(exchange)))
+        }
+        let now = ce_now_ms()
+        exchange.arrival = now
+        exchange.deadlines = Deadlines(exchange.prepared.request.options, now: now)
+        exchange.lane = admission.lane(for: exchange.prepared.origin)
+        switch admission.arrive(exchange, lane: exchange.lane) {
+        case .start: start(exchange, now: now)
+        case .wait:
+            exchange.isWaiting = true
+            if let moment = exchange.deadlines?.waiting?.moment { deadlines.ends(at: moment) }
+        case .full: end(exchange, .failure(Failures.queueFull(exchange.prepared, waiting: admission.waiting)))
+        }
+    }
+
+    /// Starts those whose turn has come.
+    func startWaiting() {
+        guard admission.waiting > 0 else { return }
+        let now = ce_now_ms()
+        while let exchange = admission.next() {
+            exchange.isWaiting = false
+            start(exchange, now: now)
+        }
+    }
+
+    private func start(_ exchange: Exchange, now: Int64) {
+        if !exchange.isAdmitted {
+            exchange.isAdmitted = true
+            exchange.multi = multis.place(lane: exchange.lane, active: admission.active(lane: exchange.lane))
+            exchange.queued = now - exchange.arrival
+        }
+        exchange.deadlines?.begin(now: now)
+        guard let transfer = transfers.take() else {
+            return end(exchange, .failure(Failures.noMemory(exchange.prepared)))
+        }
+        if let failure = begin(exchange, transfer) {
+            transfers.discard(transfer)
+            return end(exchange, .failure(failure))
+        }
+        exchange.transfer = transfer
+        exchange.slot = active.count
+        active.append(exchange)
+        let progress = Deadlines.Progress(lastActivity: now)
+        if let next = exchange.deadlines?.running(progress) { deadlines.ends(at: next.moment) }
+    }
+
+    /// Hands a transfer to libcurl; the failure when it refuses.
+    private func begin(_ exchange: Exchange, _ transfer: OpaquePointer) -> RequestFailure? {
+        var code: Int32 = 0
+        let multi = multis.all[exchange.multi]
+        let refused = exchange.prepared.withRequest(
+            waitsForMultiplexing: shouldWaitForSharing(exchange), freshConnection: exchange.triedFreshConnection
+        ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
+        if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
+        ce_transfer_set_owner(transfer, Unmanaged.passUnretained(exchange).toOpaque())
+        let multiCode = ce_transfer_start(transfer)
+        guard multiCode != 0 else { return nil }
+        return Failures.option("curl_multi_add_handle", multiCode, exchange.prepared)
+    }
+
+    // MARK: Shared connections
+
+    /// The first requests to an origin wait for its first connection, in case they can share it; requests to an origin
+    /// that cannot share need not wait.
+    private func shouldWaitForSharing(_ exchange: Exchange) -> Bool {
+        let version = exchange.prepared.request.options.protocolVersion
+        guard version != .http1, exchange.prepared.origin.scheme == .https || version == .http2 else { return false }
+        return admission.sharing(lane: exchange.lane) != .sharesNot
+    }
+
+    private func learnSharing(_ exchange: Exchange, _ transfer: OpaquePointer) {
+        // An exchange that was told to speak HTTP/1.1 says nothing about what the origin can.
+        guard exchange.prepared.origin.scheme == .https, exchange.prepared.request.options.protocolVersion != .http1,
+            ce_transfer_has_head(transfer)
+        else { return }
+        admission.learn(ce_transfer_http_version(transfer) < 20 ? .sharesNot : .shares, lane: exchange.lane)
+    }
+
+    // MARK: Ends
+
+    func gatherDone() {
+        for multi in multis.all {
+            var code: Int32 = 0
+            while let transfer = ce_multi_next_done(multi, &code) {
+                guard let exchange = owner(of: transfer) else { continue }
+                complete(exchange, transfer, code)
+            }
+        }
+    }
+
+    private func complete(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
+        let prepared = exchange.prepared
+        learnSharing(exchange, transfer)
+        if let failure = Failures.failure(prepared, transfer, code, policy: trust.policy) {
+            if shouldTryFreshConnection(exchange, transfer, failure) {
+                giveBack(exchange)
+                exchange.triedFreshConnection = true
+                return start(exchange, now: ce_now_ms())
+            }
+            let underlying = exchange.upload?.failure.map { Failures.source($0, prepared) }
+            return end(exchange, .failure(underlying ?? failure))
+        }
+        end(
+            exchange,
+            exchange.body == nil
+                ? .success(ResponseReader.whole(transfer, queued: .milliseconds(exchange.queued))) : nil)
+    }
+
+    /// Whether a connection of its own may give what a kept one did not, once. Nothing of the request was sent.
+    private func shouldTryFreshConnection(
+        _ exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
+    ) -> Bool {
+        guard !exchange.triedFreshConnection, ce_transfer_send_count(transfer) == 0 else { return false }
+        // A newer libcurl may store a session without the evidence that was attached to it.
+        if failure.reason == .trustEvidence { return true }
+        // libcurl hands a kept HTTP/1.1 connection to a request that insists on HTTP/2.
+        return ce_transfer_refusal(transfer) == CE_REFUSED_NOT_HTTP2 && ce_transfer_on_kept_connection(transfer)
+    }
+
+    func cancel(_ exchange: Exchange) {
+        if exchange.isWaiting { return leaveQueue(exchange, Failures.cancelled(exchange)) }
+        if exchange.slot >= 0 { abort(exchange, Failures.cancelled(exchange)) }
+    }
+
+    /// Ends an exchange whose turn has not come.
+    func leaveQueue(_ exchange: Exchange, _ failure: RequestFailure) {
+        admission.withdraw(exchange, lane: exchange.lane)
+        exchange.isWaiting = false
+        end(exchange, .failure(failure))
+    }
+
+    /// Takes a transfer off libcurl and ends its exchange.
+    func abort(_ exchange: Exchange, _ failure: RequestFailure) {
+        if let transfer = exchange.transfer { ce_transfer_abort(transfer) }
+        end(exchange, .failure(failure))
+    }
+
+    /// Ends an exchange: nil when its body was a stream, which is whole now.
+    private func end(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?) {
+        var isCancelled = false
+        if case .failure(let failure) = outcome { isCancelled = failure.reason == .cancelled }
+        if !isCancelled, let body = exchange.body, let transfer = exchange.transfer {
+            // A reader gets all that came before the end, unless nobody wants it any more.
+            serveHead(of: exchange, transfer)
+            deliver(to: body, from: transfer, partial: true)
+        }
+        if case .failure(let failure) = outcome { exchange.body?.finish(failure) } else { exchange.body?.finish(nil) }
+        exchange.upload?.stop()
+        giveBack(exchange)
+        if exchange.isAdmitted {
+            exchange.isAdmitted = false
+            multis.leave(lane: exchange.lane, index: exchange.multi)
+            admission.leave(lane: exchange.lane)
+        }
+        if let outcome { finish(exchange, outcome) }
+    }
+
+    /// Gives the transfer back, and leaves the exchange its place in its lane.
+    private func giveBack(_ exchange: Exchange) {
+        if let transfer = exchange.transfer { transfers.give(transfer) }
+        exchange.transfer = nil
+        guard exchange.slot >= 0 else { return }
+        let last = active.removeLast()
+        if last !== exchange {
+            active[exchange.slot] = last
+            last.slot = exchange.slot
+        }
+        exchange.slot = -1
+    }
+
+    /// Decides what the awaiting task receives. The first call counts: a response that was handed out stays.
+    func finish(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>) {
+        guard !exchange.isFinished else { return }
+        exchange.isFinished = true
+        exchange.setOutcome(outcome)
+        finished.append(exchange)
+    }
+
+    /// Resumes after the whole turn's work, because a resumed task competes for the processor.
+    func resumeFinished() {
+        for exchange in finished { exchange.continuation.take()?.resume() }
+        finished.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Deadlines
+
+    func endOverdue() {
+        let now = ce_loop_now_ms(loop)
+        guard deadlines.isDue(now: now) else { return }
+        endLateStop(now: now)
+        for exchange in active.reversed() {
+            guard let transfer = exchange.transfer, let next = nextDeadline(of: exchange, transfer, now: now) else {
+                continue
+            }
+            if next.moment <= now {
+                abort(exchange, Failures.overdue(next.kind, exchange.prepared, transfer))
+            } else {
+                deadlines.ends(at: next.moment)
+            }
+        }
+        for exchange in admission.waitingTickets {
+            guard let next = exchange.deadlines?.waiting else { continue }
+            if next.moment <= now {
+                leaveQueue(
+                    exchange,
+                    Failures.waitedTooLong(exchange.prepared, since: now - exchange.arrival, queue: admission.waiting))
+            } else {
+                deadlines.ends(at: next.moment)
+            }
+        }
+    }
+
+    private func nextDeadline(
+        of exchange: Exchange, _ transfer: OpaquePointer, now: Int64
+    ) -> (kind: Deadlines.Kind, moment: Int64)? {
+        // A transfer that waits for its reader, or for its own source, is not the peer's silence: it is looked at again.
+        let waitsForUs = ce_transfer_receiving_is_paused(transfer) || ce_transfer_wants_upload(transfer)
+        return exchange.deadlines?.running(
+            Deadlines.Progress(
+                isConnected: ce_transfer_send_count(transfer) > 0, hasFirstByte: ce_transfer_has_first_byte(transfer),
+                lastActivity: waitsForUs ? now : ce_transfer_last_activity_ms(transfer)))
+    }
+}

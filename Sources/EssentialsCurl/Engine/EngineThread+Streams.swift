@@ -1,0 +1,77 @@
+import CEssentials
+import EssentialsHTTP
+import Glibc
+
+// Bodies that move while the exchange runs.
+extension EngineThread {
+    /// How long the rest of a dropped body may take, in milliseconds.
+    private static var drainTime: Int64 { 1_000 }
+
+    func serveStreams() {
+        while let transfer = ce_loop_next_touched(loop) {
+            guard let exchange = owner(of: transfer) else { continue }
+            serveHead(of: exchange, transfer)
+            if let body = exchange.body, deliver(to: body, from: transfer, partial: body.isAwaited) {
+                _ = ce_transfer_pause_receiving(transfer, true)
+            }
+            // Asked for once until it has come: what is received meanwhile touches the transfer too.
+            if ce_transfer_wants_upload(transfer), !exchange.askedForUpload {
+                exchange.askedForUpload = true
+                exchange.upload?.wantsMore()
+            }
+        }
+    }
+
+    /// Hands the response out when its head has come and its body follows as a stream.
+    func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
+        guard let body = exchange.body, !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
+        let response = ResponseReader.head(
+            transfer, body: ResponseBody(source: BodyStream(body)), queued: .milliseconds(exchange.queued))
+        finish(exchange, .success(response))
+    }
+
+    /// Moves chunks to the reader's side. True when it has enough for now.
+    @discardableResult
+    func deliver(to body: BodyPipe, from transfer: OpaquePointer, partial: Bool) -> Bool {
+        var isFull = false
+        while true {
+            let bytes = ce_transfer_take_chunk(transfer, partial)
+            guard let data = bytes.data else { return isFull }
+            let memory = UnsafeRawBufferPointer(start: data, count: bytes.count)
+            isFull = body.push(BodyChunk(adopting: memory) { free($0) })
+        }
+    }
+
+    func serveReader(of exchange: Exchange) {
+        guard let transfer = exchange.transfer, let body = exchange.body else { return }
+        if deliver(to: body, from: transfer, partial: body.isAwaited) { return }
+        // May call the write callback at once, so it happens here and never inside one.
+        goOn(exchange, transfer, ce_transfer_pause_receiving(transfer, false))
+    }
+
+    /// Nobody will read the rest of a body. What is little is read and dropped, so that its connection can be used again.
+    func drop(_ exchange: Exchange) {
+        guard exchange.slot >= 0, let transfer = exchange.transfer else { return cancel(exchange) }
+        guard ce_transfer_drain(transfer, max(0, exchange.prepared.request.options.drainLimit)) else {
+            return cancel(exchange)
+        }
+        let moment = ce_now_ms() + Self.drainTime
+        exchange.deadlines?.end(by: moment)
+        deadlines.ends(at: moment)
+    }
+
+    func offer(_ bytes: [UInt8], to exchange: Exchange) {
+        guard let transfer = exchange.transfer else { return }
+        exchange.askedForUpload = false
+        let code = bytes.withUnsafeBytes { ce_transfer_offer_upload(transfer, $0.baseAddress, $0.count) }
+        if code < 0 { return abort(exchange, Failures.noMemory(exchange.prepared)) }
+        goOn(exchange, transfer, code)
+    }
+
+    /// Ends an exchange that libcurl could not take up again: it has dropped what it held.
+    private func goOn(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
+        guard code != 0, code != CurlCodes.notRunning else { return }
+        let failure = Failures.failure(exchange.prepared, transfer, code, policy: trust.policy)
+        abort(exchange, failure ?? Failures.noMemory(exchange.prepared))
+    }
+}

@@ -1,0 +1,80 @@
+/// Which hosts are reached without a proxy, in the form of the `no_proxy` variable.
+///
+/// ```swift
+/// let bypass = ProxyBypass("localhost, .example.com, 10.0.0.0/8, [::1], build:8080")
+/// ```
+///
+/// Entries are separated by commas or blanks. `*` stands for all hosts; a name for itself and all names below it, with or
+/// without a leading dot or `*.`; an address for itself; `address/length` for a network (RFC 4632); `:port` restricts an
+/// entry to that port. An entry that is none of these matches nothing.
+public struct ProxyBypass: Sendable, Hashable {
+    private enum Entry: Sendable, Hashable {
+        case all
+        case name(String, port: UInt16?)
+        case network([UInt8], length: Int, port: UInt16?)
+    }
+
+    private let entries: [Entry]
+
+    /// Reads a list.
+    public init(_ list: String) {
+        entries = list.split { $0 == "," || $0.isWhitespace }.compactMap { Self.entry($0) }
+    }
+
+    /// No host.
+    public static let nothing = ProxyBypass("")
+
+    /// Whether an origin is reached directly.
+    public func matches(_ origin: Origin) -> Bool {
+        let bytes = origin.host.isAddress ? IPAddress.bytes(of: origin.host.text) : nil
+        return entries.contains { entry in
+            switch entry {
+            case .all: return true
+            case .name(let name, let port):
+                guard port == nil || port == origin.port, bytes == nil else { return false }
+                return origin.host.text == name || origin.host.text.hasSuffix("." + name)
+            case .network(let network, let length, let port):
+                guard port == nil || port == origin.port, let bytes, bytes.count == network.count else { return false }
+                return Self.share(bytes, network, bits: length)
+            }
+        }
+    }
+
+    private static func entry(_ text: Substring) -> Entry? {
+        if text == "*" { return .all }
+        let (rest, port) = split(text)
+        if let slash = rest.lastIndex(of: "/") {
+            guard let bytes = address(rest[..<slash]), let length = Int(rest[rest.index(after: slash)...]),
+                (0...bytes.count * 8).contains(length)
+            else { return nil }
+            return .network(bytes, length: length, port: port)
+        }
+        if let bytes = address(rest) { return .network(bytes, length: bytes.count * 8, port: port) }
+        var name = rest
+        if name.hasPrefix("*.") { name = name.dropFirst(2) } else if name.hasPrefix(".") { name = name.dropFirst() }
+        guard let host = try? HostName(name), !host.isAddress else { return nil }
+        return .name(host.text, port: port)
+    }
+
+    /// Takes a port off, which an IPv6 address without brackets cannot have.
+    private static func split(_ text: Substring) -> (Substring, UInt16?) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return (text, nil)
+        }
+        let host = text[..<colon]
+        guard !host.contains(":") || host.hasSuffix("]") else { return (text, nil) }
+        return (host, port)
+    }
+
+    private static func address(_ text: Substring) -> [UInt8]? {
+        let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text
+        return IPAddress.bytes(of: String(inner))
+    }
+
+    private static func share(_ first: [UInt8], _ second: [UInt8], bits: Int) -> Bool {
+        let whole = bits / 8
+        guard first[..<whole] == second[..<whole] else { return false }
+        let rest = bits % 8
+        return rest == 0 || first[whole] >> (8 - rest) == second[whole] >> (8 - rest)
+    }
+}
