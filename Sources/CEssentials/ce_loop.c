@@ -11,6 +11,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -204,6 +205,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *p
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry) return -1;
     entry->multi = multi;
+    // Its resolver's, which libcurl does not mark.
+    if (!entry->ours && !entry->events && what != CURL_POLL_REMOVE) fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (what == CURL_POLL_REMOVE) {
         if (entry->ours && entry->events && multi->running >= DORMANCY_MINIMUM) {
             if (entry->events != EPOLLIN && register_socket(loop, fd, entry, EPOLLIN) != 0) return 0;
@@ -336,7 +339,7 @@ ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, ce_multi *sibling) {
     if (!multi) return NULL;
     multi->loop = loop;
     multi->timer_ms = -1;
-    multi->curl = curl_multi_init();
+    multi->curl = ce_multi_init_closing_on_exec();
     if (sibling) sibling->share->references++;
     multi->share = sibling ? sibling->share : make_share();
     if (!multi->curl || !multi->share || !configure_multi(multi)) {

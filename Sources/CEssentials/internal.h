@@ -129,6 +129,7 @@ struct ce_loop {
     ce_transfer *touched_first, *touched_last;
 };
 
+CURLM *ce_multi_init_closing_on_exec(void);
 CURLSH *ce_multi_share(const ce_multi *multi);
 void ce_transfer_touch(ce_transfer *transfer);
 int64_t ce_now_us(void);

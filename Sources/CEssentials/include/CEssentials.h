@@ -24,6 +24,17 @@ typedef struct ce_library_facts {
 /// Initialises libcurl once for the process and says what was found. Any thread.
 ce_library_facts ce_libraries(void);
 
+// MARK: Digests
+
+typedef struct ce_digest ce_digest;
+
+/// SHA-256 (FIPS 180-4). NULL without memory. One thread at a time.
+ce_digest *_Nullable ce_digest_create(void);
+void ce_digest_destroy(ce_digest *_Nullable digest);
+bool ce_digest_update(ce_digest *_Nonnull digest, const void *_Nullable data, size_t size);
+/// Writes 32 bytes; nothing may be added afterwards.
+bool ce_digest_finish(ce_digest *_Nonnull digest, uint8_t *_Nonnull out);
+
 // MARK: Trust
 
 enum { CE_DIGEST_SIZE = 32, CE_CHAIN_MAXIMUM = 12, CE_TEXT_SIZE = 192, CE_HOST_SIZE = 256 };

@@ -48,6 +48,8 @@ struct AdmissionMachine<Ticket: Hashable> {
     /// Lanes that have room and somebody waiting, in the order of their turns.
     private var ready = Fifo<Int>()
     private var withdrawn: Set<Ticket> = []
+    /// How many lanes there are when the idle ones are looked for next.
+    private var sweepCount = idleMaximum
     private(set) var active = 0
     private(set) var waiting = 0
 
@@ -56,7 +58,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     /// The lane of an origin; valid until the request that asked for it has left.
     mutating func lane(for origin: Origin) -> Int {
         if let index = indexes[origin] { return index }
-        if indexes.count >= Self.idleMaximum { forgetIdleLanes() }
+        if indexes.count >= sweepCount { forgetIdleLanes() }
         let index = freeLanes.popLast() ?? lanes.count
         if index == lanes.count { lanes.append(Lane()) }
         lanes[index] = Lane(origin: origin)
@@ -126,6 +128,10 @@ struct AdmissionMachine<Ticket: Hashable> {
         lanes.flatMap { lane in lane.waiting.all }.filter { !withdrawn.contains($0) }
     }
 
+    /// How many lanes there are, and how many tickets lie in their queues, withdrawn ones included.
+    var laneCount: Int { lanes.count }
+    var storedCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
+
     // MARK: Private
 
     private func hasRoom(_ index: Int) -> Bool {
@@ -171,5 +177,7 @@ struct AdmissionMachine<Ticket: Hashable> {
             freeLanes.append(index)
             indexes[origin] = nil
         }
+        // Where most are busy, looking again for each new one would cost more and more.
+        sweepCount = max(Self.idleMaximum, indexes.count * 2)
     }
 }

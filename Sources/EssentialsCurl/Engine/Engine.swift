@@ -18,6 +18,8 @@ final class Engine: Sendable {
         case uploadFailed(Exchange)
         /// Somebody wants to know how busy the engine is.
         case load(CheckedContinuation<TransportLoad, Never>)
+        /// A piece of a task that prefers the engine's thread.
+        case job(UnownedJob)
         /// Nothing more will be started, and what runs is cancelled after so long.
         case shutdown(graceMilliseconds: Int64)
     }
@@ -102,6 +104,11 @@ final class Engine: Sendable {
         return isAccepted
     }
 
+    /// Whether a shutdown was asked for.
+    var isClosed: Bool { mailbox.withLock { $0.isClosed } }
+
+    private static func runElsewhere(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(job) }
+
     /// How busy the engine is.
     func load() async -> TransportLoad {
         await withCheckedContinuation { continuation in
@@ -151,19 +158,33 @@ final class Engine: Sendable {
         }
     }
 
-    /// The thread is about to return. Of what is left in the mailbox only questions want an answer.
+    /// The thread is about to return. Of what is left in the mailbox only questions and jobs want an answer.
     func terminated() {
         let left = mailbox.withLock { box in
             box.isOver = true
             defer { box.messages = [] }
             return box.messages
         }
-        for case .load(let continuation) in left { continuation.resume(returning: TransportLoad()) }
+        for message in left {
+            switch message {
+            case .load(let continuation): continuation.resume(returning: TransportLoad())
+            case .job(let job): Self.runElsewhere(job)
+            default: break
+            }
+        }
         let waiters = termination.withLock { state in
             state.isOver = true
             defer { state.waiters = [] }
             return state.waiters
         }
         for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension Engine: TaskExecutor {
+    /// Runs a piece of a task on the engine's thread, or where all tasks run once that thread has ended.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if !post(.job(job)) { Self.runElsewhere(job) }
     }
 }

@@ -31,7 +31,11 @@ public struct BodyChunk: Sendable {
     /// Copies bytes.
     public init(_ bytes: some Collection<UInt8>) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        _ = memory.initializeMemory(as: UInt8.self, from: bytes)
+        // Many times faster than element by element, which is what unspecialized code does.
+        let isCopied: Void? = bytes.withContiguousStorageIfAvailable { source in
+            memory.copyMemory(from: UnsafeRawBufferPointer(source))
+        }
+        if isCopied == nil { _ = memory.initializeMemory(as: UInt8.self, from: bytes) }
         storage = Storage(bytes: UnsafeRawBufferPointer(memory)) { $0.deallocate() }
     }
 

@@ -91,6 +91,11 @@ extension ResponseBody: AsyncSequence {
                 return chunk
             }
         }
+
+        /// The next piece, read where the caller runs; what a `for` loop calls.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> BodyChunk? {
+            try await next()
+        }
     }
 
     /// Begins to read; a stream can be read once.

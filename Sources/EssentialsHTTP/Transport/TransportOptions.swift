@@ -60,8 +60,8 @@ public struct TransportOptions: Sendable, Hashable {
     public var protocolVersion: ProtocolVersion = .automatic
     /// Whether gzip, deflate and br are asked for and undone. The header fields stay as they came.
     public var decompresses: Bool = true
-    /// How many times its size a compressed body of more than 16 MiB may unpack to; more is `tooLarge`. 200; nil for any.
-    public var maximumExpansion: Int? = 200
+    /// How many times its size a compressed body of more than 16 MiB may unpack to; more is `tooLarge`. 100; nil for any.
+    public var maximumExpansion: Int? = 100
     /// A streamed body that is dropped unread is read to its end if no more than this is left, so that its connection
     /// can be used again; else the connection is closed. 64 KiB, for at most one second.
     public var drainLimit: Int = 64 << 10

@@ -1,0 +1,58 @@
+// Closes at exec(2) what libcurl leaves open.
+//
+// libcurl 7.88 makes a pair of connected sockets with each multi handle, for curl_multi_wakeup(3), and does not mark them.
+// It has no call that names them, so they are found by comparing the descriptors before and after.
+#define _GNU_SOURCE // O_DIRECTORY
+#include "internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS_MAXIMUM = 65536 };
+
+// Whether a descriptor is what libcurl makes: half of a nameless stream pair that does not block and survives exec.
+static bool is_unmarked_pair_half(int fd) {
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0 || flags & FD_CLOEXEC) return false;
+    int status = fcntl(fd, F_GETFL);
+    if (status < 0 || !(status & O_NONBLOCK)) return false;
+    struct sockaddr_un address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 || address.sun_family != AF_UNIX) return false;
+    return size == sizeof address.sun_family;
+}
+
+static void visit_open(void (*visit)(int fd, unsigned char *bits), unsigned char *bits) {
+    DIR *directory = opendir("/proc/self/fd");
+    if (!directory) return;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        int fd = atoi(entry->d_name);
+        // The directory's own is closed again below.
+        if (entry->d_name[0] == '.' || fd == dirfd(directory)) continue;
+        if (fd >= 0 && fd < DESCRIPTORS_MAXIMUM) visit(fd, bits);
+    }
+    closedir(directory);
+}
+
+static void note(int fd, unsigned char *bits) { bits[fd / 8] |= (unsigned char)(1u << fd % 8); }
+
+static void mark_if_new(int fd, unsigned char *bits) {
+    if (bits[fd / 8] >> fd % 8 & 1) return;
+    if (is_unmarked_pair_half(fd)) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+// Another thread that makes such a pair at this very moment, to hand it to a child, would find it marked too. The reverse
+// mistake, every child of the application inheriting descriptors, would be certain.
+CURLM *ce_multi_init_closing_on_exec(void) {
+    unsigned char *open_before = calloc(1, DESCRIPTORS_MAXIMUM / 8);
+    if (open_before) visit_open(note, open_before);
+    CURLM *curl = curl_multi_init();
+    if (curl && open_before) visit_open(mark_if_new, open_before);
+    free(open_before);
+    return curl;
+}

@@ -1,0 +1,29 @@
+/// How a download treats its destination, and what it demands of the file.
+///
+/// ```swift
+/// var options = DownloadOptions()
+/// options.resumes = true
+/// options.maximumSize = 10 << 30
+/// ```
+public struct DownloadOptions: Sendable {
+    /// What becomes of a file that is at the destination already.
+    public enum Existing: Sendable, Hashable {
+        /// It is replaced in one step: whoever opens the path finds the old file or the whole new one. The new file has
+        /// the permissions of new files. A symbolic link is replaced itself, not what it leads to.
+        case replace
+        /// It stays, and the download fails: before anything is sent, or at its end if the file appeared meanwhile.
+        case refuse
+    }
+
+    /// What becomes of a file that is there already. Replaced.
+    public var existing: Existing = .replace
+    /// Whether what has come stays beside the destination after a failure, and the next attempt goes on from there. No.
+    public var resumes = false
+    /// The most bytes that the file may have, or nil for any number. None.
+    public var maximumSize: Int64?
+    /// What the file's bytes must come to. Not checked.
+    public var checksum: Checksum?
+
+    /// The defaults named beside each property.
+    public init() {}
+}

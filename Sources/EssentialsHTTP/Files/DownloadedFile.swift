@@ -1,0 +1,35 @@
+/// A file that a download has put in its place.
+///
+/// ```swift
+/// let file = try await transport.download(request, to: "/srv/films/1.mp4")
+/// print(file.path, file.bytes, file.headerFields[.lastModified] ?? "-")
+/// ```
+public struct DownloadedFile: Sendable {
+    /// Where it is; the destination as an absolute path.
+    public let path: String
+    /// How many bytes it has.
+    public let bytes: Int64
+    /// How many of them were there from earlier attempts; 0 when it was loaded at once.
+    public let resumedFrom: Int64
+    /// The answer's status and fields: 200, 206 when the rest was loaded, 416 when nothing was missing any more.
+    public let head: HTTPResponse
+    /// Times and byte counts as they were when the answer's head had come.
+    public let metrics: TransportMetrics
+
+    /// The answer's status.
+    public var status: HTTPResponse.Status { head.status }
+    /// The answer's header fields.
+    public var headerFields: HTTPFields { head.headerFields }
+
+    /// Makes one, for doubles.
+    public init(
+        path: String, bytes: Int64, resumedFrom: Int64 = 0, head: HTTPResponse,
+        metrics: TransportMetrics = TransportMetrics()
+    ) {
+        self.path = path
+        self.bytes = bytes
+        self.resumedFrom = resumedFrom
+        self.head = head
+        self.metrics = metrics
+    }
+}

@@ -1,0 +1,222 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Loads one response into a file, through any function that sends requests.
+///
+/// `Transport.download` is this with the transport itself; stages that come before a transport, such as following
+/// redirects, give their own function.
+///
+/// ```swift
+/// let file = try await FileDownload.run(request, to: "/srv/films/1.mp4") { request throws(RequestFailure) in
+///     try await redirects.send(request)
+/// }
+/// ```
+public struct FileDownload: Sendable {
+    /// Sends a request and gives the response with a streamed body.
+    public typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
+
+    /// As much of a refusal's body goes into the failure.
+    private static let failedBodyLimit = 64 << 10
+
+    private let request: TransportRequest
+    private let place: DownloadPlace
+    private let options: DownloadOptions
+    private let progress: ProgressReport?
+    private let writer: FileWriter
+    private let send: Send
+
+    /// Downloads; everything is as ``Transport/download(_:to:options:progress:)`` says.
+    public static func run(
+        _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
+        progress: ProgressReport? = nil, send: @escaping Send
+    ) async throws(RequestFailure) -> DownloadedFile {
+        try await run(request, to: destination, options: options, progress: progress, calls: .system, send: send)
+    }
+
+    /// Downloads with other calls of the system, for tests.
+    package static func run(
+        _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
+        calls: FileCalls, send: @escaping Send
+    ) async throws(RequestFailure) -> DownloadedFile {
+        defer { progress?.finish() }
+        try check(request, options)
+        try FileThreads.shared.start()
+        let place = try DownloadPlace(destination)
+        let writer = FileWriter(place, options, calls)
+        let download = FileDownload(
+            request: request, place: place, options: options, progress: progress, writer: writer, send: send)
+        do throws(RequestFailure) {
+            return try await download.load()
+        } catch {
+            await writer.abandon(keepsPart: true)
+            throw error
+        }
+    }
+
+    private static func check(_ request: TransportRequest, _ options: DownloadOptions) throws(RequestFailure) {
+        guard request.method != .head else {
+            throw RequestFailure(.invalidRequest, "The answer to a HEAD request has no body.", remedy: "Use GET.")
+        }
+        guard options.resumes else { return }
+        guard request.method == .get else {
+            throw RequestFailure(
+                .invalidRequest, "Only a GET request can be resumed.", remedy: "Use GET, or leave “resumes” off.")
+        }
+        let fields = request.headerFields
+        guard fields[.range] == nil, fields[.ifRange] == nil, fields[.acceptEncoding] == nil else {
+            throw RequestFailure(
+                .invalidRequest, "The request sets Range, If-Range or Accept-Encoding, and is to be resumed.",
+                remedy: "Take them out; a resumed download sets them itself.")
+        }
+    }
+
+    // MARK: The download
+
+    private func load() async throws(RequestFailure) -> DownloadedFile {
+        let origin = request.url.origin.description
+        let first = try await writer.prepare(resource: origin + request.url.path)
+        while try await writer.digestPart() { try checkCancellation() }
+        let (response, offset, answer) = try await ask(from: first)
+        do throws(RequestFailure) {
+            let size = try await take(answer, of: response, at: offset)
+            return DownloadedFile(
+                path: place.path, bytes: size, resumedFrom: offset, head: response.head, metrics: response.metrics)
+        } catch {
+            Self.drop(response.body)
+            throw error
+        }
+    }
+
+    /// Sends the request until there is an answer with a use: at most twice.
+    private func ask(
+        from first: ResumePoint?
+    ) async throws(RequestFailure) -> (TransportResponse, offset: Int64, DownloadRules.Answer) {
+        var point = first
+        while true {
+            let response = try await send(asking(from: point))
+            let answer = DownloadRules.read(
+                status: response.status.code, fields: response.headerFields, resumes: options.resumes, point: point)
+            switch answer {
+            case .whole: return (response, 0, answer)
+            case .rest, .complete: return (response, point?.offset ?? 0, answer)
+            case .startAgain:
+                Self.drop(response.body)
+                guard request.body.isReplayable else {
+                    throw failure(
+                        .notReplayable, "What is here of the file cannot be resumed, and the body not sent again.")
+                }
+                point = nil
+            case .empty, .refused:
+                let body = await Self.beginning(of: response.body)
+                let reason: RequestFailure.Reason = answer == .empty ? .emptyBody : .status
+                let message = "\(request.url.origin) answered \(response.status.code) to a download; nothing was saved."
+                throw RequestFailure(
+                    reason, message, remedy: answer == .empty ? "Check that the URL is that of a file." : nil,
+                    phase: .receiving, host: request.url.origin.host.text,
+                    response: FailedResponse(head: response.head, body: body))
+            case .violation(let what):
+                Self.drop(response.body)
+                await writer.abandon(keepsPart: false)
+                throw failure(.protocolViolation, "\(request.url.origin) \(what).")
+            }
+        }
+    }
+
+    private func asking(from point: ResumePoint?) -> TransportRequest {
+        var asking = request
+        asking.options.delivery = .streamed
+        guard options.resumes else { return asking }
+        // Parts fit together only as the bytes that the server has.
+        asking.options.decompresses = false
+        asking.headerFields[.acceptEncoding] = "identity"
+        if let point {
+            asking.headerFields[.range] = "bytes=\(point.offset)-"
+            asking.headerFields[.ifRange] = point.validator.text
+        }
+        return asking
+    }
+
+    /// Writes what came and puts the file in its place. Gives its size.
+    private func take(
+        _ answer: DownloadRules.Answer, of response: TransportResponse, at offset: Int64
+    ) async throws(RequestFailure) -> Int64 {
+        var length: Int64?
+        var total: Int64?
+        switch answer {
+        case .whole(let known): (length, total) = (known, known)
+        case .rest(let rest, let whole): (length, total) = (rest, whole ?? offset + rest)
+        default: (length, total) = (0, offset)
+        }
+        try await checkSize(total ?? offset)
+        let validator = options.resumes ? ResumeValidator(response.headerFields) : nil
+        try await writer.begin(offset, length: length, validator: validator)
+        progress?.begin(at: offset, expected: total)
+        var size = offset
+        if answer == .complete {
+            Self.drop(response.body)
+        } else {
+            size = try await copy(response.body, at: offset, length: length)
+        }
+        guard size == total ?? size else {
+            throw failure(.interrupted, "\(request.url.origin) sent \(size) of \(total ?? size) bytes.")
+        }
+        try checkCancellation()
+        try await writer.finish()
+        return size
+    }
+
+    private func copy(
+        _ body: ResponseBody, at offset: Int64, length: Int64?
+    ) async throws(RequestFailure) -> Int64 {
+        var size = offset
+        var chunks = body.makeAsyncIterator()
+        while let chunk = try await chunks.next() {
+            try checkCancellation()
+            guard Int64(chunk.count) <= (length ?? .max) - (size - offset) else {
+                await writer.abandon(keepsPart: false)
+                throw failure(.protocolViolation, "\(request.url.origin) sent more bytes than it had said.")
+            }
+            try await checkSize(size + Int64(chunk.count))
+            try await writer.write(chunk)
+            size += Int64(chunk.count)
+            progress?.reached(size)
+        }
+        return size
+    }
+
+    private func checkSize(_ size: Int64) async throws(RequestFailure) {
+        guard let limit = options.maximumSize, size > limit else { return }
+        // A part of what is too large is of no use.
+        await writer.abandon(keepsPart: false)
+        throw failure(.tooLarge, "The file is over \(limit) bytes.")
+    }
+
+    private func checkCancellation() throws(RequestFailure) {
+        if Task.isCancelled { throw failure(.cancelled, "The download was cancelled.") }
+    }
+
+    private func failure(_ reason: RequestFailure.Reason, _ message: String) -> RequestFailure {
+        RequestFailure(reason, message, phase: .receiving, host: request.url.origin.host.text)
+    }
+
+    // MARK: Bodies
+
+    /// The beginning of a body; what keeps the rest from coming is no matter.
+    private static func beginning(of body: ResponseBody) async -> Data {
+        var beginning = Data()
+        var chunks = body.makeAsyncIterator()
+        while beginning.count < failedBodyLimit, let chunk = try? await chunks.next() {
+            chunk.withUnsafeBytes { beginning.append(contentsOf: $0.prefix(failedBodyLimit - beginning.count)) }
+        }
+        drop(body)
+        return beginning
+    }
+
+    /// Has the transfer of an unread body ended.
+    private static func drop(_ body: ResponseBody) {
+        if case .stream(let source) = body.content { source.cancel() }
+    }
+}

@@ -1,0 +1,115 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The part of a file that stays between the attempts to load it, locked against other downloads, and its record.
+///
+/// All calls may block: they belong on a file thread. The lock goes with the last reference.
+struct PartialFile: Sendable {
+    private static let recordLimit = 16 << 10
+
+    let file: OpenFile
+    private let path: String
+    private let recordPath: String
+
+    /// Opens or makes the partial file of a download and locks it.
+    ///
+    /// - Throws: `file` when another download has it, when it is a symbolic link or somebody else's, or for any reason of
+    ///   the system.
+    init(of place: DownloadPlace) throws(RequestFailure) {
+        path = place.partial
+        recordPath = place.record
+        // A download that ends renames its file between our opening and our locking it: then once more.
+        for _ in 0..<16 {
+            if let opened = try Self.open(path) {
+                file = opened
+                return
+            }
+        }
+        throw Self.taken(path)
+    }
+
+    private static func open(_ path: String) throws(RequestFailure) -> OpenFile? {
+        let phase = RequestFailure.Phase.preparation
+        let opened = try RequestFailure.onFile(path, "could not be opened", phase: phase) { () throws(SystemError) in
+            try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
+        }
+        let status = try RequestFailure.onFile(path, "could not be looked at", phase: phase) {
+            () throws(SystemError) in try opened.status()
+        }
+        guard status.isRegular else { throw SentFile.notRegular(path, phase: phase) }
+        // Where others may write, somebody could have put the beginning of a file there for us.
+        guard status.owner == geteuid() else {
+            throw RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” belongs to another user.",
+                remedy: "Have it removed, or download to a directory of one's own.")
+        }
+        guard opened.lock() else { throw taken(path) }
+        guard let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity else {
+            return nil
+        }
+        return opened
+    }
+
+    private static func taken(_ path: String) -> RequestFailure {
+        RequestFailure(
+            .file, "Another download writes to “\(RequestFailure.shownPath(path))”.",
+            remedy: "Wait for it, or download to another name.")
+    }
+
+    /// How many bytes have come.
+    func size() throws(SystemError) -> Int64 { try file.status().size }
+
+    /// Whose bytes they are, or nil when that is not known.
+    func record() -> ResumeRecord? {
+        guard let file = try? OpenFile(recordPath, O_RDONLY | O_NOFOLLOW), let status = try? file.status(),
+            status.isRegular, status.owner == geteuid(), status.size <= Self.recordLimit
+        else { return nil }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.recordLimit, alignment: 1)
+        defer { memory.deallocate() }
+        guard let count = try? file.read(into: memory, at: 0) else { return nil }
+        return ResumeRecord(text: String(decoding: memory.prefix(count), as: UTF8.self))
+    }
+
+    /// Begins anew: no bytes, and the record of those to come, if there is one.
+    ///
+    /// The old record goes first, so that it is never taken for that of the new bytes.
+    func begin(_ record: ResumeRecord?, _ calls: FileCalls) throws(SystemError) {
+        try Self.remove(recordPath)
+        try file.truncate(to: 0)
+        guard let record, record.text.utf8.count <= Self.recordLimit else { return }
+        let written = try OpenFile(recordPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        try BodyChunk(record.text.utf8).withUnsafeBytes { bytes throws(SystemError) in
+            try calls.writeAll(bytes, to: written.descriptor)
+        }
+        let code = calls.sync(written.descriptor)
+        guard code == 0 else { throw SystemError(code: code) }
+    }
+
+    /// Removes the record, after the file has got its final name.
+    func removeRecord() { unlink(recordPath) }
+
+    /// Removes both.
+    func remove() {
+        unlink(recordPath)
+        unlink(path)
+    }
+
+    /// Removes both if they are of no use for a further attempt: empty, or nobody knows whose bytes they are.
+    func removeIfUseless() {
+        guard let size = try? size(), size > 0, record() != nil else { return remove() }
+    }
+
+    private static func remove(_ path: String) throws(SystemError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw SystemError.last }
+    }
+}

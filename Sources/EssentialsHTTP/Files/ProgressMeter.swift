@@ -1,0 +1,105 @@
+import Synchronization
+
+/// The state of a ``ProgressReport``: decides which values are delivered, and delivers them without holding its lock.
+final class ProgressMeter: Sendable {
+    private struct State {
+        var rates: RateMeter?
+        var bytes: Int64 = 0
+        var expected: Int64?
+        var delivered: (bytes: Int64, moment: Duration)?
+        /// The value to be delivered next; a newer one takes its place.
+        var due: TransferProgress?
+        var isDelivering = false
+        var isFinished = false
+        var hasEnded = false
+    }
+
+    private enum Step {
+        case value(TransferProgress)
+        case end
+        case none
+    }
+
+    private let state = Mutex(State())
+    private let interval: Duration
+    private let now: @Sendable () -> Duration
+    private let deliver: @Sendable (TransferProgress) -> Void
+    private let end: @Sendable () -> Void
+
+    init(
+        interval: Duration, now: @escaping @Sendable () -> Duration,
+        deliver: @escaping @Sendable (TransferProgress) -> Void, end: @escaping @Sendable () -> Void
+    ) {
+        self.interval = interval
+        self.now = now
+        self.deliver = deliver
+        self.end = end
+    }
+
+    /// A report that nobody holds any more reports nothing more: its stream must not wait for ever.
+    deinit { finish() }
+
+    func begin(at bytes: Int64, expected: Int64?) {
+        change { state, moment in
+            guard state.rates == nil, !state.isFinished else { return }
+            state.rates = RateMeter(bytes: bytes, at: moment)
+            state.bytes = bytes
+            state.expected = expected
+            state.due = TransferProgress(bytes: bytes, expected: expected)
+            state.delivered = (bytes, moment)
+        }
+    }
+
+    func reached(_ bytes: Int64) {
+        change { state, moment in
+            guard !state.isFinished, bytes > state.bytes,
+                let rate = state.rates?.rate(bytes: bytes, at: moment)
+            else { return }
+            state.bytes = bytes
+            if let last = state.delivered, moment - last.moment < self.interval { return }
+            state.due = TransferProgress(bytes: bytes, expected: state.expected, rate: rate)
+            state.delivered = (bytes, moment)
+        }
+    }
+
+    func finish() {
+        change { state, moment in
+            guard !state.isFinished else { return }
+            state.isFinished = true
+            let bytes = state.bytes
+            guard state.delivered?.bytes != bytes, let rate = state.rates?.rate(bytes: bytes, at: moment)
+            else { return }
+            state.due = TransferProgress(bytes: bytes, expected: state.expected, rate: rate)
+        }
+    }
+
+    /// Changes the state and delivers what became due, unless another call is at it, which then goes on with this.
+    private func change(_ change: (inout State, Duration) -> Void) {
+        let moment = now()
+        let delivers = state.withLock { state in
+            change(&state, moment)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        guard delivers else { return }
+        while true {
+            switch nextStep() {
+            case .value(let value): deliver(value)
+            case .end: end()
+            case .none: return
+            }
+        }
+    }
+
+    private func nextStep() -> Step {
+        state.withLock { state in
+            if let due = state.due.take() { return .value(due) }
+            if state.isFinished, !state.hasEnded {
+                state.hasEnded = true
+                return .end
+            }
+            state.isDelivering = false
+            return .none
+        }
+    }
+}

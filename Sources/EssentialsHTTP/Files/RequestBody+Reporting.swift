@@ -1,0 +1,93 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension RequestBody {
+    /// The same body, with its progress reported while the transport takes it.
+    ///
+    /// Bytes count when the transport takes them, which is a piece or two before they are on the wire. The report ends with
+    /// the last byte, when the source fails, or when the last copy of the body is gone. A body that is sent a second time
+    /// is reported from where the first sending had come to. Bytes in memory are sent in pieces of 64 KiB.
+    ///
+    /// ```swift
+    /// request.body = try RequestBody.file("/srv/films/1.mp4").reporting(to: ProgressReport { bar.show($0) })
+    /// ```
+    public func reporting(to report: ProgressReport) -> RequestBody {
+        switch content {
+        case .none:
+            report.begin(expected: 0)
+            report.finish()
+            return self
+        case .bytes(let data):
+            return Self.counted(length: data.count, isReplayable: true, report) {
+                let pieces = Pieces(of: data)
+                return { pieces.next() }
+            }
+        case .stream(let length, let isReplayable, let open):
+            return Self.counted(length: length, isReplayable: isReplayable, report, open)
+        }
+    }
+
+    private static func counted(
+        length: Int?, isReplayable: Bool, _ report: ProgressReport, _ open: @escaping @Sendable () -> Source
+    ) -> RequestBody {
+        RequestBody(
+            content: .stream(length: length, isReplayable: isReplayable) {
+                let source = open()
+                let taken = Count()
+                let expected = length.map(Int64.init)
+                report.begin(expected: expected)
+                if expected == 0 { report.finish() }
+                return {
+                    do {
+                        guard let piece = try await source() else {
+                            report.finish()
+                            return nil
+                        }
+                        let bytes = taken.add(piece.count)
+                        report.reached(bytes)
+                        // A transport that was told the length does not ask for the end.
+                        if bytes == expected { report.finish() }
+                        return piece
+                    } catch {
+                        report.finish()
+                        throw error
+                    }
+                }
+            })
+    }
+
+    /// Hands out bytes in memory piece by piece.
+    private final class Pieces: Sendable {
+        private static let size = 64 << 10
+        private let rest: Mutex<Data>
+
+        init(of data: Data) { rest = Mutex(data) }
+
+        func next() -> Data? {
+            rest.withLock { rest in
+                guard !rest.isEmpty else { return nil }
+                // A copy, so that its indices begin at 0.
+                let piece = Data(Array(rest.prefix(Self.size)))
+                rest = rest.dropFirst(Self.size)
+                return piece
+            }
+        }
+    }
+
+    /// How many bytes one sending has taken.
+    private final class Count: Sendable {
+        private let bytes = Mutex<Int64>(0)
+
+        func add(_ count: Int) -> Int64 {
+            bytes.withLock { bytes in
+                bytes += Int64(count)
+                return bytes
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+/// Decides what a response means for a chain of redirects (RFC 9110, 15.4), without sending anything.
+package enum RedirectRules {
+    /// What to do with a response.
+    package enum Outcome: Sendable {
+        /// It is no redirect, or one that the policy hands back.
+        case deliver
+        /// Send this request; the hop becomes the newest of the history.
+        case follow(TransportRequest, RedirectHop)
+        /// End the request.
+        case fail(RequestFailure)
+    }
+
+    /// Judges a response.
+    ///
+    /// - Parameters:
+    ///   - request: The request that was answered.
+    ///   - status: The response's status.
+    ///   - headerFields: The response's fields; read only when the status is a redirect's.
+    ///   - policy: What is followed.
+    ///   - history: The redirects that led to the request, oldest first.
+    package static func outcome(
+        of request: TransportRequest, status: HTTPResponse.Status, headerFields: @autoclosure () -> HTTPFields,
+        policy: RedirectPolicy, history: [RedirectHop]
+    ) -> Outcome {
+        guard let limit = policy.limit, isFollowed(status) else { return .deliver }
+        do throws(RequestFailure) {
+            guard let location = try location(in: headerFields(), from: request.url) else { return .deliver }
+            let url = try RelativeReference.resolve(location, against: request.url)
+            let next = nextRequest(after: request, status: status, to: url, policy: policy)
+            let hop = RedirectHop(from: request.url, status: status, to: url, method: next.method)
+            guard history.count < limit else { throw overLimit(limit, history: history, hop: hop) }
+            guard !isDowngrade(hop) || policy.allowsDowngrade else { throw downgrade(hop) }
+            let proposal = RedirectProposal(hop: hop, request: next, history: history)
+            guard try decision(of: policy, about: proposal) else { return .deliver }
+            guard next.body.isReplayable else { throw notReplayable(hop) }
+            return .follow(next, hop)
+        } catch {
+            return .fail(error)
+        }
+    }
+
+    /// 300 leaves the choice to somebody else, 304 is about a cache, 305 and 306 are deprecated (RFC 9110, 15.4).
+    private static func isFollowed(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+
+    /// The field's value; nil without one. The same value twice is no conflict.
+    private static func location(in fields: HTTPFields, from url: RequestURL) throws(RequestFailure) -> [UInt8]? {
+        var found: [UInt8]?
+        for field in fields[fields: .location] {
+            let value = field.withUnsafeBytesOfValue { Array($0) }
+            guard found == nil || found == value else {
+                throw RequestFailure(
+                    .protocolViolation, "\(url.origin) redirects to more than one URL.",
+                    remedy: "Report it to those who run the server: a response has one Location field.",
+                    phase: .receiving, host: url.origin.host.text)
+            }
+            found = value
+        }
+        return found
+    }
+
+    private static func isDowngrade(_ hop: RedirectHop) -> Bool {
+        hop.from.origin.scheme == .https && hop.to.origin.scheme == .http
+    }
+
+    /// Whether to follow; false to hand the response back.
+    private static func decision(
+        of policy: RedirectPolicy, about proposal: RedirectProposal
+    ) throws(RequestFailure) -> Bool {
+        guard let decide = policy.decide else { return true }
+        let decision: RedirectDecision
+        do {
+            decision = try decide(proposal)
+        } catch let failure as RequestFailure {
+            throw failure
+        } catch {
+            throw refused(proposal.hop, "The policy's closure threw an error.", underlying: error)
+        }
+        switch decision {
+        case .follow: return true
+        case .stop: return false
+        case .refuse(let why): throw refused(proposal.hop, why, underlying: nil)
+        }
+    }
+}
+
+// MARK: - The next request
+
+extension RedirectRules {
+    /// Fields about a body. They go with it (RFC 9110, 15.4, item 5).
+    private static let contentFields = names([
+        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length", "Content-Range",
+        "Content-Disposition", "Content-MD5", "Content-Digest", "Repr-Digest", "Digest", "Last-Modified",
+        "Transfer-Encoding", "Trailer", "Expect",
+    ])
+
+    /// Fields that are for one origin's eyes (RFC 9110, 15.4, item 2).
+    private static let originFields = names([
+        "Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "Proxy-Authenticate",
+        "Authentication-Info", "Proxy-Authentication-Info", "Host",
+    ])
+
+    private static func names(_ texts: [String]) -> Set<HTTPField.Name> { Set(texts.compactMap { HTTPField.Name($0) }) }
+
+    /// Made of the request before, never of the first one, so that a removed field does not come back.
+    private static func nextRequest(
+        after request: TransportRequest, status: HTTPResponse.Status, to url: RequestURL, policy: RedirectPolicy
+    ) -> TransportRequest {
+        var next = request
+        next.url = url
+        if isRetrieval(status, after: request.method) {
+            next.method = request.method == .head ? .head : .get
+            next.body = .none
+            next.headerFields.removeAll { contentFields.contains($0.name) }
+        }
+        if url.origin != request.url.origin {
+            next.headerFields.removeAll {
+                originFields.contains($0.name) || policy.sensitiveFields.contains($0.name)
+            }
+        }
+        return next
+    }
+
+    /// Whether the next request fetches what the first one brought about (RFC 9110, 15.4.2 to 15.4.4).
+    private static func isRetrieval(_ status: HTTPResponse.Status, after method: HTTPRequest.Method) -> Bool {
+        status.code == 303 || (status.code == 301 || status.code == 302) && method == .post
+    }
+}
+
+// MARK: - Failures
+
+extension RedirectRules {
+    /// How many origins a message names.
+    private static let shownOrigins = 12
+
+    private static func overLimit(_ limit: Int, history: [RedirectHop], hop: RedirectHop) -> RequestFailure {
+        var origins = (history + [hop]).map { "\($0.from.origin)" } + ["\(hop.to.origin)"]
+        if origins.count > shownOrigins {
+            origins.replaceSubrange(shownOrigins / 2..<origins.count - shownOrigins / 2, with: ["…"])
+        }
+        return failure(
+            .redirectLimit, hop, "More redirects than the \(limit) allowed: \(origins.joined(separator: " → ")).")
+    }
+
+    private static func downgrade(_ hop: RedirectHop) -> RequestFailure {
+        failure(
+            .redirectRefused, hop, "\(hop.from.origin) redirects to \(hop.to.origin), which is without TLS.",
+            remedy: "Have the server redirect to https, or set the redirect policy's allowsDowngrade.")
+    }
+
+    private static func refused(_ hop: RedirectHop, _ why: String, underlying: (any Error)?) -> RequestFailure {
+        failure(
+            .redirectRefused, hop, "The redirect from \(hop.from.origin) to \(hop.to.origin) was refused: \(why)",
+            underlying: underlying)
+    }
+
+    private static func notReplayable(_ hop: RedirectHop) -> RequestFailure {
+        failure(
+            .notReplayable, hop,
+            "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to \(hop.to.origin) "
+                + "again, and it is a stream.")
+    }
+
+    private static func failure(
+        _ reason: RequestFailure.Reason, _ hop: RedirectHop, _ message: String, remedy: String? = nil,
+        underlying: (any Error)? = nil
+    ) -> RequestFailure {
+        RequestFailure(
+            reason, message, remedy: remedy, phase: .receiving, host: hop.from.origin.host.text,
+            underlying: underlying)
+    }
+}

@@ -1,0 +1,103 @@
+/// Reads the URL reference of a `Location` field against the URL that was requested (RFC 3986, 4.1 and 5.2).
+///
+/// Strict where two readers could differ: `http:path` names no host, a first segment with a colon in it is a scheme, a
+/// backslash is no slash, a `%` begins an escape. Lenient where the meaning is clear: bytes outside ASCII in path and
+/// query are percent-encoded one by one, whatever charset they are of, and so is a space. The fragment is dropped.
+enum RelativeReference {
+    private static let hex = Array("0123456789ABCDEF".utf8)
+    private static let slash = UInt8(ascii: "/")
+    private static let questionMark = UInt8(ascii: "?")
+
+    /// The absolute URL of a reference. An empty reference is the base itself.
+    ///
+    /// - Throws: `protocolViolation` when the text is no URL; `redirectRefused` when it holds credentials or has another
+    ///   scheme than `http` and `https`. Neither shows query or credentials.
+    static func resolve(_ reference: [UInt8], against base: RequestURL) throws(RequestFailure) -> RequestURL {
+        let whole = reference.prefix { $0 != UInt8(ascii: "#") }
+        let (scheme, rest) = try readScheme(whole, base: base)
+        if rest.starts(with: [slash, slash]) {
+            let authority = rest.dropFirst(2).prefix { $0 != slash && $0 != questionMark }
+            let origin = try readOrigin(scheme: scheme ?? base.origin.scheme, authority: authority, base: base)
+            return try url(origin, encoded(rest[authority.endIndex...]), base: base)
+        }
+        guard scheme == nil else { throw noURL("A scheme is there without a host.", base: base) }
+        guard let first = rest.first else { return base }
+        if first == slash { return try url(base.origin, encoded(rest), base: base) }
+        if first == questionMark { return try url(base.origin, base.path + encoded(rest), base: base) }
+        // The base's path has a slash at its beginning.
+        let directory = base.path[...(base.path.lastIndex(of: "/") ?? base.path.startIndex)]
+        return try url(base.origin, directory + encoded(rest), base: base)
+    }
+
+    private static func readScheme(
+        _ whole: ArraySlice<UInt8>, base: RequestURL
+    ) throws(RequestFailure) -> (Origin.Scheme?, ArraySlice<UInt8>) {
+        let name = whole.prefix { $0 != UInt8(ascii: ":") && $0 != slash && $0 != questionMark }
+        guard name.endIndex < whole.endIndex, whole[name.endIndex] == UInt8(ascii: ":") else { return (nil, whole) }
+        guard let first = name.first, isLetter(first), name.allSatisfy(isSchemeByte) else {
+            throw noURL("A colon is there, and what stands before it is no scheme.", base: base)
+        }
+        let text = String(decoding: name, as: UTF8.self)
+        guard let scheme = Origin.Scheme(rawValue: text.lowercased()) else {
+            // What looks like a scheme is a user name where credentials stand without one.
+            let shown = whole.contains(UInt8(ascii: "@")) ? "…" : RequestFailure.shown(text)
+            throw RequestFailure(
+                .redirectRefused, "\(base.origin) redirects to a URL with the scheme “\(shown)”.",
+                remedy: "Only http and https are followed; open the URL in another way if it is to be trusted.",
+                phase: .receiving, host: base.origin.host.text)
+        }
+        return (scheme, whole[(name.endIndex + 1)...])
+    }
+
+    private static func readOrigin(
+        scheme: Origin.Scheme, authority: ArraySlice<UInt8>, base: RequestURL
+    ) throws(RequestFailure) -> Origin {
+        guard !authority.contains(UInt8(ascii: "@")) else {
+            throw RequestFailure(
+                .redirectRefused, "\(base.origin) redirects to a URL that holds credentials.",
+                remedy: "Request the target itself, with an Authorization header, if it is to be trusted.",
+                phase: .receiving, host: base.origin.host.text)
+        }
+        do {
+            return try RequestURL("\(scheme.rawValue)://\(String(decoding: authority, as: UTF8.self))").origin
+        } catch {
+            throw noURL(error.message, base: base)
+        }
+    }
+
+    private static func url(_ origin: Origin, _ path: String, base: RequestURL) throws(RequestFailure) -> RequestURL {
+        do {
+            return try RequestURL(origin: origin, path: path)
+        } catch {
+            throw noURL(error.message, base: base)
+        }
+    }
+
+    private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
+        var ascii: [UInt8] = []
+        ascii.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if byte < 0x80 {
+                ascii.append(byte)
+            } else {
+                ascii += [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: ascii, as: UTF8.self)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.".utf8.contains(byte)
+    }
+
+    private static func noURL(_ why: String, base: RequestURL) -> RequestFailure {
+        RequestFailure(
+            .protocolViolation, "\(base.origin) redirects to what is no URL. \(why)",
+            remedy: "Report it to those who run the server: its Location field must hold a URL (RFC 3986).",
+            phase: .receiving, host: base.origin.host.text)
+    }
+}

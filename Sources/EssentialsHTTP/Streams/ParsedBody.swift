@@ -1,0 +1,60 @@
+/// Reads a body through a parser. Holds one piece at a time.
+struct ParsedBody<Parser: ChunkParser> {
+    private var parser: Parser
+    /// The body; nil after its end or a failure, so that nothing holds the transfer any longer.
+    private var body: ResponseBody?
+    private var chunks: ResponseBody.AsyncIterator?
+    private var chunk: BodyChunk?
+    private var offset = 0
+
+    init(_ body: ResponseBody, parser: Parser) {
+        self.parser = parser
+        self.body = body
+        chunks = body.makeAsyncIterator()
+    }
+
+    /// The next element; nil after the last and after a failure. A failure of the parser cancels the transfer.
+    mutating func next() async throws(RequestFailure) -> Parser.Element? {
+        while body != nil {
+            if let element = try parsed() { return element }
+            // The piece is given back before the next is waited for.
+            chunk = nil
+            offset = 0
+            guard try await receive() else {
+                close()
+                return try parser.finish()
+            }
+        }
+        return nil
+    }
+
+    private mutating func parsed() throws(RequestFailure) -> Parser.Element? {
+        guard let chunk else { return nil }
+        do throws(RequestFailure) {
+            // The pointer does not outlive the call: parsers copy what they keep.
+            return try chunk.withUnsafeBytes { bytes throws(RequestFailure) in
+                try parser.next(in: bytes, from: &offset)
+            }
+        } catch {
+            if case .stream(let source) = body?.content { source.cancel() }
+            close()
+            throw error
+        }
+    }
+
+    private mutating func receive() async throws(RequestFailure) -> Bool {
+        do throws(RequestFailure) {
+            chunk = try await chunks?.next()
+            return chunk != nil
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private mutating func close() {
+        body = nil
+        chunks = nil
+        chunk = nil
+    }
+}

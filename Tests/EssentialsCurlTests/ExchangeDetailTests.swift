@@ -1,0 +1,181 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("An exchange's details")
+struct ExchangeDetailTests {
+    @Test("hold the informational responses in their order, with their fields")
+    func informational() async throws {
+        let server = try LoopbackServer { _ in
+            .raw([
+                .text("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nLink: </b.css>\r\n\r\n"),
+                .text("HTTP/1.1 102 Processing\r\n\r\n"),
+                .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Last: yes\r\n\r\nok"), .keepAlive,
+            ])
+        }
+        let transport = try CurlTransport()
+        for delivery in [TransportOptions.Delivery.collected(upTo: 100), .streamed] {
+            var sent = try request(server)
+            sent.options.delivery = delivery
+            let response = try await transport.send(sent)
+            #expect(response.informational.map(\.status.code) == [103, 102])
+            #expect(
+                response.informational.first?.headerFields[values: HTTPField.Name("Link")!] == ["</a.css>", "</b.css>"])
+            #expect(response.status == .ok && response.headerFields[HTTPField.Name("X-Last")!] == "yes")
+            #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+        }
+        await transport.shutdown()
+    }
+
+    @Test("a body waits for 100 Continue, is sent after a while without it, and not at all after a refusal")
+    func continues() async throws {
+        let heads = Mutex<[String?]>([])
+        let options = ServerOptions(onHead: { request in
+            heads.withLock { $0.append(request.header("Expect")) }
+            return request.path == "/refused" ? .response(status: 417, headers: [("Connection", "close")]) : nil
+        })
+        let server = try LoopbackServer(options: options) { .response(body: "\($0.body.count)") }
+        let transport = try CurlTransport()
+        let body = Data(repeating: 7, count: 300_000)
+        var sent = try request(.put, server, "/taken", body: .bytes(body))
+        sent.options.continueWait = .milliseconds(100)
+        #expect(try await transport.send(sent).text == "300000")
+        var refused = try request(.put, server, "/refused", body: .bytes(body))
+        refused.options.continueWait = .seconds(60)
+        let before = server.applicationBytesReceived
+        #expect(try await transport.send(refused).status.code == 417)
+        #expect(server.applicationBytesReceived - before < 1_000)
+        #expect(try await transport.send(request(.put, server, "/plain", body: .bytes(body))).text == "300000")
+        #expect(heads.withLock { $0 } == ["100-continue", "100-continue", nil])
+        await transport.shutdown()
+    }
+
+    @Test("a big body in memory arrives whole, and a second time after a dead connection")
+    func lentBody() async throws {
+        let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        let server = try LoopbackServer { request in
+            request.numberOnConnection == 1 && request.path == "/again"
+                ? .close : .response(body: Data(request.body) == body ? "same" : "other \(request.body.count)")
+        }
+        let transport = try CurlTransport()
+        #expect(try await transport.send(request(.put, server, body: .bytes(body))).text == "same")
+        // The kept connection turns out dead after the request: PUT is idempotent and goes out once more.
+        let again = try await transport.send(request(.put, server, "/again", body: .bytes(body)))
+        #expect(again.text == "same")
+        #expect(again.metrics.sendings == 2)
+        #expect(again.metrics.requestSent != nil)
+        let refused = await failure {
+            try await transport.send(request(.post, server, "/again", body: .bytes(body)))
+        }
+        #expect(refused?.reason == .interrupted)
+        await transport.shutdown()
+    }
+
+    @Test("an answer that does not begin is given up by the deadline for its first byte, and by none for its length")
+    func firstByte() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/silent"
+                ? .hang
+                : .raw([
+                    .head(headers: [("Content-Length", "2")]), .text("o"), .pause(.milliseconds(150)), .text("k"),
+                    .keepAlive,
+                ])
+        }
+        let transport = try CurlTransport()
+        var sent = try request(server, "/silent")
+        sent.options.firstByteTimeout = .milliseconds(80)
+        let found = await failure { try await transport.send(sent) }
+        #expect(found?.reason == .timeout && found?.phase == .waiting)
+        #expect(found?.message.contains("did not begin to answer within 0.08 seconds") == true)
+        var slow = try request(server, "/slow")
+        slow.options.firstByteTimeout = .milliseconds(80)
+        slow.options.idleTimeout = .seconds(30)
+        // The head comes at once; what is late after it is another deadline's business.
+        #expect(try await transport.send(slow).text == "ok")
+        await transport.shutdown()
+    }
+
+    @Test("a transfer that is too slow for too long ends")
+    func minimumRate() async throws {
+        let server = try LoopbackServer { _ in
+            .raw(
+                [.head(headers: [("Content-Length", "100000")])]
+                    + (0..<400).flatMap { _ in
+                        [ServerStep.text("x"), .pause(.milliseconds(50))]
+                    })
+        }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.minimumRate = TransportOptions.MinimumRate(bytesPerSecond: 1_000, over: .seconds(1))
+        let found = await failure { try await transport.send(sent) }
+        #expect(found?.reason == .timeout && found?.phase == .receiving)
+        #expect(found?.message.contains("slower than 1000 bytes a second for 1.0 seconds") == true)
+        await transport.shutdown()
+    }
+
+    @Test("a body that unpacks to far more than its size ends, collected or streamed, and an ordinary one does not")
+    func expansion() async throws {
+        let bomb = try Gzip.zeros(count: 40 << 20)
+        let server = try LoopbackServer { _ in
+            .response(headers: [("Content-Encoding", "gzip")], body: bomb)
+        }
+        let transport = try CurlTransport()
+        for delivery in [TransportOptions.Delivery.collected(upTo: 64 << 20), .streamed] {
+            var sent = try request(server)
+            sent.options.delivery = delivery
+            let found = await failure { try await transport.send(sent).body.collect(upTo: 64 << 20) }
+            #expect(found?.reason == .tooLarge, "\(String(describing: found))")
+            #expect(found?.message.contains("more than 100 times its size") == true)
+            sent.options.maximumExpansion = nil
+            #expect(try await transport.send(sent).body.collect(upTo: 64 << 20).count == 40 << 20)
+        }
+        await transport.shutdown()
+    }
+
+    @Test("several engine threads answer, and each origin's connections are used again")
+    func shards() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.shards = 3
+        let transport = try CurlTransport(configuration: configuration)
+        let servers = try (0..<6).map { number in try LoopbackServer { _ in .response(body: "\(number)") } }
+        for _ in 0..<3 {
+            for (number, server) in servers.enumerated() {
+                #expect(try await transport.send(request(server)).text == "\(number)")
+            }
+        }
+        #expect(servers.map(\.connectionCount) == Array(repeating: 1, count: 6))
+        await transport.shutdown()
+    }
+
+    @Test("a configuration that cannot be used is refused with the property's name")
+    func configuration() throws {
+        func refusal(_ change: (inout CurlTransport.Configuration) -> Void) -> RequestFailure? {
+            var configuration = CurlTransport.Configuration()
+            change(&configuration)
+            do throws(RequestFailure) {
+                _ = try CurlTransport(configuration: configuration)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        for (name, change) in [
+            ("connectionsPerOrigin", { $0.connectionsPerOrigin = 0 }),
+            ("requestsInFlight", { $0.requestsInFlight = -1 }),
+            ("streamsPerConnection", { $0.streamsPerConnection = 0 }), ("shards", { $0.shards = 0 }),
+            ("shards", { $0.shards = 1_000 }), ("queueLimit", { $0.queueLimit = -1 }),
+            ("connectionCacheSize", { $0.connectionCacheSize = -1 }), ("unixSocket", { $0.unixSocket = "" }),
+            ("unixSocket", { $0.unixSocket = String(repeating: "a", count: 108) }),
+            ("networkInterface", { $0.networkInterface = "" }),
+        ] as [(String, (inout CurlTransport.Configuration) -> Void)] {
+            let found = refusal(change)
+            #expect(found?.reason == .invalidRequest && found?.message.contains(name) == true, "\(name)")
+        }
+        #expect(refusal { $0.happyEyeballsDelay = .seconds(-1) } == nil)
+        #expect(refusal { $0.addressLifetime = .seconds(Int64.max) } == nil)
+        #expect(refusal { $0.connectionLifetime = .zero } == nil)
+    }
+}

@@ -1,0 +1,182 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import EssentialsCurl
+
+@Suite("A transport's life")
+struct LifetimeTests {
+    @Test("leaves no descriptor to a program that is run, not even libcurl's own")
+    func exec() async throws {
+        func inherited() throws -> Set<String> {
+            // What each descriptor leads to, but for the directory that is listed.
+            let lines = try Self.output(of: "/bin/ls", ["ls", "-l", "/proc/self/fd"]).split(separator: "\n")
+            return Set(
+                lines.compactMap { $0.split(separator: " -> ").last.map(String.init) }.filter { !$0.hasSuffix("/fd") })
+        }
+        let before = try inherited()
+        let authority = try Authority()
+        let server = try authority.server { _ in .response(body: "ok") }
+        let transport = try CurlTransport(trust: TrustPolicy(anchors: authority.anchors))
+        _ = try await transport.send(TransportRequest(.get, RequestURL(server.url)))
+        // The pipe is the one that this is read through. What other tests' transports are just opening is marked soon.
+        var left: Set<String> = []
+        for _ in 0..<100 {
+            left = try inherited().subtracting(before).filter { !$0.hasPrefix("pipe:") }
+            if left.isEmpty { break }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(left.isEmpty)
+        await transport.shutdown()
+    }
+
+    @Test("ends with the process: a forked child is told so, and the parent goes on")
+    func fork() async throws {
+        let server = try LoopbackServer { _ in .response(body: "ok") }
+        let transport = try CurlTransport()
+        #expect(try await transport.send(request(server)).text == "ok")
+        let sent = try request(server)
+        let code = try Self.inChild { Self.reason(of: transport, sent) == "closed" ? 0 : 1 }
+        #expect(code == 0)
+        #expect(try await transport.send(request(server)).text == "ok")
+        await transport.shutdown()
+    }
+
+    @Test("of the shared one goes on until it is shut down, and begins anew afterwards")
+    func shared() async throws {
+        let first = try CurlTransport.shared()
+        #expect(try CurlTransport.shared() === first)
+        await first.shutdown()
+        let second = try CurlTransport.shared()
+        #expect(second !== first)
+        let server = try LoopbackServer { _ in .response(body: "ok") }
+        #expect(try await second.send(request(server)).text == "ok")
+    }
+
+    @Test("lets tasks run on its own thread, before and after its end")
+    func executor() async throws {
+        let server = try LoopbackServer { _ in .response(body: "ok") }
+        let transport = try CurlTransport()
+        let sent = try request(server)
+        let executor = transport.taskExecutor(for: sent.url.origin)
+        try await withTaskExecutorPreference(executor) {
+            let name = Self.threadName()
+            #expect(name == "essentials-http")
+            for _ in 0..<20 {
+                let text = try await transport.send(sent).text
+                #expect(text == "ok" && Self.threadName() == name)
+            }
+            await transport.shutdown()
+            #expect(Self.threadName() != name)
+            #expect(await failure { try await transport.send(sent) }?.reason == .closed)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("many tasks on its thread are cancelled and answered, each once")
+    func executorCancellation() async throws {
+        let server = try LoopbackServer { request in request.path == "/hang" ? .hang : .response(body: "ok") }
+        let transport = try CurlTransport()
+        let (quick, hanging) = (try request(server), try request(server, "/hang"))
+        let executor = transport.taskExecutor(for: quick.url.origin)
+        let tasks = (0..<60).map { number in
+            Task(executorPreference: executor) { () -> RequestFailure.Reason? in
+                await failure { try await transport.send(number % 2 == 0 ? quick : hanging) }?.reason
+            }
+        }
+        for number in stride(from: 0, to: 60, by: 2) { #expect(await tasks[number].value == nil) }
+        for number in stride(from: 1, to: 60, by: 2) { tasks[number].cancel() }
+        for number in stride(from: 1, to: 60, by: 2) { #expect(await tasks[number].value == .cancelled) }
+        await transport.shutdown()
+    }
+
+    @Test("a SHA-256 checksum is that of the standard's vectors, whatever the pieces")
+    func digest() throws {
+        let vectors = [
+            ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "248D6A61D20638B8E5C026930C3E6039A33CE45964FF2167F6ECEDD419DB06C1"
+            ),
+        ]
+        for (text, hexadecimal) in vectors {
+            let checksum = try Checksum.sha256(hexadecimal)
+            for size in [1, 7, 100] {
+                let digest = checksum.makeDigest()
+                let bytes = Array(text.utf8)
+                for start in stride(from: 0, to: bytes.count, by: size) {
+                    bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { digest.update($0) }
+                }
+                #expect(digest.finish() == checksum.expected)
+            }
+        }
+        for text in ["", "abc", String(repeating: "g", count: 64), String(repeating: "+1", count: 32)] {
+            #expect(throws: RequestFailure.self) { try Checksum.sha256(text) }
+        }
+    }
+
+    // MARK: Processes
+
+    /// What a send fails with before it reaches the engine; the part of it that is asked in a forked child, where the task
+    /// pool has no threads.
+    private static func reason(of transport: CurlTransport, _ request: TransportRequest) -> String {
+        do throws(RequestFailure) {
+            _ = try transport.prepare(request)
+            return "none"
+        } catch {
+            return error.reason.name
+        }
+    }
+
+    private static func inChild(_ body: () -> Int32) throws -> Int32 {
+        let process = forkProcess()
+        if process == 0 { _exit(body()) }
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        return status
+    }
+
+    /// fork(2), which Swift does not import because most of a program does not survive it.
+    private static func forkProcess() -> pid_t {
+        typealias Fork = @convention(c) () -> pid_t
+        guard let symbol = dlsym(nil, "fork") else { return -1 }
+        return unsafeBitCast(symbol, to: Fork.self)()
+    }
+
+    private static func threadName() -> String {
+        var name = [CChar](repeating: 0, count: 64)
+        let file = open("/proc/thread-self/comm", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        guard read(file, &name, name.count - 1) > 1 else { return "" }
+        return String(decoding: name.prefix { $0 > 0x0a }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func output(of program: String, _ arguments: [String]) throws -> String {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process = pid_t()
+        let status = posix_spawn(&process, program, &actions, nil, &words, environ)
+        close(ends[1])
+        try #require(status == 0)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { read(ends[0], $0.baseAddress! + count, $0.count - count) }
+            if got <= 0 { break }
+            count += got
+        }
+        waitpid(process, nil, 0)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}

@@ -1,0 +1,104 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Testing
+
+@Suite struct DownloadChecksumTests {
+    private typealias Answer = ScriptedTransport.Answer
+
+    /// A digest that takes no library: FNV-1a of 64 bits.
+    private final class Fowler: IncrementalDigest {
+        private var state: UInt64 = 0xcbf2_9ce4_8422_2325
+
+        func update(_ bytes: UnsafeRawBufferPointer) {
+            for byte in bytes { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+
+        func finish() -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: state >> (56 - 8 * $0)) } }
+    }
+
+    private func options(_ text: String, resumes: Bool = false) -> DownloadOptions {
+        let digest = Fowler()
+        Array(text.utf8).withUnsafeBytes { digest.update($0) }
+        var options = DownloadOptions()
+        options.resumes = resumes
+        options.checksum = Checksum(name: "fnv-1a", expected: digest.finish()) { Fowler() }
+        return options
+    }
+
+    @Test("The digest itself is right")
+    func vector() {
+        // A vector of the algorithm's authors.
+        #expect(options("a").checksum?.expected == [0xaf, 0x63, 0xdc, 0x4c, 0x86, 0x01, 0xec, 0x8c])
+    }
+
+    @Test("A file with the right checksum is put in its place", arguments: ["", "abcd"])
+    func right(text: String) async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [:], text.map(String.init)))
+        _ = try await transport.download(.film(), to: directory("film"), options: options(text))
+        #expect(directory.text("film") == text)
+    }
+
+    @Test("A file with another checksum is removed, and the failure has both", arguments: [false, true])
+    func wrong(resumes: Bool) async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        let transport = ScriptedTransport(Answer(200, [.eTag: "\"v1\""], ["ab", "cd"]))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await transport.download(.film(), to: directory("film"), options: options("a", resumes: resumes))
+        }
+        #expect(failure?.reason == .file)
+        #expect(failure?.message.contains("af63dc4c8601ec8c") == true)
+        #expect(failure?.message.contains("fnv-1a") == true)
+        #expect(failure?.message.contains("fc179f83ee0724dd") == true)
+        #expect(directory.text("film") == "old")
+        #expect(try directory.names == ["film"])
+    }
+
+    /// A part that is larger than the pieces and slices in which it is read again.
+    private static let part = String(repeating: "0123456789abcdef", count: 70_000)
+
+    private func breakOff(_ directory: ScratchDirectory, _ options: DownloadOptions) async {
+        let transport = ScriptedTransport(
+            Answer(200, [.eTag: "\"v1\""], [Self.part], failure: RequestFailure(.interrupted, "It ended.")))
+        await #expect(throws: RequestFailure.self) {
+            try await transport.download(.film(), to: directory("film"), options: options)
+        }
+    }
+
+    @Test("What was there before a resumption is digested too")
+    func resumed() async throws {
+        let directory = try ScratchDirectory()
+        let options = options(Self.part + "xyz", resumes: true)
+        await breakOff(directory, options)
+        let end = Self.part.utf8.count
+        let transport = ScriptedTransport(Answer(206, [.contentRange: "bytes \(end)-\(end + 2)/\(end + 3)"], ["xyz"]))
+        let file = try await transport.download(.film(), to: directory("film"), options: options)
+        #expect(file.resumedFrom == Int64(end))
+    }
+
+    @Test("What was there before is not digested when all is loaded anew")
+    func anew() async throws {
+        let directory = try ScratchDirectory()
+        let options = options("xyz", resumes: true)
+        await breakOff(directory, options)
+        let transport = ScriptedTransport(Answer(200, [:], ["xyz"]))
+        #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 3)
+    }
+
+    @Test("A part that was whole already is checked, too")
+    func complete() async throws {
+        let directory = try ScratchDirectory()
+        let options = options(Self.part, resumes: true)
+        await breakOff(directory, options)
+        let size = Self.part.utf8.count
+        let complete = Answer(416, [.contentRange: "bytes */\(size)"])
+        _ = try await ScriptedTransport(complete).download(.film(), to: directory("film"), options: options)
+        await breakOff(directory, options)
+        await #expect(throws: RequestFailure.self) {
+            try await ScriptedTransport(complete).download(
+                .film(), to: directory("film"), options: self.options("a", resumes: true))
+        }
+        #expect(try directory.names == ["film"])
+    }
+}

@@ -1,0 +1,303 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite struct DownloadFailureTests {
+    private typealias Answer = ScriptedTransport.Answer
+
+    private func failure(
+        _ transport: ScriptedTransport, _ destination: String, _ options: DownloadOptions = DownloadOptions(),
+        _ calls: FileCalls = .system
+    ) async throws -> RequestFailure {
+        let request = try TransportRequest.film()
+        return try #require(
+            await #expect(throws: RequestFailure.self) {
+                try await FileDownload.run(request, to: destination, options: options, progress: nil, calls: calls) {
+                    request throws(RequestFailure) in try await transport.send(request)
+                }
+            })
+    }
+
+    private func expectFile(_ failure: RequestFailure, _ code: Int32, naming path: String) {
+        #expect(failure.reason == .file)
+        #expect((failure.underlying as? SystemError)?.code == code)
+        #expect(failure.message.contains(path))
+        #expect(failure.message.contains(String(cString: strerror(code))))
+        #expect(failure.remedy != RequestFailure.Reason.file.remedy)
+    }
+
+    // MARK: Before anything is sent
+
+    @Test("A missing directory is told before anything is sent")
+    func missingDirectory() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport()
+        let failure = try await failure(transport, directory("none/film"))
+        expectFile(failure, ENOENT, naming: directory("none"))
+        #expect(failure.phase == .preparation)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("A file in a directory's place is told")
+    func fileAsDirectory() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("a", "file")
+        expectFile(
+            try await failure(ScriptedTransport(), directory("file/film")), ENOTDIR, naming: directory("file"))
+    }
+
+    @Test("A directory as destination is told, also behind a symbolic link")
+    func directoryAsDestination() async throws {
+        let directory = try ScratchDirectory()
+        try FileManager.default.createDirectory(atPath: directory("sub"), withIntermediateDirectories: false)
+        #expect(symlink(directory("sub"), directory("link")) == 0)
+        for name in ["sub", "link"] {
+            expectFile(try await failure(ScriptedTransport(), directory(name)), EISDIR, naming: directory(name))
+        }
+        #expect(try directory.names == ["link", "sub"])
+    }
+
+    @Test("A path that names no file is told", arguments: ["", "/", "sub/", ".", "..", "a\u{0}b"])
+    func noFile(path: String) async throws {
+        let failure = try await failure(ScriptedTransport(), path)
+        #expect(failure.reason == .file)
+        #expect(!failure.message.unicodeScalars.contains { $0.value < 0x20 })
+    }
+
+    @Test("A device or pipe is not replaced by a file")
+    func device() async throws {
+        let directory = try ScratchDirectory()
+        #expect(mkfifo(directory("pipe"), 0o600) == 0)
+        for path in ["/dev/null", directory("pipe")] {
+            let failure = try await failure(ScriptedTransport(), path)
+            #expect(failure.reason == .file)
+        }
+        #expect(try directory.names == ["pipe"])
+    }
+
+    @Test("A name that is too long is told", arguments: [false, true])
+    func longName(resumes: Bool) async throws {
+        let directory = try ScratchDirectory()
+        let name = String(repeating: "a", count: resumes ? 253 : 256)
+        var options = DownloadOptions()
+        options.resumes = resumes
+        expectFile(try await failure(ScriptedTransport(), directory(name), options), ENAMETOOLONG, naming: name)
+    }
+
+    @Test(
+        "A directory that may not be written to is told before anything is sent",
+        .enabled(if: geteuid() != 0, "The superuser may write everywhere."))
+    func noPermission() async throws {
+        let directory = try ScratchDirectory()
+        #expect(chmod(directory.path, 0o500) == 0)
+        expectFile(try await failure(ScriptedTransport(), directory("film")), EACCES, naming: directory.path)
+    }
+
+    @Test("A read-only file system is told before anything is sent", .enabled(if: isReadOnly("/sys/kernel")))
+    func readOnly() async throws {
+        expectFile(try await failure(ScriptedTransport(), "/sys/kernel/film"), EROFS, naming: "/sys/kernel")
+    }
+
+    private static func isReadOnly(_ path: String) -> Bool { access(path, W_OK) != 0 && errno == EROFS }
+
+    @Test("A file that is there is refused before anything is sent, a dangling link too")
+    func refuse() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        #expect(symlink(directory("none"), directory("link")) == 0)
+        var options = DownloadOptions()
+        options.existing = .refuse
+        for name in ["film", "link"] {
+            let transport = ScriptedTransport()
+            expectFile(try await failure(transport, directory(name), options), EEXIST, naming: name)
+            #expect(transport.requests.isEmpty)
+        }
+        #expect(directory.text("film") == "old")
+    }
+
+    // MARK: At the end
+
+    /// With hard links, and as on a file system that has none.
+    private static let links: [FileCalls] = {
+        var without = FileCalls.system
+        without.link = { _, _ in EPERM }
+        return [.system, without]
+    }()
+
+    @Test("A file that appears meanwhile is refused at the end, and nothing stays", arguments: 0..<2)
+    func refuseAtEnd(link: Int) async throws {
+        let directory = try ScratchDirectory()
+        var options = DownloadOptions()
+        options.existing = .refuse
+        let transport = ScriptedTransport(
+            Answer(200, [:], ["new"]) { number in if number == 1 { try? directory.write("old", "film") } })
+        expectFile(try await failure(transport, directory("film"), options, Self.links[link]), EEXIST, naming: "film")
+        #expect(directory.text("film") == "old")
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test("A new name is taken with and without hard links", arguments: 0..<2)
+    func refusePasses(link: Int) async throws {
+        let directory = try ScratchDirectory()
+        var options = DownloadOptions()
+        options.existing = .refuse
+        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let file = try await FileDownload.run(
+            .film(), to: directory("film"), options: options, progress: nil, calls: Self.links[link]
+        ) { request throws(RequestFailure) in try await transport.send(request) }
+        #expect(file.bytes == 3)
+        #expect(directory.text("film") == "new")
+        #expect(try directory.names == ["film"])
+    }
+
+    // MARK: While it comes
+
+    /// Calls whose disk takes so many bytes and no more.
+    private func disk(of size: Int, then code: Int32) -> FileCalls {
+        var calls = FileCalls.system
+        let free = Mutex(size)
+        calls.freeBytes = { _ in nil }
+        let write = calls.write
+        calls.write = { descriptor, bytes in
+            let count = free.withLock { free in
+                let count = min(free, bytes.count)
+                free -= count
+                return count
+            }
+            return count == 0 ? -Int(code) : write(descriptor, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)))
+        }
+        return calls
+    }
+
+    @Test("A disk that becomes full is told, and nothing stays", arguments: [ENOSPC, EDQUOT, EFBIG, EIO])
+    func fullDisk(code: Int32) async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        let transport = ScriptedTransport(Answer(200, [:], ["abcd", "efgh", "ijkl"]))
+        let failure = try await failure(transport, directory("film"), DownloadOptions(), disk(of: 6, then: code))
+        expectFile(failure, code, naming: directory("film"))
+        #expect(failure.phase == .receiving)
+        #expect(try directory.names == ["film"])
+        #expect(directory.text("film") == "old")
+        #expect(transport.cancelCounts == [1])
+    }
+
+    @Test("A disk with less room than the file needs is told before anything is written")
+    func noRoom() async throws {
+        let directory = try ScratchDirectory()
+        var calls = FileCalls.system
+        calls.freeBytes = { _ in 99 }
+        calls.write = { _, _ in -Int(EIO) }
+        let transport = ScriptedTransport(Answer(200, [.contentLength: "100"], ["a"]))
+        let failure = try await failure(transport, directory("film"), DownloadOptions(), calls)
+        expectFile(failure, ENOSPC, naming: directory("film"))
+        #expect(failure.message.contains("100 bytes"))
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("A length beyond any disk is told by the real system")
+    func absurdLength() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [.contentLength: "\(Int64.max)"], ["a"]))
+        expectFile(try await failure(transport, directory("film")), ENOSPC, naming: directory("film"))
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("What cannot be put on the disk is not put in its place")
+    func noSync() async throws {
+        let directory = try ScratchDirectory()
+        var calls = FileCalls.system
+        calls.sync = { _ in EIO }
+        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        expectFile(try await failure(transport, directory("film"), DownloadOptions(), calls), EIO, naming: "film")
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("A file system that knows no synchronization is no failure")
+    func unknownSync() async throws {
+        let directory = try ScratchDirectory()
+        var calls = FileCalls.system
+        calls.sync = { _ in EINVAL }
+        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        _ = try await FileDownload.run(
+            .film(), to: directory("film"), options: DownloadOptions(), progress: nil, calls: calls
+        ) { request throws(RequestFailure) in try await transport.send(request) }
+        #expect(directory.text("film") == "a")
+    }
+
+    @Test("A file over the limit is told by its length, or when it grows over it", arguments: [nil, "9"])
+    func tooLarge(length: String?) async throws {
+        let directory = try ScratchDirectory()
+        var options = DownloadOptions()
+        options.maximumSize = 8
+        let transport = ScriptedTransport(
+            Answer(200, length.map { [.contentLength: $0] } ?? [:], ["abcd", "efgh", "i"]))
+        let failure = try await failure(transport, directory("film"), options)
+        #expect(failure.reason == .tooLarge)
+        #expect(failure.message.contains("8 bytes"))
+        #expect(try directory.names.isEmpty)
+        #expect(transport.cancelCounts == [1])
+    }
+
+    @Test("A file of exactly the limit passes")
+    func justSmallEnough() async throws {
+        let directory = try ScratchDirectory()
+        var options = DownloadOptions()
+        options.maximumSize = 8
+        let transport = ScriptedTransport(Answer(200, [.contentLength: "8"], ["abcd", "efgh"]))
+        #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 8)
+    }
+
+    @Test(
+        "What ends the transfer comes through, and nothing stays",
+        arguments: [RequestFailure.Reason.interrupted, .timeout])
+    func brokenTransfer(reason: RequestFailure.Reason) async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [:], ["ab"], failure: RequestFailure(reason, "It ended.")))
+        #expect(try await failure(transport, directory("film")).reason == reason)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test(
+        "More or fewer bytes than the server had said are a failure",
+        arguments: [("3", "protocolViolation"), ("5", "interrupted")])
+    func wrongLength(length: String, reason: String) async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [.contentLength: length], ["ab", "cd"]))
+        #expect(try await failure(transport, directory("film")).reason.name == reason)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("The length of a compressed body says nothing of the file")
+    func compressed() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [.contentLength: "3", .contentEncoding: "gzip"], ["ab", "cd"]))
+        #expect(try await transport.download(.film(), to: directory("film")).bytes == 4)
+    }
+
+    @Test("A download that is cancelled in the middle leaves nothing", arguments: [false, true])
+    func cancelled(transportNotices: Bool) async throws {
+        let directory = try ScratchDirectory()
+        let (reached, reaching) = AsyncStream.makeStream(of: Void.self)
+        let request = try TransportRequest.film()
+        let transport = ScriptedTransport(
+            Answer(
+                200, [:], transportNotices ? ["ab"] : ["ab", "cd", "ef"],
+                failure: RequestFailure(.cancelled, "The reading task was cancelled.")
+            ) { number in
+                guard number == 1 else { return }
+                reaching.yield()
+                while !Task.isCancelled { await Task.yield() }
+            })
+        let task = Task { try await transport.download(request, to: directory("film")) }
+        for await _ in reached { break }
+        #expect(try directory.names.count == 1)
+        task.cancel()
+        let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+        #expect(failure?.reason == .cancelled)
+        #expect(try directory.names.isEmpty)
+        #expect(transport.cancelCounts == [1])
+    }
+}

@@ -1,0 +1,413 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite struct DownloadResumeTests {
+    private typealias Answer = ScriptedTransport.Answer
+
+    private static let broken = RequestFailure(.interrupted, "It ended.")
+    private static let film = "abcdefghij"
+
+    private static let resuming: DownloadOptions = {
+        var options = DownloadOptions()
+        options.resumes = true
+        return options
+    }()
+
+    private func download(
+        _ directory: ScratchDirectory, _ options: DownloadOptions = resuming, _ answers: Answer...,
+        request: TransportRequest? = nil
+    ) async throws -> (Result<DownloadedFile, RequestFailure>, [TransportRequest]) {
+        let transport = answers.count > 1 ? ScriptedTransport(answers[0], answers[1]) : ScriptedTransport(answers[0])
+        let request = try request ?? .film()
+        let result: Result<DownloadedFile, RequestFailure>
+        do throws(RequestFailure) {
+            result = .success(try await transport.download(request, to: directory("film"), options: options))
+        } catch { result = .failure(error) }
+        return (result, transport.requests)
+    }
+
+    /// Leaves the first four bytes behind.
+    private func breakOff(
+        _ directory: ScratchDirectory, _ fields: HTTPFields = [.eTag: "\"v1\"", .contentLength: "10"]
+    ) async throws {
+        let (result, _) = try await download(
+            directory, Self.resuming, Answer(200, fields, ["ab", "cd"], failure: Self.broken))
+        #expect(throws: RequestFailure.self) { try result.get() }
+    }
+
+    private func rest(_ from: Int = 4, _ range: String? = nil, _ fields: HTTPFields = [:]) -> Answer {
+        var fields = fields
+        fields[.contentRange] = range ?? "bytes \(from)-9/10"
+        return Answer(206, fields, [String(Self.film.dropFirst(from))])
+    }
+
+    @Test("A download that broke off goes on where it was, and both files beside it go")
+    func goesOn() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        #expect(directory.text("film.part") == "abcd")
+        #expect(try directory.names == ["film.part", "film.part.validator"])
+        let (result, requests) = try await download(directory, Self.resuming, rest())
+        let file = try result.get()
+        #expect(file.bytes == 10)
+        #expect(file.resumedFrom == 4)
+        #expect(file.status.code == 206)
+        #expect(directory.text("film") == Self.film)
+        #expect(try directory.names == ["film"])
+        let asked = try #require(requests.first)
+        #expect(asked.headerFields == [.acceptEncoding: "identity", .range: "bytes=4-", .ifRange: "\"v1\""])
+        #expect(!asked.options.decompresses)
+        #expect(asked.options.delivery == .streamed)
+    }
+
+    @Test("It may break off again and again")
+    func againAndAgain() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        for offset in 4..<9 {
+            let next = Answer(
+                206, [.contentRange: "bytes \(offset)-9/10"], [String(Array(Self.film)[offset])], failure: Self.broken)
+            let (result, _) = try await download(directory, Self.resuming, next)
+            #expect(throws: RequestFailure.self) { try result.get() }
+            #expect(directory.text("film.part") == String(Self.film.prefix(offset + 1)))
+        }
+        let (result, _) = try await download(directory, Self.resuming, rest(9))
+        #expect(try result.get().resumedFrom == 9)
+        #expect(directory.text("film") == Self.film)
+    }
+
+    @Test("The first attempt asks for the whole, uncompressed")
+    func firstAttempt() async throws {
+        let directory = try ScratchDirectory()
+        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], [Self.film]))
+        #expect(try result.get().bytes == 10)
+        #expect(requests.first?.headerFields == [.acceptEncoding: "identity"])
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test("A file that changed on the server is loaded anew")
+    func changed() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(
+            directory, Self.resuming, Answer(200, [.eTag: "\"v2\"", .contentLength: "3"], ["xyz"]))
+        #expect(try result.get().resumedFrom == 0)
+        #expect(directory.text("film") == "xyz")
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test("What is loaded anew and breaks off has the new validator")
+    func changedAndBroken() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let anew = Answer(200, [.eTag: "\"v2\"", .contentLength: "10"], ["x"], failure: Self.broken)
+        let (result, _) = try await download(directory, Self.resuming, anew)
+        #expect(throws: RequestFailure.self) { try result.get() }
+        #expect(directory.text("film.part") == "x")
+        let (_, requests) = try await download(directory, Self.resuming, rest(1))
+        #expect(requests.first?.headerFields[.ifRange] == "\"v2\"")
+        #expect(directory.text("film") == "xbcdefghij")
+    }
+
+    @Test("A part that is whole already is put in its place")
+    func complete() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, requests) = try await download(
+            directory, Self.resuming, Answer(416, [.contentRange: "bytes */4"], ["no such range"]))
+        let file = try result.get()
+        #expect(file.bytes == 4)
+        #expect(file.resumedFrom == 4)
+        #expect(requests.count == 1)
+        #expect(directory.text("film") == "abcd")
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test(
+        "A part that the server knows nothing of is thrown away, once",
+        arguments: ["bytes */3", "bytes */*", "", "lines */4"])
+    func unsatisfied(range: String) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let refusal = Answer(416, [.contentRange: range])
+        let (result, requests) = try await download(directory, Self.resuming, refusal, Answer(200, [:], ["xyz"]))
+        #expect(try result.get().bytes == 3)
+        #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
+        #expect(directory.text("film") == "xyz")
+        try await breakOff(directory)
+        let (second, more) = try await download(directory, Self.resuming, refusal, refusal)
+        #expect(throws: RequestFailure.self) { try second.get() }
+        #expect(more.count == 2)
+    }
+
+    @Test(
+        "A part that does not fit is the server's fault, and nothing stays",
+        arguments: [
+            "", "bytes 3-9/10", "bytes 5-9/10", "bytes 4-9", "bytes 9-4/10", "bytes 4-10/10", "bytes */10",
+            "lines 4-9/10",
+            "bytes 4-9/x", "bytes 4-99999999999999999999/*", "bytes -4-9/10", "bytes 4-9/10, bytes 4-9/10",
+        ])
+    func misfit(range: String) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(directory, Self.resuming, rest(4, range))
+        let failure = #expect(throws: RequestFailure.self) { try result.get() }
+        #expect(failure?.reason == .protocolViolation)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test(
+        "A part with fields that contradict what was asked for is refused",
+        arguments: [
+            [.eTag: "\"v2\""], [.eTag: "W/\"v1\""], [.contentLength: "5"], [.contentEncoding: "gzip"],
+        ] as [HTTPFields])
+    func contradiction(fields: HTTPFields) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(directory, Self.resuming, rest(4, nil, fields))
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .protocolViolation)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("A part may say again what was known", arguments: [[.eTag: "\"v1\""], [.contentLength: "6"]] as [HTTPFields])
+    func agreement(fields: HTTPFields) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(directory, Self.resuming, rest(4, nil, fields))
+        #expect(try result.get().bytes == 10)
+    }
+
+    @Test("A server may give less than all of the rest: the next attempt goes on from there")
+    func shortPart() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(
+            directory, Self.resuming, Answer(206, [.contentRange: "bytes 4-6/10"], ["efg"]))
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .interrupted)
+        #expect(directory.text("film.part") == "abcdefg")
+        _ = try await download(directory, Self.resuming, rest(7)).0.get()
+        #expect(directory.text("film") == Self.film)
+    }
+
+    @Test("A rest of a file whose length is unknown is taken as it comes")
+    func unknownTotal() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(directory, Self.resuming, rest(4, "bytes 4-9/*"))
+        #expect(try result.get().bytes == 10)
+    }
+
+    // MARK: Validators
+
+    @Test(
+        "Without a strong validator nothing stays",
+        arguments: [
+            [:], [.eTag: "W/\"v1\""], [.eTag: "v1"], [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
+            [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:49:37 GMT"],
+            [.lastModified: "Sunday, 06-Nov-94 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:50:37 GMT"],
+            [.eTag: "W/\"1\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Mon, 07 Nov 1994 08:49:37 GMT"],
+        ] as [HTTPFields])
+    func withoutValidator(fields: HTTPFields) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory, fields)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("A date that is old enough is a validator")
+    func date() async throws {
+        let directory = try ScratchDirectory()
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+        try await breakOff(directory, [.lastModified: modified, .date: "Sun, 06 Nov 1994 08:49:38 GMT"])
+        let (result, requests) = try await download(directory, Self.resuming, rest(4, nil, [.lastModified: modified]))
+        #expect(requests.first?.headerFields[.ifRange] == modified)
+        #expect(try result.get().bytes == 10)
+    }
+
+    @Test(
+        "A part of another resource is not gone on with",
+        arguments: ["", "essentials", "partial download 1\nhttps://example.com/other\n\"v1\"\n"])
+    func otherRecord(record: String) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        try directory.write(record, "film.part.validator")
+        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], ["xyz"]))
+        #expect(requests.first?.headerFields[.range] == nil)
+        #expect(try result.get().bytes == 3)
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test("Whose bytes they are is kept without the query, which may hold secrets")
+    func recordHidesQuery() async throws {
+        let directory = try ScratchDirectory()
+        let request = try TransportRequest.film("?token=secret")
+        let first = Answer(200, [.eTag: "\"v1\""], ["abcd"], failure: Self.broken)
+        _ = try await download(directory, Self.resuming, first, request: request)
+        let record = try #require(directory.text("film.part.validator"))
+        #expect(record.contains("https://example.com/films/1.mp4\n"))
+        #expect(!record.contains("secret"))
+        let (result, _) = try await download(
+            directory, Self.resuming, rest(), request: try .film("?token=another"))
+        #expect(try result.get().resumedFrom == 4)
+    }
+
+    @Test("A refusal leaves the part as it is")
+    func refusal() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        let (result, _) = try await download(directory, Self.resuming, Answer(503, [:], ["later"]))
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .status)
+        #expect(directory.text("film.part") == "abcd")
+        _ = try await download(directory, Self.resuming, rest()).0.get()
+        #expect(directory.text("film") == Self.film)
+    }
+
+    @Test("A refusal of the first attempt leaves nothing")
+    func firstRefusal() async throws {
+        let directory = try ScratchDirectory()
+        _ = try await download(directory, Self.resuming, Answer(404))
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("A file that is compressed although it may not be is refused")
+    func compressed() async throws {
+        let directory = try ScratchDirectory()
+        let (result, _) = try await download(directory, Self.resuming, Answer(200, [.contentEncoding: "gzip"], ["a"]))
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .protocolViolation)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("Requests that cannot be resumed are refused before they are sent", arguments: 0..<4)
+    func unresumable(kind: Int) async throws {
+        let directory = try ScratchDirectory()
+        var request = try TransportRequest.film()
+        switch kind {
+        case 0: request.method = .post
+        case 1: request.headerFields[.range] = "bytes=1-"
+        case 2: request.headerFields[.ifRange] = "\"a\""
+        default: request.headerFields[.acceptEncoding] = "gzip"
+        }
+        let (result, requests) = try await download(directory, Self.resuming, Answer(), request: request)
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .invalidRequest)
+        #expect(requests.isEmpty)
+    }
+
+    @Test("A part over the limit is thrown away")
+    func tooLarge() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        var options = Self.resuming
+        options.maximumSize = 9
+        let (result, _) = try await download(directory, options, rest())
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .tooLarge)
+        #expect(try directory.names.isEmpty)
+    }
+
+    // MARK: The partial file
+
+    @Test("Of two downloads to one name the second is told, and the first goes on")
+    func twoAtOnce() async throws {
+        let directory = try ScratchDirectory()
+        let request = try TransportRequest.film()
+        let second = Mutex<RequestFailure?>(nil)
+        let transport = ScriptedTransport(
+            Answer(200, [.eTag: "\"v1\""], ["abc", "def"]) { number in
+                guard number == 1 else { return }
+                do throws(RequestFailure) {
+                    let other = ScriptedTransport(Answer(200, [:], ["xyz"]))
+                    _ = try await other.download(request, to: directory("film"), options: Self.resuming)
+                } catch { second.withLock { $0 = error } }
+            })
+        _ = try await transport.download(request, to: directory("film"), options: Self.resuming)
+        let failure = second.withLock { $0 }
+        #expect(failure?.reason == .file)
+        #expect(failure?.message.contains("Another download") == true)
+        #expect(failure?.message.contains(directory("film.part")) == true)
+        #expect(directory.text("film") == "abcdef")
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test(
+        "A part that is a symbolic link, a directory or a pipe is not followed",
+        arguments: ["link", "directory", "pipe"])
+    func strangePart(kind: String) async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("precious", "target")
+        switch kind {
+        case "link": #expect(symlink(directory("target"), directory("film.part")) == 0)
+        case "pipe": #expect(mkfifo(directory("film.part"), 0o600) == 0)
+        default:
+            try FileManager.default.createDirectory(atPath: directory("film.part"), withIntermediateDirectories: false)
+        }
+        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], ["xyz"]))
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .file)
+        #expect(requests.isEmpty)
+        #expect(directory.text("target") == "precious")
+    }
+
+    @Test("A part that belongs to another user is refused", .enabled(if: geteuid() == 0, "Needs the superuser."))
+    func foreignPart() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        #expect(chown(directory("film.part"), 65_534, 65_534) == 0)
+        let (result, _) = try await download(directory, Self.resuming, rest())
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.message.contains("another user") == true)
+        #expect(directory.text("film.part") == "abcd")
+    }
+
+    @Test("A disk that becomes full leaves the part, and the next attempt goes on")
+    func fullDisk() async throws {
+        let directory = try ScratchDirectory()
+        var calls = FileCalls.system
+        let write = calls.write
+        calls.write = { descriptor, bytes in
+            bytes.elementsEqual("efgh".utf8) ? -Int(ENOSPC) : write(descriptor, bytes)
+        }
+        let transport = ScriptedTransport(Answer(200, [.eTag: "\"v1\""], ["abcd", "efgh"]))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await FileDownload.run(
+                .film(), to: directory("film"), options: Self.resuming, progress: nil, calls: calls
+            ) { request throws(RequestFailure) in try await transport.send(request) }
+        }
+        #expect((failure?.underlying as? SystemError)?.code == ENOSPC)
+        #expect(directory.text("film.part") == "abcd")
+        #expect(try await download(directory, Self.resuming, rest()).0.get().resumedFrom == 4)
+        #expect(directory.text("film") == Self.film)
+    }
+
+    @Test("A file that appears meanwhile is refused, and the part is kept for another name's sake")
+    func refuseAtEnd() async throws {
+        let directory = try ScratchDirectory()
+        var options = Self.resuming
+        options.existing = .refuse
+        let (result, _) = try await download(
+            directory, options,
+            Answer(200, [.eTag: "\"v1\""], ["abcd"]) { number in if number == 1 { try? directory.write("old", "film") }
+            })
+        #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .file)
+        #expect(directory.text("film") == "old")
+        #expect(directory.text("film.part") == "abcd")
+    }
+
+    @Test("A cancelled download leaves its part")
+    func cancelled() async throws {
+        let directory = try ScratchDirectory()
+        let request = try TransportRequest.film()
+        let (reached, reaching) = AsyncStream.makeStream(of: Void.self)
+        let transport = ScriptedTransport(
+            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+                guard number == 1 else { return }
+                reaching.yield()
+                while !Task.isCancelled { await Task.yield() }
+            })
+        let task = Task { try await transport.download(request, to: directory("film"), options: Self.resuming) }
+        for await _ in reached { break }
+        task.cancel()
+        let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+        #expect(failure?.reason == .cancelled)
+        #expect(directory.text("film.part") == "abcd")
+        #expect(try await download(directory, Self.resuming, rest()).0.get().resumedFrom == 4)
+    }
+}

@@ -1,0 +1,220 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@Suite struct DownloadTests {
+    private typealias Answer = ScriptedTransport.Answer
+
+    @Test("A download puts the bytes in their place in order, and says what it did")
+    func wholeFile() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [.contentLength: "6", .eTag: "\"a\""], ["ab", "", "cd", "ef"]))
+        let file = try await transport.download(.film(), to: directory("film"))
+        #expect(directory.text("film") == "abcdef")
+        #expect(try directory.names == ["film"])
+        #expect(file.path == directory("film"))
+        #expect(file.bytes == 6)
+        #expect(file.resumedFrom == 0)
+        #expect(file.status == .ok)
+        #expect(file.headerFields[.eTag] == "\"a\"")
+    }
+
+    @Test("A request goes out as it is, but streamed")
+    func request() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        var request = try TransportRequest.film("?a=b")
+        request.headerFields[.accept] = "video/mp4"
+        _ = try await transport.download(request, to: directory("film"))
+        let asked = try #require(transport.requests.first)
+        #expect(asked.options.delivery == .streamed)
+        #expect(asked.options.decompresses)
+        #expect(asked.headerFields == [.accept: "video/mp4"])
+        #expect(asked.url == request.url)
+    }
+
+    @Test(
+        "An empty body makes an empty file, and a success other than 200 is one too", arguments: [200, 201, 203, 226])
+    func successes(status: Int) async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(status))
+        let file = try await transport.download(.film(), to: directory("film"))
+        #expect(file.bytes == 0)
+        #expect(directory.text("film") == "")
+    }
+
+    @Test(
+        "What is no success is a failure with the answer, and writes nothing",
+        arguments: [206, 301, 304, 404, 416, 500])
+    func refusals(status: Int) async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        let transport = ScriptedTransport(
+            Answer(
+                status, [.contentType: "text/plain"],
+                [String(repeating: "x", count: 60_000), String(repeating: "y", count: 60_000)]))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await transport.download(.film(), to: directory("film"))
+        }
+        #expect(failure?.reason == .status)
+        #expect(failure?.host == "example.com")
+        #expect(failure?.response?.head.status.code == status)
+        #expect(failure?.response?.head.headerFields[.contentType] == "text/plain")
+        #expect(failure?.response?.body.count == 64 << 10)
+        #expect(directory.text("film") == "old")
+        #expect(try directory.names == ["film"])
+        #expect(transport.cancelCounts == [1])
+    }
+
+    @Test("The body of a refusal that breaks off is given as far as it came")
+    func brokenRefusal() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(
+            Answer(503, [:], ["soon"], failure: RequestFailure(.interrupted, "It ended.")))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await transport.download(.film(), to: directory("film"))
+        }
+        #expect(failure?.reason == .status)
+        #expect(failure?.response?.body == Data("soon".utf8))
+    }
+
+    @Test("An answer that says it has no content replaces nothing", arguments: [204, 205])
+    func noContent(status: Int) async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await ScriptedTransport(Answer(status)).download(.film(), to: directory("film"))
+        }
+        #expect(failure?.reason == .emptyBody)
+        #expect(directory.text("film") == "old")
+    }
+
+    @Test("A HEAD request is refused, and nothing is sent")
+    func head() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport()
+        var request = try TransportRequest.film()
+        request.method = .head
+        let sent = request
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await transport.download(sent, to: directory("film"))
+        }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("A file that is there is replaced, and its readers keep the old one")
+    func replace() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        let reader = open(directory("film"), O_RDONLY)
+        defer { close(reader) }
+        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        #expect(directory.text("film") == "new")
+        var buffer = [UInt8](repeating: 0, count: 8)
+        #expect(read(reader, &buffer, 8) == 3)
+        #expect(buffer.prefix(3) == Array("old".utf8)[...])
+    }
+
+    @Test("A symbolic link is replaced itself, and what it leads to stays")
+    func replaceLink() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "target")
+        #expect(symlink(directory("target"), directory("film")) == 0)
+        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        #expect(directory.text("target") == "old")
+        #expect(directory.text("film") == "new")
+    }
+
+    @Test("The file has the permissions that the process's mask leaves")
+    func permissions() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("", "plain")
+        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        var (plain, film) = (stat(), stat())
+        #expect(stat(directory("plain"), &plain) == 0)
+        #expect(stat(directory("film"), &film) == 0)
+        let mask = umask(0)
+        umask(mask)
+        #expect(film.st_mode & 0o777 == 0o666 & ~mask)
+    }
+
+    @Test("Names of any length that the file system allows can be downloaded to", arguments: [1, 200, 255])
+    func longNames(length: Int) async throws {
+        let directory = try ScratchDirectory()
+        let name = String(repeating: "ä", count: length / 2) + String(repeating: "b", count: length % 2)
+        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory(name))
+        #expect(directory.text(name) == "new")
+        #expect(try directory.names == [name])
+    }
+
+    @Test("A relative destination counts from the current directory")
+    func relative() async throws {
+        let directory = try ScratchDirectory()
+        let up = String(repeating: "../", count: FileManager.default.currentDirectoryPath.split(separator: "/").count)
+        let destination = up + directory("film").dropFirst()
+        let file = try await ScriptedTransport(Answer(200, [:], ["a"])).download(.film(), to: destination)
+        #expect(file.path.hasPrefix("/"))
+        #expect(directory.text("film") == "a")
+    }
+
+    @Test("Each piece is written before the next is asked for")
+    func backpressure() async throws {
+        let directory = try ScratchDirectory()
+        let sizes = Mutex<[Int]>([])
+        let transport = ScriptedTransport(
+            Answer(200, [:], ["ab", "cd", "ef"]) { _ in
+                let part = (try? directory.names.first).flatMap { directory.text($0) }
+                sizes.withLock { $0.append(part?.utf8.count ?? -1) }
+            })
+        _ = try await transport.download(.film(), to: directory("film"))
+        #expect(sizes.withLock { $0 } == [0, 2, 4, 6])
+    }
+
+    @Test("While it comes, the file is hidden and its destination is not there")
+    func hidden() async throws {
+        let directory = try ScratchDirectory()
+        let seen = Mutex<[String]>([])
+        let transport = ScriptedTransport(
+            Answer(200, [:], ["ab"]) { _ in
+                let names = (try? directory.names) ?? []
+                seen.withLock { $0 += names }
+            })
+        _ = try await transport.download(.film(), to: directory("film"))
+        let names = seen.withLock { Set($0) }
+        #expect(names.count == 1)
+        #expect(names.allSatisfy { $0.hasPrefix(".film.") && $0.hasSuffix(".part") })
+    }
+
+    @Test("A stage of one's own can send in the transport's place")
+    func ownStage() async throws {
+        let directory = try ScratchDirectory()
+        let transport = ScriptedTransport(Answer(200, [:], ["ab"]))
+        let file = try await FileDownload.run(.film(), to: directory("film")) { request throws(RequestFailure) in
+            var request = request
+            request.headerFields[.authorization] = "Bearer x"
+            return try await transport.send(request)
+        }
+        #expect(file.bytes == 2)
+        #expect(transport.requests.first?.headerFields[.authorization] == "Bearer x")
+    }
+
+    @Test("Many downloads at once come out whole")
+    func concurrent() async throws {
+        let directory = try ScratchDirectory()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let pieces = (0..<20).map { "\(number)-\($0);" }
+                    let transport = ScriptedTransport(Answer(200, [:], pieces))
+                    _ = try await transport.download(.film(), to: directory("film\(number)"))
+                    #expect(directory.text("film\(number)") == pieces.joined())
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try directory.names.count == 40)
+    }
+}

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// A directory of one test, removed with it.
+final class ScratchDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/essentials-files-\(UInt64.random(in: .min ... .max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        chmod(path, 0o700)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The path of a name in it.
+    func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+    /// All names in it, sorted.
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
+
+    func write(_ text: String, _ name: String) throws { try Data(text.utf8).write(to: URL(filePath: self(name))) }
+
+    /// A file's text, or nil when there is no such file.
+    func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: self(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
