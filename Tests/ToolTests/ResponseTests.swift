@@ -59,7 +59,10 @@ extension ToolTests {
         func timings() async throws {
             let server = try TrustedServer()
             let result = try await tool("get", server.server.url, "--anchor", server.anchor, "--timings")
-            let expected = ["name resolution", "connect", "TLS", "request", "first byte", "total", "bytes", "reused"]
+            let expected = [
+                "queue", "name resolution", "connect", "TLS", "request", "sent", "first byte", "total", "bytes",
+                "reused",
+            ]
             #expect(result.text == "secret")
             #expect(
                 Array(result.errorLines.dropFirst()).map { $0.prefix(15).split(separator: "  ")[0] }

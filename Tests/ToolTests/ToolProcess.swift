@@ -89,7 +89,7 @@ final class ToolProcess: Sendable {
 
     // MARK: Files
 
-    private static let executable: String? = {
+    static let executable: String? = {
         var link = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &link, link.count - 1)
         let program = String(decoding: link.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -14,7 +14,9 @@ enum CurlCodes {
     /// What happens to a request with a proxy before its tunnel stands is the proxy's doing.
     static func reason(_ code: Int32, detail: String, isProxied: Bool = false) -> RequestFailure.Reason {
         switch code {
-        case 7 where isProxied: .proxy
+        // Only the proxy is resolved by libcurl's usual way; a host for SOCKS 5 has a code of its own.
+        case 6 where isProxied, 7 where isProxied: .proxy
+        case 97 where detail.hasPrefix("Failed to resolve"): .nameResolution
         case 56 where isProxied && detail.contains("CONNECT"): .proxy
         case 35 where isVersionMismatch(detail): .tlsTooOld
         // Without a text of its own libcurl means that the session is over, as after a GOAWAY.

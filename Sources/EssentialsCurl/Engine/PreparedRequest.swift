@@ -60,7 +60,9 @@ struct PreparedRequest: Sendable {
         offsets.host = texts.count
         Self.append(origin.host.text, to: &texts)
         offsets.target = texts.count
-        Self.append(request.url.target, to: &texts)
+        // An HTTP proxy is asked for the whole URL, where it does not tunnel (RFC 9112, 3.2.2).
+        let isForwarded = proxy?.kind == .http && origin.scheme == .http
+        Self.append(isForwarded ? request.url.description : request.url.target, to: &texts)
         offsets.method = texts.count
         Self.append(request.method.rawValue, to: &texts)
         if let proxy { Self.append(proxy, to: &texts, &offsets) }

@@ -29,6 +29,7 @@ public struct FileDownload: Sendable {
     private let send: Send
 
     /// Downloads; everything is as ``Transport/download(_:to:options:progress:)`` says.
+    @discardableResult
     public static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
         progress: ProgressReport? = nil, send: @escaping Send

@@ -6,18 +6,21 @@
     import Darwin
 #endif
 
-/// The threads on which all blocking work on files is done, so that it holds up neither Swift's threads nor a transport's.
+/// The threads on which all blocking work on files is done, so that it holds up neither Swift's threads nor a
+/// transport's.
 ///
-/// There are at most four in a process, started when there is work for them and kept from then on. They sleep while there
-/// is none. Debuggers show them as `essentials-file`. Every signal is blocked on them except those that tell of a crash:
-/// no handler of the program runs there, and a write over the limit of file sizes is an error and not the process's end.
+/// There are at most four in a process, started when there is work for them and kept from then on. They sleep while
+/// there is none. Debuggers show them as `essentials-file`. Every signal is blocked on them except those that tell of a
+/// crash: no handler of the program runs there, and a write over the limit of file sizes is an error and not the
+/// process's end.
 ///
-/// At the end of the process they are ended like every thread, wherever they are: what is half written then stays behind
-/// under its temporary name, and never under the destination's. In a child made by fork(2) they do not exist, as Swift's
-/// own threads do not: nothing that is asynchronous works there before exec(2), which closes the files (`O_CLOEXEC`).
+/// At the end of the process they are ended like every thread, wherever they are: what is half written then stays
+/// behind under its temporary name, and never under the destination's. In a child made by fork(2) they do not exist, as
+/// Swift's own threads do not: nothing that is asynchronous works there before exec(2), which closes the files
+/// (`O_CLOEXEC`).
 ///
-/// `@unchecked Sendable`: the variables are used only while `mutex` is held. Both pointers are constants, whose memory is
-/// initialized before the object is shared and never freed, as the one object lives as long as the process.
+/// `@unchecked Sendable`: the variables are used only while `mutex` is held. Both pointers are constants, whose memory
+/// is initialized before the object is shared and never freed, as the one object lives as long as the process.
 final class FileThreads: @unchecked Sendable {
     static let shared = FileThreads()
     static let limit = 4

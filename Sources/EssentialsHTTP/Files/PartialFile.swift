@@ -23,8 +23,8 @@ struct PartialFile: Sendable {
 
     /// Opens or makes the partial file of a download and locks it.
     ///
-    /// - Throws: `file` when another download has it, when it is a symbolic link or somebody else's, or for any reason of
-    ///   the system.
+    /// - Throws: `file` when another download has it, when it is a symbolic link or somebody else's, or for any reason
+    ///   of the system.
     init(of place: DownloadPlace) throws(RequestFailure) {
         path = place.partial
         recordPath = place.record

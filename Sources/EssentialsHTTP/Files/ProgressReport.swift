@@ -1,8 +1,8 @@
 /// Tells of one transfer's progress, to a callback or as a stream.
 ///
 /// Values come one at a time, at most one in each interval, with `bytes` growing. The last one is always delivered, and
-/// before the operation returns or throws; after that nothing comes any more and the stream ends. A report belongs to one
-/// operation.
+/// before the operation returns or throws; after that nothing comes any more and the stream ends. A report belongs to
+/// one operation.
 ///
 /// The callback runs in the task that transfers, which goes on when it returns: it should be quick. A stream keeps the
 /// newest value only, so its reader may take its time.

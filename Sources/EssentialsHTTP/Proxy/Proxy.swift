@@ -31,11 +31,12 @@ public struct Proxy: Sendable, Hashable {
 
     /// Makes a proxy.
     ///
-    /// - Throws: `invalidRequest` for a user with a colon, or credentials with a control character.
+    /// - Throws: `invalidRequest` for port 0, a user with a colon, or credentials with a control character.
     public init(
         _ kind: Kind = .http, host: HostName, port: UInt16, user: String? = nil, password: String? = nil
     ) throws(RequestFailure) {
-        guard user?.contains(":") != true else {
+        guard port > 0 else { throw Self.invalid("The proxy's port is 0.", "Use a number from 1 to 65535.") }
+        guard user?.utf8.contains(UInt8(ascii: ":")) != true else {
             throw Self.invalid("The proxy's user name has a colon.", "No user name has one (RFC 7617, 2).")
         }
         for text in [user, password].compactMap({ $0 }) where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
@@ -51,13 +52,15 @@ public struct Proxy: Sendable, Hashable {
     /// Reads a proxy as the environment names it: `http://user:password@host:port`, `socks5://…`, `socks5h://…`, or
     /// `host:port`, which is HTTP. Without a port, 80 for HTTP and 1080 for SOCKS. Credentials are percent-decoded.
     ///
-    /// - Throws: `invalidRequest` with what is wrong. A path other than `/` is refused.
+    /// - Throws: `invalidRequest` with what is wrong, and nothing of the text: what stands in the wrong place may be a
+    ///   password. A path other than `/` is refused.
     public init(_ url: String) throws(RequestFailure) {
         let (kind, rest) = try Self.scheme(of: url)
         var authority = rest
         if let slash = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) {
             guard rest[slash...] == "/" else {
-                throw Self.invalid("The proxy's URL has a path.", "Write it as http://host:port.")
+                throw Self.invalid(
+                    "The proxy's URL has a path or a query.", "Write it as http://host:port, and / in credentials as %2F.")
             }
             authority = rest[..<slash]
         }
@@ -69,12 +72,20 @@ public struct Proxy: Sendable, Hashable {
             password = parts.count > 1 ? try Self.decoded(parts[1]) : nil
             authority = authority[authority.index(after: at)...]
         }
-        // Read as a URL of its own, so that host and port follow the same rules as everywhere.
-        let hasPort = authority.lastIndex(of: ":").map { $0 > (authority.lastIndex(of: "]") ?? authority.startIndex) }
-        let origin = try RequestURL("http://\(authority)").origin
-        try self.init(
-            kind, host: origin.host, port: hasPort == true ? origin.port : kind == .http ? 80 : 1080, user: user,
-            password: password)
+        let (host, port) = try Self.place(authority)
+        try self.init(kind, host: host, port: port ?? (kind == .http ? 80 : 1080), user: user, password: password)
+    }
+
+    /// Host and port, by the rules for URLs; no port where none is written.
+    private static func place(_ authority: Substring) throws(RequestFailure) -> (HostName, UInt16?) {
+        guard let origin = try? RequestURL("http://\(authority)").origin else {
+            throw invalid(
+                "The proxy's host or port is none.",
+                "Write it as http://host:port, an IPv6 address in brackets, and in credentials @ as %40 and / as %2F.")
+        }
+        let afterHost = authority.lastIndex(of: "]") ?? authority.startIndex
+        let hasPort = authority[afterHost...].lastIndex(of: ":").map { authority.index(after: $0) < authority.endIndex }
+        return (origin.host, hasPort == true ? origin.port : nil)
     }
 
     private static func scheme(of url: String) throws(RequestFailure) -> (Kind, Substring) {
@@ -86,8 +97,10 @@ public struct Proxy: Sendable, Hashable {
         case "socks5h": return (.socks5h, rest)
         case "https":
             throw invalid("Proxies that are spoken to over TLS are not supported.", "Use http:// or socks5://.")
-        case let other:
-            throw invalid("“\(RequestFailure.shown(other))” is no kind of proxy.", "Use http, socks5 or socks5h.")
+        case "ftp", "socks", "socks4", "socks4a":
+            throw invalid("Proxies of this kind are not supported.", "Use http, socks5 or socks5h.")
+        default:
+            throw invalid("The text before :// is no kind of proxy.", "Use http, socks5 or socks5h.")
         }
     }
 
@@ -99,13 +112,17 @@ public struct Proxy: Sendable, Hashable {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
                 throw invalid("The proxy's credentials have a “%” that starts no escape.", "Write % as %25.")
             }
             bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw invalid("The proxy's credentials are no UTF-8.", "Percent-encode their UTF-8 form.")
+        }
+        return text
     }
 
     private static func invalid(_ message: String, _ remedy: String) -> RequestFailure {
@@ -116,4 +133,11 @@ public struct Proxy: Sendable, Hashable {
 extension Proxy: CustomStringConvertible {
     /// Kind, host and port; never credentials.
     public var description: String { "\(kind.rawValue)://\(host):\(port)" }
+}
+
+extension Proxy: CustomDebugStringConvertible, CustomReflectable {
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Kind, host and port, so that dumping a configuration shows no credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": kind, "host": host, "port": port]) }
 }

@@ -6,7 +6,8 @@
 ///
 /// Entries are separated by commas or blanks. `*` stands for all hosts; a name for itself and all names below it, with or
 /// without a leading dot or `*.`; an address for itself; `address/length` for a network (RFC 4632); `:port` restricts an
-/// entry to that port. An entry that is none of these matches nothing.
+/// entry to that port. An entry that is none of these matches nothing. An IPv4 address within an IPv6 one
+/// (`::ffff:10.0.0.1`) counts as both.
 public struct ProxyBypass: Sendable, Hashable {
     private enum Entry: Sendable, Hashable {
         case all
@@ -27,6 +28,7 @@ public struct ProxyBypass: Sendable, Hashable {
     /// Whether an origin is reached directly.
     public func matches(_ origin: Origin) -> Bool {
         let bytes = origin.host.isAddress ? IPAddress.bytes(of: origin.host.text) : nil
+        let mapped = bytes.flatMap { Self.mapped($0) }
         return entries.contains { entry in
             switch entry {
             case .all: return true
@@ -34,8 +36,8 @@ public struct ProxyBypass: Sendable, Hashable {
                 guard port == nil || port == origin.port, bytes == nil else { return false }
                 return origin.host.text == name || origin.host.text.hasSuffix("." + name)
             case .network(let network, let length, let port):
-                guard port == nil || port == origin.port, let bytes, bytes.count == network.count else { return false }
-                return Self.share(bytes, network, bits: length)
+                guard port == nil || port == origin.port else { return false }
+                return [bytes, mapped].contains { $0.map { Self.share($0, network, bits: length) } ?? false }
             }
         }
     }
@@ -44,10 +46,10 @@ public struct ProxyBypass: Sendable, Hashable {
         if text == "*" { return .all }
         let (rest, port) = split(text)
         if let slash = rest.lastIndex(of: "/") {
-            guard let bytes = address(rest[..<slash]), let length = Int(rest[rest.index(after: slash)...]),
-                (0...bytes.count * 8).contains(length)
+            guard let bytes = address(rest[..<slash]), let length = number(rest[rest.index(after: slash)...]),
+                (0...bytes.count * 8).contains(Int(length))
             else { return nil }
-            return .network(bytes, length: length, port: port)
+            return .network(bytes, length: Int(length), port: port)
         }
         if let bytes = address(rest) { return .network(bytes, length: bytes.count * 8, port: port) }
         var name = rest
@@ -58,12 +60,17 @@ public struct ProxyBypass: Sendable, Hashable {
 
     /// Takes a port off, which an IPv6 address without brackets cannot have.
     private static func split(_ text: Substring) -> (Substring, UInt16?) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+        guard let colon = text.lastIndex(of: ":"), let port = number(text[text.index(after: colon)...]) else {
             return (text, nil)
         }
         let host = text[..<colon]
-        guard !host.contains(":") || host.hasSuffix("]") else { return (text, nil) }
+        guard !host.contains(":") || host.hasPrefix("[") else { return (text, nil) }
         return (host, port)
+    }
+
+    /// Digits alone: no sign.
+    private static func number(_ text: Substring) -> UInt16? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text) : nil
     }
 
     private static func address(_ text: Substring) -> [UInt8]? {
@@ -71,7 +78,13 @@ public struct ProxyBypass: Sendable, Hashable {
         return IPAddress.bytes(of: String(inner))
     }
 
+    /// The IPv4 address within an IPv6 one (RFC 4291, 2.5.5.2).
+    private static func mapped(_ bytes: [UInt8]) -> [UInt8]? {
+        bytes.count == 16 && bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff] ? Array(bytes[12...]) : nil
+    }
+
     private static func share(_ first: [UInt8], _ second: [UInt8], bits: Int) -> Bool {
+        guard first.count == second.count else { return false }
         let whole = bits / 8
         guard first[..<whole] == second[..<whole] else { return false }
         let rest = bits % 8

@@ -19,7 +19,7 @@ extension RequestCommand {
     func run() async throws {
         try await FailurePrinter(format: output.errorFormat).run { () async throws(RequestFailure) in
             let exchange = try makeExchange()
-            try await Interruption.watch(removing: exchange.file?.temporaryPath) { () async throws(RequestFailure) in
+            try await Interruption.watch(removing: exchange.temporaryPath) { () async throws(RequestFailure) in
                 try await exchange.run()
             }
         }
@@ -33,11 +33,12 @@ extension RequestCommand {
             Self.method, try request.target(), headerFields: fields, body: content,
             options: connection.transportOptions)
         let policy = try trust.policy()
+        let transport = try CurlTransport(trust: policy, configuration: connection.configuration())
         return StreamedExchange(
-            request: sent, transport: try CurlTransport(trust: policy, configuration: connection.configuration()),
+            request: sent, transport: transport, redirects: connection.redirectPolicy,
             maximumBody: connection.maximumBody?.bytes, expected: output.expected,
             printsHead: output.includesHead || Self.method == .head, printsTimings: output.printsTimings,
-            file: try output.file.map { path throws(RequestFailure) in try OutputFile(path: path) })
+            target: try output.target())
     }
 
     /// A description with what every such command's help ends with.
@@ -46,8 +47,9 @@ extension RequestCommand {
             commandName: method.rawValue.lowercased(), abstract: abstract,
             discussion: """
                 The body goes to standard output byte for byte as it arrives; a compressed one is unpacked, unless a \
-                header asks for an encoding. No redirect is followed. A status outside of --expect still prints the \
-                body, and ends with the error "status".
+                header asks for an encoding. Redirects are followed, without credentials to another origin and never \
+                from https to http. A status outside of --expect still prints the body, and ends with the error \
+                "status".
 
                 EXAMPLES
                 \(examples)

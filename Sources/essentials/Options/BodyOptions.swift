@@ -17,12 +17,25 @@ struct BodyOptions: ParsableArguments {
             valueName: "text|@file|@-"))
     var data: String?
 
+    @Option(
+        name: .customLong("upload"),
+        help: ArgumentHelp(
+            "A file, read while it is sent, with a progress bar on a terminal. No content type is added.",
+            valueName: "file"))
+    var upload: String?
+
     func validate() throws {
-        if json != nil, data != nil { throw ValidationError("Give --json or --data, not both.") }
+        if [json, data, upload].compactMap({ $0 }).count > 1 {
+            throw ValidationError("Give one of --json, --data and --upload.")
+        }
     }
 
-    /// Reads the body into memory, so that it can be sent again.
+    /// Reads the body into memory, but for an upload, so that it can be sent again.
     func content() throws(RequestFailure) -> RequestBody {
+        if let upload {
+            let body = try RequestBody.file(upload)
+            return ProgressBar.report(verb: "sent").map { body.reporting(to: $0) } ?? body
+        }
         if let json { return .bytes(InputFile.bytes(of: json)) }
         guard let data else { return .none }
         if data == "@-" { return .bytes(try InputFile.standardInput()) }

@@ -11,6 +11,28 @@ struct ConnectionOptions: ParsableArguments {
     var addressOverrides: [CurlTransport.AddressOverride] = []
 
     @Option(
+        name: .customLong("proxy"),
+        help: ArgumentHelp(
+            "Go through this proxy: http://, socks5:// or socks5h:// with user:password@ where needed; \"none\" for "
+                + "no proxy. (default: what http_proxy, https_proxy, all_proxy and no_proxy say)", valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        name: .customLong("unix-socket"),
+        help: ArgumentHelp(
+            "Connect to this Unix-domain socket, whatever the URL's host; @name for the abstract namespace.",
+            valueName: "path"))
+    var unixSocket: String?
+
+    @Option(
+        name: .customLong("max-redirects"),
+        help: ArgumentHelp("Follow at most this many redirects. (default: 10)", valueName: "count"))
+    var maximumRedirects: Int?
+
+    @Flag(name: .customLong("no-redirects"), help: "Follow no redirect: print the answer as it is.")
+    var followsNoRedirect = false
+
+    @Option(
         name: .customLong("timeout"),
         help: ArgumentHelp(
             "For the whole exchange, such as 300ms, 5s, 2m; a plain number is seconds.", valueName: "time"),
@@ -37,6 +59,12 @@ struct ConnectionOptions: ParsableArguments {
     var speaksHTTP2 = false
 
     func validate() throws {
+        if followsNoRedirect, maximumRedirects != nil {
+            throw ValidationError("Give --max-redirects or --no-redirects, not both.")
+        }
+        if let maximumRedirects, maximumRedirects < 0 {
+            throw ValidationError("--max-redirects takes 0 or more.")
+        }
         if speaksHTTP1, speaksHTTP2 { throw ValidationError("Give --http1.1 or --http2, not both.") }
     }
 
@@ -50,9 +78,15 @@ struct ConnectionOptions: ParsableArguments {
         return options
     }
 
-    func configuration() -> CurlTransport.Configuration {
+    var redirectPolicy: RedirectPolicy {
+        followsNoRedirect ? .none : maximumRedirects.map { .limit($0) } ?? .standard
+    }
+
+    func configuration() throws(RequestFailure) -> CurlTransport.Configuration {
         var configuration = CurlTransport.Configuration()
         configuration.addressOverrides = addressOverrides
+        configuration.unixSocket = unixSocket
+        if let proxy { configuration.proxy = proxy == "none" ? .direct : .fixed(try Proxy(proxy)) }
         configuration.userAgent = "essentials/\(EssentialsTool.configuration.version)"
         return configuration
     }

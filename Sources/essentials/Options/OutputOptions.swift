@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServiceEssentials
 
 /// What becomes of the response.
 struct OutputOptions: ParsableArguments {
@@ -24,10 +25,25 @@ struct OutputOptions: ParsableArguments {
             valueName: "file"))
     var file: String?
 
+    @Flag(
+        name: .customLong("resume"),
+        help: """
+            With --output: keep what has come beside the file as NAME.part when the download fails, and go on from there \
+            the next time, if the server's file is still the same.
+            """)
+    var resumes = false
+
     @OptionGroup var errors: ErrorOptions
 
     func validate() throws {
         if file?.isEmpty == true { throw ValidationError("--output needs the name of a file.") }
+        if resumes, file == nil { throw ValidationError("--resume needs --output.") }
+    }
+
+    /// Where the body goes.
+    func target() throws(RequestFailure) -> OutputTarget {
+        guard let file else { return .standardOutput }
+        return resumes ? .download(path: file) : .file(try OutputFile(path: file))
     }
 
     var errorFormat: FailurePrinter.Format { errors.format }

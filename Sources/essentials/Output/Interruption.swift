@@ -18,6 +18,18 @@ enum Interruption {
     static func watch(
         removing path: String?, _ operation: @escaping @Sendable () async throws(RequestFailure) -> Void
     ) async throws(RequestFailure) {
+        let caught = Caught()
+        let sources = [SIGINT, SIGTERM].map { source(for: $0, removing: path, caught) }
+        // Only what begins after the signals are listened for can be cancelled by one.
+        await withCheckedContinuation { continuation in
+            let group = DispatchGroup()
+            for source in sources {
+                group.enter()
+                source.setRegistrationHandler { group.leave() }
+                source.resume()
+            }
+            group.notify(queue: queue) { continuation.resume() }
+        }
         let task = Task { () -> RequestFailure? in
             do throws(RequestFailure) {
                 try await operation()
@@ -26,32 +38,53 @@ enum Interruption {
                 return error
             }
         }
-        let caught = Caught()
-        let queue = DispatchQueue(label: "essentials.signals")
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler {
-                caught.signal.withLock { $0 = $0 ?? Signal(number: number) }
-                task.cancel()
-                queue.asyncAfter(deadline: .now() + 1) {
-                    if let path { unlink(path) }
-                    _exit(128 + number)
-                }
-            }
-            source.resume()
-            return source
-        }
+        caught.watch(task)
         let failure = await task.value
         for source in sources { source.cancel() }
         guard let failure else { return }
-        guard failure.reason == .cancelled, let signal = caught.signal.withLock({ $0 }) else { throw failure }
+        guard failure.reason == .cancelled, let signal = caught.signal else { throw failure }
         throw RequestFailure(
             .cancelled, "The request was interrupted by a signal.", phase: failure.phase, host: failure.host,
             attempt: failure.attempt, underlying: signal)
     }
 
+    private static let queue = DispatchQueue(label: "essentials.signals")
+
+    private static func source(
+        for number: Int32, removing path: String?, _ caught: Caught
+    ) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+        source.setEventHandler {
+            caught.cancel(by: Signal(number: number))
+            queue.asyncAfter(deadline: .now() + 1) {
+                if let path { unlink(path) }
+                _exit(128 + number)
+            }
+        }
+        return source
+    }
+
+    /// The first signal that came, and the task that it cancels.
     private final class Caught: Sendable {
-        let signal = Mutex<Signal?>(nil)
+        private let state = Mutex<(signal: Signal?, task: Task<RequestFailure?, Never>?)>((nil, nil))
+
+        var signal: Signal? { state.withLock { $0.signal } }
+
+        func cancel(by signal: Signal) {
+            let task = state.withLock { state in
+                state.signal = state.signal ?? signal
+                return state.task
+            }
+            task?.cancel()
+        }
+
+        func watch(_ task: Task<RequestFailure?, Never>) {
+            let isLate = state.withLock { state in
+                state.task = task
+                return state.signal != nil
+            }
+            if isLate { task.cancel() }
+        }
     }
 }

@@ -10,9 +10,10 @@ struct TimingsReport {
     var lines: [String] {
         let moments: [(name: String, moment: Duration?)] = [
             ("name resolution", metrics.nameResolved), ("connect", metrics.connected), ("TLS", metrics.secured),
-            ("request", metrics.requestBegan), ("first byte", metrics.firstByte), ("total", total),
+            ("request", metrics.requestBegan), ("sent", metrics.requestSent), ("first byte", metrics.firstByte),
+            ("total", total),
         ]
-        var lines = [Self.row("", "after", "took")]
+        var lines = [Self.row("", "after", "took"), Self.row("queue", "", Self.text(metrics.queued))]
         var previous = Duration.zero
         for (name, moment) in moments {
             lines.append(Self.row(name, Self.text(moment), Self.text(moment.map { max(.zero, $0 - previous) })))
