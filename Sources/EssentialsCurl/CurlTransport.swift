@@ -59,13 +59,12 @@ public final class CurlTransport: Transport {
         let prepared = try prepare(request)
         let owner = owner(of: prepared.origin)
         let exchange = makeExchange(prepared, owner)
-        let engine = owner.engine
+        let (engine, upload) = (owner.engine, exchange.upload)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 exchange.continuation = continuation
                 if engine.post(.start(exchange)) {
-                    exchange.upload?.start(
-                        send: { engine.post(.upload(exchange, $0)) }, fail: { engine.post(.uploadFailed(exchange)) })
+                    if let upload { engine.start(upload, for: exchange) }
                 } else {
                     exchange.setOutcome(.failure(Failures.closed(prepared)))
                     exchange.continuation.take()?.resume()

@@ -179,3 +179,70 @@ struct ExchangeDetailTests {
         #expect(refusal { $0.connectionLifetime = .zero } == nil)
     }
 }
+
+@Suite("A file as a request's body")
+struct FileBodyTests {
+    /// A file of random bytes that is removed at the end.
+    private final class TemporaryFile {
+        let path: String
+        let bytes: [UInt8]
+
+        init(count: Int) throws {
+            var generator = SystemRandomNumberGenerator()
+            bytes = (0..<count).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
+            path = "/tmp/essentials-body-\(UInt64.random(in: 0 ... .max))"
+            try Data(bytes).write(to: URL(filePath: path))
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    @Test("arrives whole with its length, and a second time after a dead connection")
+    func sent() async throws {
+        let file = try TemporaryFile(count: 700_000)
+        let server = try LoopbackServer { [bytes = file.bytes] request in
+            request.numberOnConnection == 1 && request.path == "/again"
+                ? .close
+                : .response(
+                    body: request.body == bytes ? "same \(request.header("Content-Length") ?? "-")" : "other")
+        }
+        let transport = try CurlTransport()
+        let first = try await transport.send(request(.put, server, body: .file(file.path)))
+        #expect(first.text == "same 700000")
+        #expect(first.metrics.bodyBytesSent == 700_000)
+        let again = try await transport.send(request(.put, server, "/again", body: .file(file.path)))
+        #expect(again.text == "same 700000")
+        #expect(again.metrics.sendings == 2)
+        let post = await failure { try await transport.send(request(.post, server, "/again", body: .file(file.path))) }
+        #expect(post?.reason == .interrupted)
+        await transport.shutdown()
+    }
+
+    @Test("that has changed since it was named ends the request with the reason file")
+    func changed() async throws {
+        let file = try TemporaryFile(count: 1_000)
+        let server = try LoopbackServer { _ in .response(body: "ok") }
+        let transport = try CurlTransport()
+        let sent = try request(.put, server, body: .file(file.path))
+        try Data([1, 2, 3]).write(to: URL(filePath: file.path))
+        let found = await failure { try await transport.send(sent) }
+        #expect(found?.reason == .file && found?.phase == .sending, "\(String(describing: found))")
+        await transport.shutdown()
+    }
+
+    @Test("downloads what it uploads: a file goes round through a server")
+    func download() async throws {
+        let file = try TemporaryFile(count: 3_000_000)
+        let server = try LoopbackServer { [bytes = file.bytes] _ in .response(body: bytes) }
+        let transport = try CurlTransport()
+        let target = file.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: target) }
+        let values = Mutex<[TransferProgress]>([])
+        let loaded = try await transport.download(
+            request(server), to: target, progress: ProgressReport { value in values.withLock { $0.append(value) } })
+        #expect(loaded.bytes == 3_000_000)
+        #expect(try Array(Data(contentsOf: URL(filePath: target))) == file.bytes)
+        #expect(values.withLock { $0.last?.bytes } == 3_000_000)
+        await transport.shutdown()
+    }
+}

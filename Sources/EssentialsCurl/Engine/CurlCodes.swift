@@ -6,6 +6,8 @@ enum CurlCodes {
     static let noMemory: Int32 = 27
     /// What pausing says of a transfer that has no connection yet, or no more.
     static let notRunning: Int32 = 43
+    /// A body had to be sent again and could not be.
+    static let notRewound: Int32 = 65
     /// The largest code that the table knows.
     static let last: Int32 = 99
 

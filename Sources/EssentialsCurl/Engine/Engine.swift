@@ -13,9 +13,9 @@ final class Engine: Sendable {
         /// Nobody will read the rest of a streamed body.
         case drop(Exchange)
         /// The next piece of a streamed request body; empty at its end.
-        case upload(Exchange, [UInt8])
+        case upload(Exchange, UploadPump, [UInt8])
         /// The source of a streamed request body failed.
-        case uploadFailed(Exchange)
+        case uploadFailed(Exchange, UploadPump)
         /// Somebody wants to know how busy the engine is.
         case load(CheckedContinuation<TransportLoad, Never>)
         /// A piece of a task that prefers the engine's thread.
@@ -114,6 +114,12 @@ final class Engine: Sendable {
         await withCheckedContinuation { continuation in
             if !post(.load(continuation)) { continuation.resume(returning: TransportLoad()) }
         }
+    }
+
+    /// Begins to read a streamed body.
+    func start(_ upload: UploadPump, for exchange: Exchange) {
+        upload.start(
+            send: { self.post(.upload(exchange, upload, $0)) }, fail: { self.post(.uploadFailed(exchange, upload)) })
     }
 
     /// Cancels an exchange, whether or not its start has been read.

@@ -108,13 +108,14 @@ extension EngineThread {
                 exchange.triedFreshConnection = true
                 return start(exchange, now: ce_now_ms())
             }
+            if shouldSendStreamAgain(exchange, transfer, code) { return sendStreamAgain(exchange) }
             let underlying = exchange.upload?.failure.map { Failures.source($0, prepared) }
             return end(exchange, .failure(underlying ?? failure))
         }
         end(
             exchange,
             exchange.body == nil
-                ? .success(ResponseReader.whole(transfer, queued: .milliseconds(exchange.queued))) : nil)
+                ? .success(ResponseReader.whole(transfer, of: exchange)) : nil)
     }
 
     /// Whether a connection of its own may give what a kept one did not, once. Nothing of the request was sent.
@@ -126,6 +127,25 @@ extension EngineThread {
         if failure.reason == .trustEvidence { return true }
         // libcurl hands a kept HTTP/1.1 connection to a request that insists on HTTP/2.
         return ce_transfer_refusal(transfer) == CE_REFUSED_NOT_HTTP2 && ce_transfer_on_kept_connection(transfer)
+    }
+
+    /// Whether a streamed body can be sent once more, after a kept connection turned out dead and nothing had come: what
+    /// libcurl does by itself for bodies that it can read again.
+    private func shouldSendStreamAgain(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) -> Bool {
+        let request = exchange.prepared.request
+        guard request.body.isStream, request.body.isReplayable, request.method.isIdempotent else { return false }
+        let isStale = ce_transfer_refusal(transfer) == CE_REFUSED_RESEND || code == CurlCodes.notRewound
+        return isStale && exchange.earlierSendings == 0 && ce_transfer_send_count(transfer) == 1
+            && !ce_transfer_has_first_byte(transfer)
+    }
+
+    private func sendStreamAgain(_ exchange: Exchange) {
+        giveBack(exchange)
+        exchange.restartUpload()
+        // Another kept connection may be as dead.
+        exchange.triedFreshConnection = true
+        start(exchange, now: ce_now_ms())
+        if exchange.slot >= 0, let upload = exchange.upload { engine.start(upload, for: exchange) }
     }
 
     func cancel(_ exchange: Exchange) {

@@ -26,7 +26,7 @@ extension EngineThread {
     func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
         guard let body = exchange.body, !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
         let response = ResponseReader.head(
-            transfer, body: ResponseBody(source: BodyStream(body)), queued: .milliseconds(exchange.queued))
+            transfer, body: ResponseBody(source: BodyStream(body)), of: exchange)
         finish(exchange, .success(response))
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// tasks, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
     // Argument for @unchecked: made on the caller's thread, handed to the new thread by `launch`, and used only there.
-    private let engine: Engine
+    let engine: Engine
     let trust: CompiledTrust
     let loop: OpaquePointer
     var multis: MultiSet
@@ -32,11 +32,13 @@ final class EngineThread: @unchecked Sendable {
         admission = AdmissionMachine(limits: limits)
     }
 
-    /// Starts the thread. Every signal is blocked on it: SIGPIPE above all, because OpenSSL writes with write(2).
+    /// Starts the thread. Signals are blocked on it, SIGPIPE above all, because OpenSSL writes with write(2); but for those
+    /// that tell of a crash of the thread itself.
     func launch() throws(RequestFailure) -> pthread_t {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
+        for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, crash) }
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var handle = pthread_t()
@@ -94,9 +96,11 @@ final class EngineThread: @unchecked Sendable {
         case .cancel(let exchange): cancel(exchange)
         case .read(let exchange): serveReader(of: exchange)
         case .drop(let exchange): drop(exchange)
-        case .upload(let exchange, let bytes): offer(bytes, to: exchange)
-        case .uploadFailed(let exchange):
-            if let transfer = exchange.transfer { _ = ce_transfer_fail_upload(transfer) }
+        // What an earlier sending's source still gives is not this one's.
+        case .upload(let exchange, let pump, let bytes):
+            if pump === exchange.upload { offer(bytes, to: exchange) }
+        case .uploadFailed(let exchange, let pump):
+            if pump === exchange.upload, let transfer = exchange.transfer { _ = ce_transfer_fail_upload(transfer) }
         case .load(let continuation): continuation.resume(returning: load)
         case .job(let job): job.runSynchronously(on: engine.asUnownedTaskExecutor())
         case .shutdown(let grace): stop(grace: grace)

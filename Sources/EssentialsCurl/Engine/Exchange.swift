@@ -3,11 +3,10 @@ import Synchronization
 
 /// One request on its way through the engine.
 final class Exchange: @unchecked Sendable {
-    // Argument for @unchecked: `prepared`, `upload` and `body` are constant; `isCancelled` is atomic. `continuation` is
+    // Argument for @unchecked: `prepared` and `body` are constant; `isCancelled` is atomic. `continuation` is
     // set before the exchange is posted to the engine. Everything under "engine thread" is used by that thread alone,
     // except `outcome`, which it writes before it publishes `isDone` and the awaiting task reads after it saw that.
     let prepared: PreparedRequest
-    let upload: UploadPump?
     let body: BodyPipe?
     let isCancelled = Atomic<Bool>(false)
     private let isDone = Atomic<Bool>(false)
@@ -15,6 +14,10 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Engine thread
 
+    /// Reads a streamed body; another one when the body is sent again.
+    private(set) var upload: UploadPump?
+    /// How often the request was sent before the transfer that runs now.
+    private(set) var earlierSendings = 0
     private var outcome: Result<TransportResponse, RequestFailure>?
     var transfer: OpaquePointer?
     /// Its place among the running ones; -1 while it does not run.
@@ -37,6 +40,15 @@ final class Exchange: @unchecked Sendable {
         self.prepared = prepared
         self.upload = upload
         self.body = body
+    }
+
+    /// Has the body read from its beginning, for another sending.
+    func restartUpload() {
+        guard case .stream(_, true, let open) = prepared.request.body.content else { return }
+        upload?.stop()
+        upload = UploadPump(open: open)
+        earlierSendings += 1
+        askedForUpload = false
     }
 
     /// Sets what the awaiting task will receive and resumes nobody yet. Engine thread, or the caller's when the engine

@@ -138,7 +138,7 @@ enum Failures {
         let timings = ce_transfer_timings(transfer)
         if timings.first_byte_us > 0 || ce_transfer_status(transfer) > 0 { return .receiving }
         if ce_transfer_send_count(transfer) > 0 {
-            return prepared.request.body.isReplayable ? .waiting : .sending
+            return prepared.request.body.isStream ? .sending : .waiting
         }
         // libcurl notes the connection's moment only when TLS stands too; the gate was installed when TLS began.
         if ce_transfer_report(transfer) != nil { return .handshake }
@@ -181,8 +181,10 @@ enum Failures {
             phase: .queue, host: prepared.origin.host.text)
     }
 
+    /// What a body's source threw. A failure of its own, such as that of a file, says already what it is about.
     static func source(_ error: any Error, _ prepared: PreparedRequest) -> RequestFailure {
-        RequestFailure(
+        if let failure = error as? RequestFailure { return failure }
+        return RequestFailure(
             .encoding, "The source of the request's body failed.", remedy: "See the underlying error.",
             phase: .sending, host: prepared.origin.host.text, underlying: error)
     }

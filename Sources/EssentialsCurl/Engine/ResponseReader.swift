@@ -6,20 +6,20 @@ import Glibc
 /// Moves a finished transfer's buffers into values.
 enum ResponseReader {
     /// A response whose body has all come.
-    static func whole(_ transfer: OpaquePointer, queued: Duration) -> TransportResponse {
+    static func whole(_ transfer: OpaquePointer, of exchange: Exchange) -> TransportResponse {
         let trailers = ce_transfer_take_trailers(transfer)
         return make(
-            transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))), queued: queued,
+            transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))), of: exchange,
             trailers: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)))
     }
 
     /// A response whose body follows as a stream.
-    static func head(_ transfer: OpaquePointer, body: ResponseBody, queued: Duration) -> TransportResponse {
-        make(transfer, body: body, queued: queued, trailers: [:])
+    static func head(_ transfer: OpaquePointer, body: ResponseBody, of exchange: Exchange) -> TransportResponse {
+        make(transfer, body: body, of: exchange, trailers: [:])
     }
 
     private static func make(
-        _ transfer: OpaquePointer, body: ResponseBody, queued: Duration, trailers: HTTPFields
+        _ transfer: OpaquePointer, body: ResponseBody, of exchange: Exchange, trailers: HTTPFields
     ) -> TransportResponse {
         let timings = ce_transfer_timings(transfer)
         let head = ResponseHead(
@@ -37,8 +37,9 @@ enum ResponseReader {
         let tls = String(cString: ce_transfer_tls_version(transfer))
         connection.tlsVersion = tls.isEmpty ? nil : tls
         connection.tlsCipher = tls.isEmpty ? nil : String(cString: ce_transfer_cipher(transfer))
-        var metrics = metrics(timings, sendings: Int(ce_transfer_send_count(transfer)))
-        metrics.queued = queued
+        let sendings = exchange.earlierSendings + Int(ce_transfer_send_count(transfer))
+        var metrics = metrics(timings, sendings: sendings)
+        metrics.queued = .milliseconds(exchange.queued)
         let informational = ce_transfer_take_informational(transfer)
         return TransportResponse(
             head: head, body: body, metrics: metrics, connection: connection, trailerFields: trailers,

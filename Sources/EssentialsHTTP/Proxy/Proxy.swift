@@ -5,8 +5,8 @@
 /// configuration.proxy = .fixed(proxy, except: ProxyBypass("localhost, .example.com, 10.0.0.0/8"))
 /// ```
 ///
-/// Requests for `https` go through a tunnel (CONNECT), so that the proxy sees the host and nothing else; the trust policy
-/// judges the server at the tunnel's other end. A plain `http` request is read by an HTTP proxy.
+/// Requests for `https` go through a tunnel (CONNECT), so that the proxy sees the host and nothing else; the trust
+/// policy judges the server at the tunnel's other end. A plain `http` request is read by an HTTP proxy.
 public struct Proxy: Sendable, Hashable {
     /// What a proxy speaks.
     public enum Kind: String, Sendable, Hashable {
@@ -60,7 +60,8 @@ public struct Proxy: Sendable, Hashable {
         if let slash = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) {
             guard rest[slash...] == "/" else {
                 throw Self.invalid(
-                    "The proxy's URL has a path or a query.", "Write it as http://host:port, and / in credentials as %2F.")
+                    "The proxy's URL has a path or a query.",
+                    "Write it as http://host:port, and / in credentials as %2F.")
             }
             authority = rest[..<slash]
         }

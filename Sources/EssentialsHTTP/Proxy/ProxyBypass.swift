@@ -4,9 +4,9 @@
 /// let bypass = ProxyBypass("localhost, .example.com, 10.0.0.0/8, [::1], build:8080")
 /// ```
 ///
-/// Entries are separated by commas or blanks. `*` stands for all hosts; a name for itself and all names below it, with or
-/// without a leading dot or `*.`; an address for itself; `address/length` for a network (RFC 4632); `:port` restricts an
-/// entry to that port. An entry that is none of these matches nothing. An IPv4 address within an IPv6 one
+/// Entries are separated by commas or blanks. `*` stands for all hosts; a name for itself and all names below it, with
+/// or without a leading dot or `*.`; an address for itself; `address/length` for a network (RFC 4632); `:port`
+/// restricts an entry to that port. An entry that is none of these matches nothing. An IPv4 address within an IPv6 one
 /// (`::ffff:10.0.0.1`) counts as both.
 public struct ProxyBypass: Sendable, Hashable {
     private enum Entry: Sendable, Hashable {

@@ -20,8 +20,8 @@ public struct ProxyPolicy: Sendable {
     public static let direct = ProxyPolicy(rule: .direct)
 
     /// What the environment says when the transport is made: `http_proxy` for `http`, `https_proxy` for `https`,
-    /// `all_proxy` for what neither names, and `no_proxy`; upper-case spellings count too, but for `HTTP_PROXY`, which a
-    /// CGI program's caller can set. This machine's own addresses (`localhost`, 127.0.0.0/8, ::1) are never proxied.
+    /// `all_proxy` for what neither names, and `no_proxy`; upper-case spellings count too, but for `HTTP_PROXY`, which
+    /// a CGI program's caller can set. This machine's own addresses (`localhost`, 127.0.0.0/8, ::1) are never proxied.
     public static let environment = ProxyPolicy(rule: .environment)
 
     /// One proxy for all hosts but some.
