@@ -51,6 +51,12 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_HEAD_LIMIT);
         return 0;
     }
+    transfer->is_tainted = true;
+    if (transfer->head.count == 0 && !transfer->head_done && !transfer->speaks_http2 && count > 6 &&
+        memcmp(line, "HTTP/2", 6) == 0) {
+        refuse(transfer, CE_REFUSED_PROTOCOL);
+        return 0;
+    }
     ce_bytes *block = transfer->head_done ? &transfer->trailers : &transfer->head;
     if (!ce_bytes_append(block, line, count, 512)) {
         refuse(transfer, CE_REFUSED_MEMORY);
@@ -68,6 +74,10 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         ce_bytes_append(&transfer->informational, transfer->head.data, transfer->head.count, transfer->head.count);
         transfer->head.count = 0;
     } else {
+        if (!ce_head_is_sound(transfer)) {
+            refuse(transfer, CE_REFUSED_FRAMING);
+            return 0;
+        }
         transfer->status = (int)status;
         transfer->head_done = true;
         if (transfer->streaming) ce_transfer_touch(transfer);
@@ -149,7 +159,7 @@ ce_bytes ce_transfer_take_chunk(ce_transfer *transfer, bool partial) {
 
 bool ce_transfer_drain(ce_transfer *transfer, size_t maximum) {
     // Ending one HTTP/2 stream costs its connection nothing.
-    if (!transfer->streaming || !transfer->head_done || ce_transfer_http_version(transfer) >= 20) return false;
+    if (!transfer->streaming || !transfer->head_done || transfer->speaks_http2) return false;
     curl_off_t expected = -1, received = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
     curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);

@@ -5,10 +5,12 @@
 // HTTP/2 streams never see gate 1, so the evidence that gate 1 left on the session is judged again for this request.
 #include "internal.h"
 
+#include <errno.h>
 #include <openssl/err.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 static pthread_once_t indexes_once = PTHREAD_ONCE_INIT;
@@ -79,6 +81,10 @@ ce_connection *ce_connection_create(ce_trust *trust, const char *host, bool host
     ce_copy_text(connection->host, CE_HOST_SIZE, host);
     connection->host_is_address = host_is_address;
     return connection;
+}
+
+void ce_connection_retain(ce_connection *connection) {
+    atomic_fetch_add_explicit(&connection->references, 1, memory_order_relaxed);
 }
 
 void ce_connection_release(ce_connection *connection) {
@@ -165,6 +171,12 @@ static int handshake_gate(X509_STORE_CTX *context, void *user) {
     return 1;
 }
 
+static void note_alert(const SSL *ssl, int where, int value) {
+    if (where != SSL_CB_READ_ALERT || (value & 0xff) != SSL_AD_CLOSE_NOTIFY) return;
+    ce_connection *connection = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), connection_index);
+    if (connection) connection->was_closed = true;
+}
+
 static bool use_identity(SSL_CTX *ssl, const ce_trust *trust) {
     if (!trust->identity_certificate) return true;
     if (SSL_CTX_use_certificate(ssl, trust->identity_certificate) != 1) return false;
@@ -185,7 +197,7 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
         ce_connection_release(connection);
         return CURLE_OUT_OF_MEMORY;
     }
-    atomic_fetch_add_explicit(&connection->references, 1, memory_order_relaxed);
+    ce_connection_retain(connection);
     ce_connection_release(transfer->connection);
     transfer->connection = connection;
     if (SSL_CTX_set1_verify_cert_store(ssl, trust->store) != 1) return CURLE_SSL_CERTPROBLEM;
@@ -194,6 +206,7 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(ssl, handshake_gate, connection);
+    SSL_CTX_set_info_callback(ssl, note_alert);
     return CURLE_OK;
 }
 
@@ -245,6 +258,13 @@ static int judge_session(ce_transfer *transfer, SSL *ssl) {
     return CURL_PREREQFUNC_OK;
 }
 
+static void hold_carrier(ce_transfer *transfer, SSL *ssl) {
+    ce_connection *connection = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), connection_index);
+    if (connection) ce_connection_retain(connection);
+    ce_connection_release(transfer->carrier);
+    transfer->carrier = connection;
+}
+
 static bool negotiated_http2(const SSL *ssl) {
     const unsigned char *protocol = NULL;
     unsigned size = 0;
@@ -252,8 +272,35 @@ static bool negotiated_http2(const SSL *ssl) {
     return size == 2 && memcmp(protocol, "h2", 2) == 0;
 }
 
+// Whether a kept connection's TLS layer holds application data, or its end; tickets and the like are read away.
+static bool holds_plaintext(SSL *ssl) {
+    char byte;
+    ERR_clear_error();
+    int count = SSL_peek(ssl, &byte, 1);
+    bool is_empty = count <= 0 && SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ;
+    ERR_clear_error();
+    return !is_empty;
+}
+
+// A server that sends more than was asked for would have it taken for the answer to the next request on the connection
+// (response splitting); one that has closed it would have that request sent for nothing.
+static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
+    if (transfer->speaks_http2 || transfer->multi->loop->settings.unix_socket) return false;
+    if (!ce_transfer_on_kept_connection(transfer)) {
+        ce_route_learn(transfer, route);
+        return false;
+    }
+    if (ssl && SSL_has_pending(ssl)) return true;
+    int fd = ce_route_find(transfer->multi->loop, route);
+    if (fd < 0) return true;
+    char byte;
+    ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+    return count <= 0 || !ssl || holds_plaintext(ssl);
+}
+
 int ce_request_gate(void *user, char *remote, char *local, int remote_port, int local_port) {
-    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    ce_route route = {remote ? remote : "", local ? local : "", remote_port, local_port};
     ce_transfer *transfer = user;
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
     // libcurl sends again, whatever the method, when a reused connection turns out dead. The server may have acted on
@@ -268,16 +315,23 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         info->backend == CURLSSLBACKEND_OPENSSL) {
         ssl = info->internals;
     }
+    transfer->speaks_http2 = ssl && transfer->secure ? negotiated_http2(ssl) : transfer->http_version == CE_HTTP_2;
     if (transfer->secure) {
         if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
         int result = judge_session(transfer, ssl);
         if (result != CURL_PREREQFUNC_OK) return result;
         ce_copy_text(transfer->tls_version, sizeof transfer->tls_version, SSL_get_version(ssl));
         ce_copy_text(transfer->cipher, sizeof transfer->cipher, SSL_get_cipher_name(ssl));
-        if (transfer->http_version == CE_HTTP_2 && !negotiated_http2(ssl)) return stop(transfer, CE_REFUSED_NOT_HTTP2);
+        if (transfer->http_version == CE_HTTP_2 && !transfer->speaks_http2) return stop(transfer, CE_REFUSED_NOT_HTTP2);
+        hold_carrier(transfer, ssl);
     } else if (transfer->multi->trust->pin_count) {
         return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
     }
+    // libcurl's own second sending has found out already that its connection is new.
+    if (is_stale(transfer, transfer->secure ? ssl : NULL, &route) && !transfer->send_count) {
+        return stop(transfer, CE_REFUSED_STALE);
+    }
+    if (!ce_transfer_may_serve(transfer)) return stop(transfer, CE_REFUSED_STALE);
     transfer->send_count++;
     transfer->lent_offset = 0;
     return CURL_PREREQFUNC_OK;

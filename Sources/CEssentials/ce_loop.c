@@ -27,16 +27,6 @@
 
 enum { DORMANCY_MINIMUM = 4, EVENTS_PER_WAIT = 256, IDLE_WRITES_MAXIMUM = 2, MUTED_MS = 10 };
 
-struct ce_socket {
-    ce_multi *multi;
-    uint32_t events; // registered with epoll; 0 for none
-    bool ours;       // opened by ce_open_socket, so its closing will be seen
-    bool dormant;
-    bool muted;           // libcurl wants to write, and epoll is asked for reading only
-    uint8_t idle_writes;  // how often in a row it was writable without anything being written
-    uint32_t generation;  // tells sockets apart that had the same number
-};
-
 int64_t ce_now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -198,13 +188,17 @@ static void serve_socket(ce_loop *loop, int fd, uint32_t events) {
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_socket) {
-    (void)easy;
     (void)per_socket;
     ce_multi *multi = user;
     ce_loop *loop = multi->loop;
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry) return -1;
     entry->multi = multi;
+    ce_transfer *transfer = NULL;
+    if (entry->ours && what != CURL_POLL_REMOVE && !entry->route_key &&
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
+        transfer->socket = fd;
+    }
     // Its resolver's, which libcurl does not mark.
     if (!entry->ours && !entry->events && what != CURL_POLL_REMOVE) fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (what == CURL_POLL_REMOVE) {
@@ -240,6 +234,7 @@ curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_socka
 int ce_close_socket(void *user, curl_socket_t fd) {
     ce_loop *loop = user;
     if (fd >= 0 && (size_t)fd < loop->socket_count) {
+        ce_route_forget(loop, fd);
         loop->sockets[fd] = (struct ce_socket){.generation = loop->sockets[fd].generation};
     }
     return close(fd); // the kernel takes a closed descriptor out of the epoll set
@@ -382,6 +377,7 @@ ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
         curl_multi_remove_handle(multi->curl, easy);
         if (!transfer) continue;
         transfer->running = false;
+        transfer->was_pending = transfer->send_count == 0; // see ce_transfer_abort
         return transfer;
     }
     return NULL;

@@ -131,7 +131,7 @@ static bool set_destination(ce_transfer *transfer, const ce_request *request, re
         }
     }
     // The URL handle names the peer only; the request line is exactly the caller's.
-    if (!same_text(transfer->target, request->target)) {
+    if (transfer->is_fresh || !same_text(transfer->target, request->target)) {
         if (!SET(easy, CURLOPT_REQUEST_TARGET, request->target, r)) return false;
         if (!keep_text(&transfer->target, request->target)) return false;
     }
@@ -141,7 +141,7 @@ static bool set_destination(ce_transfer *transfer, const ce_request *request, re
 static bool set_headers(ce_transfer *transfer, const ce_request *request, refused *r) {
     if (transfer->header_lines && transfer->header_lines_size == request->headers_size &&
         memcmp(transfer->header_lines, request->headers, request->headers_size) == 0) {
-        return true;
+        return !transfer->is_fresh || SET(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers, r);
     }
     size_t count = 0;
     for (const char *line = request->headers; *line; line += strlen(line) + 1) count++;
@@ -159,7 +159,7 @@ static bool set_headers(ce_transfer *transfer, const ce_request *request, refuse
         nodes[i].data = line;
         nodes[i].next = i + 1 < count ? &nodes[i + 1] : NULL;
     }
-    if (!SET(transfer->easy, CURLOPT_HTTPHEADER, count ? nodes : NULL, r)) {
+    if (!SET(transfer->easy, CURLOPT_HTTPHEADER, nodes, r)) {
         free(lines);
         free(nodes);
         return false;
@@ -198,7 +198,7 @@ static bool set_method(ce_transfer *transfer, const ce_request *request, refused
         }
     }
     const char *custom = strcmp(request->method, usual) == 0 ? NULL : request->method;
-    if (custom ? same_text(transfer->method, custom) : transfer->method == NULL) return true;
+    if (!transfer->is_fresh && (custom ? same_text(transfer->method, custom) : transfer->method == NULL)) return true;
     if (!SET(easy, CURLOPT_CUSTOMREQUEST, custom, r)) return false;
     if (custom) return keep_text(&transfer->method, custom);
     free(transfer->method);
@@ -214,14 +214,16 @@ static long curl_version_of(const ce_request *request) {
 
 // libcurl before 8.0 stacks a second HTTP/2 layer on a kept connection that speaks it by prior knowledge, and then waits
 // for an answer to a request that was never sent: there each such request gets a connection of its own.
-static bool must_be_alone(const ce_request *request) {
+static bool must_be_alone(const ce_transfer *transfer, const ce_request *request) {
+    // Nothing says which of several kept Unix-domain connections is about to be used, so none can be looked at.
+    if (transfer->multi->loop->settings.unix_socket) return true;
     if (request->http_version != CE_HTTP_2 || request->secure) return false;
     return curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
 }
 
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
     CURL *easy = transfer->easy;
-    bool alone = must_be_alone(request);
+    bool alone = must_be_alone(transfer, request);
     long tls = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
     if (!(SET(easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout_ms, r) &&
           SET(easy, CURLOPT_HTTP_VERSION, curl_version_of(request), r) &&
@@ -241,11 +243,10 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         if (!SET(easy, CURLOPT_BUFFERSIZE, buffer, r)) return false;
         transfer->buffer_size = buffer;
     }
-    if (transfer->decompress != request->decompress || !transfer->decompress_known) {
+    if (transfer->decompress != request->decompress || transfer->is_fresh) {
         if (!SET(easy, CURLOPT_ACCEPT_ENCODING, request->decompress ? "" : NULL, r)) return false;
         if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, request->decompress ? 1L : 0L, r)) return false;
         transfer->decompress = request->decompress;
-        transfer->decompress_known = true;
     }
     return true;
 }
@@ -262,7 +263,7 @@ static bool same_optional(const char *kept, const char *given) {
 }
 
 static bool set_proxy(ce_transfer *transfer, const ce_request *request, refused *r) {
-    if (same_optional(transfer->proxy, request->proxy) && same_optional(transfer->proxy_user, request->proxy_user) &&
+    if (!transfer->is_fresh && same_optional(transfer->proxy, request->proxy) && same_optional(transfer->proxy_user, request->proxy_user) &&
         same_optional(transfer->proxy_password, request->proxy_password)) {
         return true;
     }
@@ -280,6 +281,7 @@ const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_requ
     bool done = set_multi(transfer, multi, &r) && set_destination(transfer, request, &r) &&
                 set_headers(transfer, request, &r) && set_method(transfer, request, &r) &&
                 set_proxy(transfer, request, &r) && set_scalars(transfer, request, multi->trust, &r);
+    transfer->is_fresh = !done;
     if (done) return NULL;
     *curl_code = r.code == CURLE_OK ? CURLE_OUT_OF_MEMORY : r.code;
     return r.option ? r.option : "memory";

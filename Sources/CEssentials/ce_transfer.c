@@ -6,12 +6,35 @@
 
 // MARK: Life
 
+// libcurl before 8.1.1 remembers a handle's last header line beyond its response, and folds a next response's first line
+// into it although it was freed: a server that begins its fields with a blank could corrupt this process. There a handle
+// that has seen a header is replaced before it may meet HTTP/1 again. HTTP/2 has no folding.
+static bool remembers_headers(void) {
+    static atomic_int known = -1;
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer < 0) {
+        answer = curl_version_info(CURLVERSION_NOW)->version_num < 0x080101;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == 1;
+}
+
+static bool renew(ce_transfer *transfer) {
+    if (transfer->easy) curl_easy_cleanup(transfer->easy);
+    transfer->easy = curl_easy_init();
+    transfer->is_fresh = true;
+    transfer->is_tainted = false;
+    transfer->has_post_fields = false;
+    transfer->buffer_size = 0;
+    transfer->multi = NULL;
+    return transfer->easy && ce_options_set_once(transfer);
+}
+
 ce_transfer *ce_transfer_create(void) {
     ce_transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer) return NULL;
-    transfer->easy = curl_easy_init();
     transfer->url = curl_url();
-    if (!transfer->easy || !transfer->url || !ce_options_set_once(transfer)) {
+    if (!transfer->url || !renew(transfer)) {
         ce_transfer_destroy(transfer);
         return NULL;
     }
@@ -27,6 +50,8 @@ static void clear_buffers(ce_transfer *transfer) {
     for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, false)).data;) free(chunk.data);
     ce_connection_release(transfer->connection);
     transfer->connection = NULL;
+    ce_connection_release(transfer->carrier);
+    transfer->carrier = NULL;
 }
 
 static void leave_touched_list(ce_transfer *transfer) {
@@ -84,14 +109,19 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->upload_left = request->body_length;
     transfer->moved_bytes = 0;
     transfer->upload_ended = transfer->upload_failed = transfer->upload_wanted = false;
+    transfer->speaks_http2 = transfer->has_length = transfer->is_chunked = false;
+    transfer->is_head = strcmp(request->method, "HEAD") == 0;
+    transfer->socket = -1;
     leave_touched_list(transfer);
 }
 
-void ce_transfer_rest(ce_transfer *transfer) {
+bool ce_transfer_rest(ce_transfer *transfer) {
     clear_buffers(transfer);
-    if (!transfer->has_post_fields) return;
+    if (transfer->was_pending) return false;
+    if (!transfer->has_post_fields) return true;
     curl_easy_setopt(transfer->easy, CURLOPT_COPYPOSTFIELDS, NULL);
     transfer->has_post_fields = false;
+    return true;
 }
 
 const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code) {
@@ -100,6 +130,11 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
         return "host";
     }
     begin(transfer, request);
+    if (transfer->is_tainted && remembers_headers() && !request->expects_http2 && !renew(transfer)) {
+        *curl_code = CURLE_OUT_OF_MEMORY;
+        return "curl_easy_init";
+    }
+    transfer->was_tainted = transfer->is_tainted;
     return ce_options_set(transfer, multi, request, curl_code);
 }
 
@@ -115,6 +150,9 @@ int ce_transfer_start(ce_transfer *transfer) {
 void ce_transfer_abort(ce_transfer *transfer) {
     if (!transfer->running) return;
     transfer->running = false;
+    // libcurl 7.88 leaves a buffer in a handle that is taken away while it waits for another's connection, and refuses
+    // to change its size from then on.
+    transfer->was_pending = transfer->send_count == 0;
     curl_multi_remove_handle(transfer->multi->curl, transfer->easy);
     leave_touched_list(transfer);
 }
@@ -143,6 +181,16 @@ ce_verdict ce_transfer_verdict(const ce_transfer *transfer) { return transfer->v
 const ce_report *ce_transfer_report(const ce_transfer *transfer) {
     if (transfer->report) return transfer->report;
     return transfer->connection ? &transfer->connection->report : NULL;
+}
+
+bool ce_transfer_was_cut(const ce_transfer *transfer) {
+    if (!transfer->carrier || transfer->speaks_http2 || !transfer->head_done || transfer->is_head) return false;
+    if (transfer->has_length || transfer->is_chunked || transfer->status == 204 || transfer->status == 304) return false;
+    return !transfer->carrier->was_closed;
+}
+
+bool ce_transfer_may_serve(const ce_transfer *transfer) {
+    return transfer->speaks_http2 || !transfer->was_tainted || !remembers_headers();
 }
 
 bool ce_transfer_on_kept_connection(const ce_transfer *transfer) {

@@ -41,12 +41,15 @@ typedef struct ce_connection {
     ce_trust *trust;
     char host[CE_HOST_SIZE];
     bool host_is_address;
+    bool was_closed; // the peer has sent close_notify
     ce_report report;
 } ce_connection;
 
+void ce_connection_retain(ce_connection *connection);
 ce_connection *ce_connection_create(ce_trust *trust, const char *host, bool host_is_address);
 void ce_connection_release(ce_connection *connection);
 
+enum { CE_ROUTE_BUCKETS = 1024 };
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
 
 struct ce_transfer {
@@ -58,7 +61,11 @@ struct ce_transfer {
     struct curl_slist *headers;
     char *proxy, *proxy_user, *proxy_password;
     long buffer_size;
-    bool decompress, decompress_known, has_post_fields;
+    bool decompress, has_post_fields;
+    bool is_fresh;   // libcurl has none of this transfer's options yet
+    bool is_tainted; // it has seen headers: see remembers_headers
+    bool was_tainted; // when the request began
+    bool was_pending; // it was taken away before anything was sent
     char *header_lines; // what `headers` holds
     size_t header_lines_size;
 
@@ -89,6 +96,10 @@ struct ce_transfer {
     ce_verdict verdict; // the request gate's
     ce_report *report;  // made when that gate refuses
     ce_connection *connection;
+    ce_connection *carrier; // the connection that carries the request; NULL without TLS
+    bool speaks_http2;
+    bool is_head, has_length, is_chunked;
+    int socket; // the last one that was opened for it; -1 for none
     char tls_version[16];
     char cipher[64];
     char error_text[CURL_ERROR_SIZE];
@@ -116,6 +127,18 @@ struct ce_multi {
     ce_multi *next;
 };
 
+struct ce_socket {
+    ce_multi *multi;
+    uint32_t events; // registered with epoll; 0 for none
+    bool ours;       // opened by ce_open_socket, so its closing will be seen
+    bool dormant;
+    bool muted;           // libcurl wants to write, and epoll is asked for reading only
+    uint8_t idle_writes;  // how often in a row it was writable without anything being written
+    uint32_t generation;  // tells sockets apart that had the same number
+    uint64_t route_key;   // 0 for none
+    int route_next;       // index + 1
+};
+
 struct ce_loop {
     int epoll;
     int wakeup;
@@ -125,6 +148,7 @@ struct ce_loop {
     ce_multi *multis;
     struct ce_socket *sockets; // by file descriptor
     size_t socket_count;
+    int routes[CE_ROUTE_BUCKETS]; // descriptors by the addresses they connect, as index + 1; chained in their entries
     int64_t muted_until_ms; // when muted sockets are listened to again; 0 while none is
     ce_transfer *touched_first, *touched_last;
 };
@@ -132,6 +156,21 @@ struct ce_loop {
 CURLM *ce_multi_init_closing_on_exec(void);
 CURLSH *ce_multi_share(const ce_multi *multi);
 void ce_transfer_touch(ce_transfer *transfer);
+// Whether the handle may meet the protocol that its connection speaks.
+bool ce_transfer_may_serve(const ce_transfer *transfer);
+
+// Whether a head's lines are framed as HTTP allows; notes how its body is.
+bool ce_head_is_sound(ce_transfer *transfer);
+
+// Which descriptor connects two addresses. Engine thread.
+typedef struct ce_route {
+    const char *remote, *local;
+    int remote_port, local_port;
+} ce_route;
+int ce_route_find(ce_loop *loop, const ce_route *route);
+// Learns it from a connection that was just opened for `transfer`.
+void ce_route_learn(ce_transfer *transfer, const ce_route *route);
+void ce_route_forget(ce_loop *loop, int fd);
 int64_t ce_now_us(void);
 
 // Easy options.

@@ -31,7 +31,7 @@ extension CurlTransport {
         /// Which proxy a request goes through. What the environment says.
         public var proxy: ProxyPolicy = .environment
         /// A Unix-domain socket that every request goes to, whatever its URL's host: a path, or `@` and a name in the
-        /// abstract namespace (unix(7)). None.
+        /// abstract namespace (unix(7)). No proxy is used then, and each request opens a connection of its own. None.
         public var unixSocket: String?
         /// The network interface or local address to send from, such as `eth0` or `192.0.2.1`. None.
         public var networkInterface: String?

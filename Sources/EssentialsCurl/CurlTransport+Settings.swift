@@ -40,7 +40,7 @@ extension CurlTransport.Configuration {
         block.append(0)
         let isAbstract = unixSocket?.hasPrefix("@") ?? false
         let socket = unixSocket.map { Array(String($0.dropFirst(isAbstract ? 1 : 0)).utf8CString) }
-        let interface = networkInterface.map { Array($0.utf8CString) }
+        let interface = networkInterface.map { Array(Self.marked($0).utf8CString) }
         return block.withUnsafeBufferPointer { block in
             (socket ?? [0]).withUnsafeBufferPointer { socketText in
                 (interface ?? [0]).withUnsafeBufferPointer { interfaceText in
@@ -64,6 +64,13 @@ extension CurlTransport.Configuration {
         settings.keep_alive_s = keepAliveInterval.map { max(1, min($0.wholeSeconds, 32_767)) } ?? 0
         settings.connection_cache = max(1, connectionCacheSize / shards)
         settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
+    }
+
+    /// The interface or address as libcurl tells them apart without asking a name service.
+    private static func marked(_ interface: String) -> String {
+        guard !interface.contains("!") else { return interface }
+        let isAddress = (try? HostName(interface))?.isAddress ?? false
+        return (isAddress ? "host!" : "if!") + interface
     }
 
     private static func check(socket: String) throws(RequestFailure) {

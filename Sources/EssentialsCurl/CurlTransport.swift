@@ -45,7 +45,8 @@ public final class CurlTransport: Transport {
         self.configuration = try configuration.checked()
         self.trust = trust
         // Read once, here: reading it later would race with whoever changes it.
-        proxies = try configuration.proxy.resolved { name in getenv(name).map { String(cString: $0) } }
+        let policy = configuration.unixSocket == nil ? configuration.proxy : .direct
+        proxies = try policy.resolved { name in getenv(name).map { String(cString: $0) } }
         generation = ProcessGeneration.current
         var shards: [EngineOwner] = []
         for _ in 0..<configuration.shards {
@@ -118,7 +119,8 @@ public final class CurlTransport: Transport {
     /// Lays a request out, and refuses what cannot be sent from here.
     func prepare(_ request: TransportRequest) throws(RequestFailure) -> PreparedRequest {
         let prepared = try PreparedRequest(
-            request, policy: trust.policy, userAgent: configuration.userAgent, proxies: proxies)
+            request, policy: trust.policy, userAgent: configuration.userAgent, proxies: proxies,
+            unixSocket: configuration.unixSocket)
         guard ProcessGeneration.current == generation else { throw Failures.forked(prepared) }
         return prepared
     }

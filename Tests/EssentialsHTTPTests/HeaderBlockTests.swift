@@ -38,11 +38,18 @@ import Testing
     @Test(
         "Lines that are no fields are left out and the fields around them stay",
         arguments: [
-            "", "garbage", ": no name", "a b: c", "A : b", " folded: x", "\tfolded", "é: x", "HTTP/1.1 100 Continue",
+            "", "garbage", ": no name", "a b: c", "A : b", "é: x", "HTTP/1.1 100 Continue",
             "HTTP/1.1 200 OK: fine", "HTTP/2 200", "\u{0}: x",
         ])
     func garbage(line: String) {
         #expect(read("First: 1\r\n\(line)\r\nLast: 2\r\n\r\n") == ["First=1", "Last=2"])
+    }
+
+    @Test("A folded line belongs to the field before it, with one blank, and to none without one")
+    func folded() {
+        #expect(read("A: one\r\n two\r\n\t  three \r\nB: x\r\n\r\n") == ["A=one two three", "B=x"])
+        #expect(read(" folded: x\r\nB: x\r\n\r\n") == ["B=x"])
+        #expect(read("garbage\r\n folded: x\r\nB: x\r\n\r\n") == ["B=x"])
     }
 
     @Test("No bytes trap the reader")

@@ -233,6 +233,7 @@ typedef struct ce_request {
     bool decompress;
     bool streaming;
     bool fresh_connection;
+    bool expects_http2; // the origin has spoken it before
 } ce_request;
 
 typedef enum ce_refusal {
@@ -246,6 +247,8 @@ typedef enum ce_refusal {
     CE_REFUSED_UPLOAD,        // the source failed
     CE_REFUSED_UPLOAD_LENGTH, // the source gave more or less than its length
     CE_REFUSED_PROTOCOL,      // a status that HTTP does not know, or that was not asked for
+    CE_REFUSED_FRAMING,       // lengths or codings that contradict each other
+    CE_REFUSED_STALE,         // a kept connection that holds what nobody asked for, or a handle that may not serve it
     CE_REFUSED_EXPANSION,     // a compressed body unpacks to more than its size allows
 } ce_refusal;
 
@@ -265,8 +268,9 @@ typedef struct ce_timings {
 ce_transfer *_Nullable ce_transfer_create(void);
 void ce_transfer_destroy(ce_transfer *_Nullable transfer);
 
-/// Frees what the last request left in a transfer that waits for its next one: bodies above all.
-void ce_transfer_rest(ce_transfer *_Nonnull transfer);
+/// Frees what the last request left in a transfer that waits for its next one: bodies above all. False when it cannot be
+/// used again and is to be destroyed.
+bool ce_transfer_rest(ce_transfer *_Nonnull transfer);
 
 /// Sets every option of one request. NULL when all were accepted, else the name of the option that libcurl refused, with
 /// its code in `curl_code`.
@@ -309,6 +313,8 @@ const char *_Nonnull ce_transfer_cipher(const ce_transfer *_Nonnull transfer);
 int64_t ce_transfer_last_activity_ms(ce_transfer *_Nonnull transfer);
 bool ce_transfer_receiving_is_paused(const ce_transfer *_Nonnull transfer);
 unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
+/// Whether a body that ends with its TLS connection ended without the peer's word that it does.
+bool ce_transfer_was_cut(const ce_transfer *_Nonnull transfer);
 /// Whether the connection had been opened for an earlier request; the transfer need not have sent anything.
 bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 

@@ -6,6 +6,10 @@ enum CurlCodes {
     static let noMemory: Int32 = 27
     /// What pausing says of a transfer that has no connection yet, or no more.
     static let notRunning: Int32 = 43
+    /// The peer closed the connection without a byte of an answer.
+    static let gotNothing: Int32 = 52
+    /// An option, or a header line, that libcurl cannot read.
+    static let badArgument: Int32 = 43
     /// A body had to be sent again and could not be.
     static let notRewound: Int32 = 65
     /// The largest code that the table knows.
@@ -24,7 +28,7 @@ enum CurlCodes {
         // Without a text of its own libcurl means that the session is over, as after a GOAWAY.
         case 16 where detail.hasPrefix("Error in the HTTP2 framing layer"): .interrupted
         case 55, 56:
-            if detail.contains("Too large response headers") {
+            if detail.contains("Too large response headers") || detail.hasPrefix("Out of memory in chunked") {
                 .tooLarge
             } else if detail.contains("chunk") || detail.contains("encoding") {
                 .protocolViolation

@@ -60,7 +60,9 @@ extension EngineThread {
         var code: Int32 = 0
         let multi = multis.all[exchange.multi]
         let refused = exchange.prepared.withRequest(
-            waitsForMultiplexing: shouldWaitForSharing(exchange), freshConnection: exchange.triedFreshConnection
+            waitsForMultiplexing: shouldWaitForSharing(exchange),
+            expectsHTTP2: !exchange.triedFreshConnection && admission.sharing(lane: exchange.lane) == .shares,
+            freshConnection: exchange.triedFreshConnection
         ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
         if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
         ce_transfer_set_owner(transfer, Unmanaged.passUnretained(exchange).toOpaque())
@@ -125,6 +127,7 @@ extension EngineThread {
         guard !exchange.triedFreshConnection, ce_transfer_send_count(transfer) == 0 else { return false }
         // A newer libcurl may store a session without the evidence that was attached to it.
         if failure.reason == .trustEvidence { return true }
+        if ce_transfer_refusal(transfer) == CE_REFUSED_STALE { return true }
         // libcurl hands a kept HTTP/1.1 connection to a request that insists on HTTP/2.
         return ce_transfer_refusal(transfer) == CE_REFUSED_NOT_HTTP2 && ce_transfer_on_kept_connection(transfer)
     }

@@ -8,7 +8,7 @@ enum Failures {
         _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32, policy: TrustPolicy
     ) -> RequestFailure? {
         if code == 0 { return hiddenFailure(prepared, transfer) }
-        let phase = phase(of: prepared, transfer)
+        let phase = phase(of: prepared, transfer, code)
         let host = prepared.origin.host.text
         let refusal = ce_transfer_refusal(transfer)
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
@@ -25,10 +25,16 @@ enum Failures {
             guard detail.hasPrefix("Operation too slow") else { return overdue(.connect, prepared, transfer) }
             return tooSlow(prepared, phase: phase)
         }
+        if code == CurlCodes.noMemory, !ce_transfer_has_head(transfer) { return tooLongLine(prepared) }
         if code == CurlCodes.noMemory, prepared.isStreaming { return expandsTooFast(prepared) }
-        let reason = CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
+        // Before anything was sent it would be an option that libcurl cannot read.
+        let isMalformed = code == CurlCodes.badArgument && ce_transfer_send_count(transfer) > 0
+        let reason =
+            isMalformed
+            ? .protocolViolation : CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
+        let shown = isMalformed ? "a field or chunk is malformed" : detail
         return RequestFailure(
-            reason, "\(lead(reason, prepared)): \(detail).", phase: phase, host: host,
+            reason, "\(lead(reason, prepared)): \(shown).", remedy: remedy(reason, prepared), phase: phase, host: host,
             attempt: max(1, Int(ce_transfer_send_count(transfer))))
     }
 
@@ -40,6 +46,12 @@ enum Failures {
                 .interrupted, "\(prepared.origin) closed the connection within the response's head.",
                 phase: phase(of: prepared, transfer), host: prepared.origin.host.text)
         }
+        if ce_transfer_was_cut(transfer) {
+            return RequestFailure(
+                .interrupted,
+                "\(prepared.origin) closed the connection without the end that TLS has for it; the body may be cut.",
+                phase: .receiving, host: prepared.origin.host.text)
+        }
         // Success without a verdict would mean that the request's gate was walked around.
         guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else { return nil }
         return RequestFailure(
@@ -47,10 +59,17 @@ enum Failures {
             host: prepared.origin.host.text)
     }
 
+    private static func remedy(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String? {
+        guard reason == .connection, prepared.unixSocket != nil else { return nil }
+        return "Check that the server runs, the socket's path, and the permissions of both."
+    }
+
     private static func lead(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String {
         switch reason {
         case .nameResolution: "\(prepared.origin.host) could not be resolved"
-        case .connection: "\(prepared.origin) could not be reached"
+        case .connection:
+            prepared.unixSocket.map { "The Unix-domain socket \($0) could not be reached" }
+                ?? "\(prepared.origin) could not be reached"
         case .proxy: "\(prepared.origin) could not be reached through \(prepared.proxy?.description ?? "the proxy")"
         case .tls, .tlsTooOld: "The TLS connection to \(prepared.origin.authority) failed"
         case .interrupted: "\(prepared.origin) ended the exchange early"
@@ -91,6 +110,15 @@ enum Failures {
             return RequestFailure(
                 .protocolViolation, "\(prepared.origin) answered with a status that HTTP does not know here.",
                 phase: .receiving, host: host)
+        case CE_REFUSED_FRAMING:
+            return RequestFailure(
+                .protocolViolation,
+                "\(prepared.origin) frames its body with lengths or codings that contradict each other.",
+                phase: .receiving, host: host)
+        case CE_REFUSED_STALE:
+            return RequestFailure(
+                .protocolViolation, "\(prepared.origin) sent more on its connection than was asked for.", phase: .queue,
+                host: host)
         case CE_REFUSED_EXPANSION:
             let factor = prepared.request.options.maximumExpansion ?? 0
             return RequestFailure(
@@ -98,6 +126,13 @@ enum Failures {
                 remedy: "Ask for an uncompressed one, or raise maximumExpansion.", phase: .receiving, host: host)
         default: return noMemory(prepared)
         }
+    }
+
+    /// libcurl takes no longer one, whatever the limit of the whole head.
+    private static func tooLongLine(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .tooLarge, "\(prepared.origin) sent a header line of more than 100 kB.", phase: .receiving,
+            host: prepared.origin.host.text)
     }
 
     private static func expandsTooFast(_ prepared: PreparedRequest) -> RequestFailure {
@@ -134,9 +169,13 @@ enum Failures {
     }
 
     /// How far a transfer came, read from the moments that libcurl noted.
-    private static func phase(of prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure.Phase {
+    private static func phase(
+        of prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32 = 0
+    ) -> RequestFailure.Phase {
         let timings = ce_transfer_timings(transfer)
-        if timings.first_byte_us > 0 || ce_transfer_status(transfer) > 0 { return .receiving }
+        // libcurl's moment of the first byte is set also while a body is sent, and when the peer closed without one.
+        let hasBytes = timings.first_byte_us > 0 && prepared.request.body.isEmpty && code != CurlCodes.gotNothing
+        if hasBytes || ce_transfer_has_first_byte(transfer) { return .receiving }
         if ce_transfer_send_count(transfer) > 0 {
             return prepared.request.body.isStream ? .sending : .waiting
         }

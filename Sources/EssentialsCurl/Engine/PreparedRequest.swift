@@ -31,12 +31,15 @@ struct PreparedRequest: Sendable {
     private let bodyLimit: Int
     /// The proxy that it goes through; nil for none.
     let proxy: Proxy?
+    /// The socket that it goes to, whatever its URL; nil for none.
+    let unixSocket: String?
 
     /// Checks a request and lays its texts out.
     ///
     /// - Throws: `invalidRequest` for fields that are the transport's, `plaintextRefused` for `http` under pins.
     init(
-        _ request: TransportRequest, policy: TrustPolicy, userAgent: String?, proxies: ProxyPolicy = .direct
+        _ request: TransportRequest, policy: TrustPolicy, userAgent: String?, proxies: ProxyPolicy = .direct,
+        unixSocket: String? = nil
     ) throws(RequestFailure) {
         let origin = request.url.origin
         guard origin.scheme == .https || policy.pins.isEmpty else {
@@ -45,7 +48,15 @@ struct PreparedRequest: Sendable {
         }
         self.request = request
         self.origin = origin
-        proxy = try proxies.proxy(for: origin)
+        self.unixSocket = unixSocket
+        proxy = unixSocket == nil ? try proxies.proxy(for: origin) : nil
+        // An HTTP proxy is asked for the whole URL, where it does not tunnel (RFC 9112, 3.2.2).
+        let isForwarded = proxy?.kind == .http && origin.scheme == .http
+        guard !isForwarded || request.options.protocolVersion != .http2 else {
+            throw RequestFailure(
+                .invalidRequest, "An http request through an HTTP proxy cannot insist on HTTP/2.",
+                remedy: "Use https, another kind of proxy, or any version.", host: origin.host.text)
+        }
         (body, bodyKind, bodyLength) = try Self.body(of: request)
         let asksForEncoding = request.headerFields[.acceptEncoding] != nil
         decompresses = request.options.decompresses && !asksForEncoding
@@ -60,8 +71,6 @@ struct PreparedRequest: Sendable {
         offsets.host = texts.count
         Self.append(origin.host.text, to: &texts)
         offsets.target = texts.count
-        // An HTTP proxy is asked for the whole URL, where it does not tunnel (RFC 9112, 3.2.2).
-        let isForwarded = proxy?.kind == .http && origin.scheme == .http
         Self.append(isForwarded ? request.url.description : request.url.target, to: &texts)
         offsets.method = texts.count
         Self.append(request.method.rawValue, to: &texts)
@@ -74,7 +83,8 @@ struct PreparedRequest: Sendable {
 
     /// Lends the request to libcurl's side. The pointers in it are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, freshConnection: Bool, _ body: (inout ce_request) -> Result
+        waitsForMultiplexing: Bool, expectsHTTP2: Bool, freshConnection: Bool,
+        _ body: (inout ce_request) -> Result
     ) -> Result {
         texts.withUnsafeBytes { texts in
             (bodyKind == CE_BODY_BYTES ? self.body ?? Data() : Data()).withUnsafeBytes { bytes in
@@ -95,6 +105,7 @@ struct PreparedRequest: Sendable {
                 request.body_size = bytes.count
                 fill(&request)
                 request.wait_for_multiplexing = waitsForMultiplexing
+                request.expects_http2 = expectsHTTP2
                 request.fresh_connection = freshConnection
                 return body(&request)
             }
@@ -196,6 +207,10 @@ struct PreparedRequest: Sendable {
                         remedy: "Put the name in the URL, and lead it elsewhere with an address override.")
                 }
                 continue
+            case .proxyAuthorization:
+                throw RequestFailure(
+                    .invalidRequest, "The request sets Proxy-Authorization, which would reach the server too.",
+                    remedy: "Give the proxy its user and password.")
             case .contentType: hasContentType = true
             case .userAgent: hasUserAgent = true
             default: break

@@ -11,8 +11,8 @@ struct TransferPool {
 
     mutating func give(_ transfer: OpaquePointer) {
         ce_transfer_set_owner(transfer, nil)
-        ce_transfer_rest(transfer)
-        if idle.count < Self.maximum { idle.append(transfer) } else { ce_transfer_destroy(transfer) }
+        let isUsable = ce_transfer_rest(transfer)
+        if isUsable, idle.count < Self.maximum { idle.append(transfer) } else { ce_transfer_destroy(transfer) }
     }
 
     /// Gets rid of a transfer whose options are in doubt.

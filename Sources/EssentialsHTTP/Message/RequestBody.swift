@@ -51,6 +51,11 @@ public struct RequestBody: Sendable {
         if case .stream(_, let isReplayable, _) = content { isReplayable } else { true }
     }
 
+    /// Whether there is none.
+    package var isEmpty: Bool {
+        if case .none = content { true } else { false }
+    }
+
     /// Whether it is read while it is sent.
     package var isStream: Bool {
         if case .stream = content { true } else { false }

@@ -57,13 +57,29 @@ package enum HeaderBlock {
 
     package static func read(_ block: some Collection<UInt8>) -> HTTPFields {
         var fields = HTTPFields()
-        for line in block.split(separator: UInt8(ascii: "\n")) {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), !line.starts(with: "HTTP/".utf8) else { continue }
-            guard let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)) else { continue }
-            let value = line[line.index(after: colon)...].drop(while: isBlank)
-            fields.append(HTTPField(name: name, value: Array(withoutTrailingBlanks(value))))
+        var name: HTTPField.Name?
+        var value: [UInt8] = []
+        func finish() {
+            if let name { fields.append(HTTPField(name: name, value: value)) }
+            name = nil
         }
+        for line in block.split(separator: UInt8(ascii: "\n")) {
+            if let first = line.first, isBlank(first), name != nil {
+                // A line folding counts as one blank (RFC 9112, 5.2).
+                value += [UInt8(ascii: " ")] + trimmed(line)
+                continue
+            }
+            finish()
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), !line.starts(with: "HTTP/".utf8) else { continue }
+            name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+            value = trimmed(line[line.index(after: colon)...])
+        }
+        finish()
         return fields
+    }
+
+    private static func trimmed<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> [UInt8] {
+        Array(withoutTrailingBlanks(bytes.drop(while: isBlank)))
     }
 
     private static func withoutTrailingBlanks<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {

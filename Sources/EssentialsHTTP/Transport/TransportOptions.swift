@@ -39,7 +39,8 @@ public struct TransportOptions: Sendable, Hashable {
 
     /// The longest time for name resolution, connection and TLS handshake together. 10 seconds. Zero or less: none.
     public var connectTimeout: Duration = .seconds(10)
-    /// The longest time in which no byte moves in either direction. 60 seconds; nil for none.
+    /// The longest time in which nothing moves in either direction: no byte of a body, no whole header line. 60 seconds;
+    /// nil for none.
     public var idleTimeout: Duration? = .seconds(60)
     /// The longest silence between the request's last byte and the answer's first. None beside ``idleTimeout``.
     public var firstByteTimeout: Duration?

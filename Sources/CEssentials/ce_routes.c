@@ -1,0 +1,71 @@
+// Finds the descriptor of a connection by its addresses, which is all that libcurl says of a kept one before a request.
+#include "internal.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+// FNV-1a, never 0.
+static uint64_t mix(uint64_t hash, const char *text) {
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+static uint64_t key_of(const ce_route *route) {
+    uint64_t hash = mix(mix(0xcbf29ce484222325u, route->remote), route->local);
+    hash = (hash ^ (uint64_t)(unsigned)route->remote_port) * 0x100000001b3u;
+    hash = (hash ^ (uint64_t)(unsigned)route->local_port) * 0x100000001b3u;
+    return hash | 1;
+}
+
+static int *bucket(ce_loop *loop, uint64_t key) { return &loop->routes[key >> 32 & (CE_ROUTE_BUCKETS - 1)]; }
+
+int ce_route_find(ce_loop *loop, const ce_route *route) {
+    uint64_t key = key_of(route);
+    for (int next = *bucket(loop, key); next; next = loop->sockets[next - 1].route_next) {
+        if (loop->sockets[next - 1].route_key == key) return next - 1;
+    }
+    return -1;
+}
+
+void ce_route_forget(ce_loop *loop, int fd) {
+    struct ce_socket *entry = &loop->sockets[fd];
+    if (!entry->route_key) return;
+    for (int *link = bucket(loop, entry->route_key); *link; link = &loop->sockets[*link - 1].route_next) {
+        if (*link != fd + 1) continue;
+        *link = entry->route_next;
+        break;
+    }
+    entry->route_key = 0;
+    entry->route_next = 0;
+}
+
+static bool has_local_port(int fd, int port) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return false;
+    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port) == port;
+    return address.ss_family == AF_INET6 && ntohs(((struct sockaddr_in6 *)&address)->sin6_port) == port;
+}
+
+static bool may_be(const ce_loop *loop, int fd, int port) {
+    if (fd < 0 || (size_t)fd >= loop->socket_count) return false;
+    const struct ce_socket *entry = &loop->sockets[fd];
+    return entry->ours && !entry->route_key && has_local_port(fd, port);
+}
+
+void ce_route_learn(ce_transfer *transfer, const ce_route *route) {
+    ce_loop *loop = transfer->multi->loop;
+    int fd = transfer->socket;
+    // Of two addresses that were tried at the same time the last one need not have won.
+    for (size_t i = 0; !may_be(loop, fd, route->local_port); i++) {
+        if (i == loop->socket_count) return;
+        fd = (int)i;
+    }
+    uint64_t key = key_of(route);
+    int *link = bucket(loop, key);
+    loop->sockets[fd].route_key = key;
+    loop->sockets[fd].route_next = *link;
+    *link = fd + 1;
+}

@@ -1,0 +1,137 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// Servers that hang up, or answer, when it is not their turn.
+@Suite("A server that hangs up", .serialized)
+struct HangUpTests {
+    /// A reset can come before the connection is noticed to stand: then it is the connection that failed.
+    @Test("as soon as it has accepted is `interrupted`, or `tls` in the handshake", arguments: [true, false])
+    func accepting(isReset: Bool) async throws {
+        let options = ServerOptions(onAccept: { $0 < 20 ? [isReset ? .reset : .close] : [] })
+        let server = try LoopbackServer(options: options) { .response(body: $0.target) }
+        let transport = try CurlTransport()
+        for number in 0..<10 {
+            let found = await failure { try await transport.send(request(.post, server)) }
+            let mayBeRefused = isReset && found?.phase == .connect
+            #expect(
+                found?.reason == (mayBeRefused ? .connection : .interrupted), "\(number): \(String(describing: found))")
+            let secure = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
+            let handshake = await failure { try await transport.send(secure) }
+            let isRefused = isReset && handshake?.phase == .connect
+            #expect(
+                handshake?.reason == (isRefused ? .connection : .tls), "\(number): \(String(describing: handshake))")
+            #expect(isRefused || handshake?.phase == .handshake)
+        }
+        #expect(server.requestCount == 0)
+        #expect(server.connectionCount == 20)
+        #expect(try await transport.send(request(server, "/good")).text == "/good")
+    }
+
+    @Test("with something else than TLS in a handshake is `tls`")
+    func noTLS() async throws {
+        let options = ServerOptions(onAccept: { _ in [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] })
+        let server = try LoopbackServer(options: options) { _ in .close }
+        let transport = try CurlTransport()
+        let sent = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
+        let found = await failure { try await transport.send(sent) }
+        #expect(found?.reason == .tls, "\(String(describing: found))")
+        #expect(found?.phase == .handshake)
+    }
+
+    /// A body of `count` pieces that has no end where there is no count, and counts what is asked for.
+    private final class Source: Sendable {
+        private let given = Atomic(0)
+        var pieces: Int { given.load(ordering: .relaxed) }
+
+        func stream(_ count: Int = .max, then gate: LoopbackGate? = nil) -> AsyncStream<Data> {
+            AsyncStream(unfolding: {
+                let number = self.given.wrappingAdd(1, ordering: .relaxed).newValue
+                if number <= count { return Data(count: 64 << 10) }
+                await gate?.opened()
+                return nil
+            })
+        }
+    }
+
+    @Test("by a reset during an upload is `interrupted`, and nothing is sent twice", arguments: [true, false])
+    func resetDuringUpload(isStream: Bool) async throws {
+        let heads = Atomic(0)
+        let options = ServerOptions(onHead: { request in
+            guard request.path == "/bad" else { return nil }
+            heads.wrappingAdd(1, ordering: .relaxed)
+            return .reset
+        })
+        let bench = try Bench(options: options) { _ in [.close] }
+        for delivery in deliveries {
+            let body: RequestBody =
+                isStream ? .stream(Source().stream(), length: nil) : .bytes(Data(count: 32 << 20))
+            let outcome = try await bench.bad(.put, body: body, as: delivery)
+            #expect(outcome.failure?.reason == .interrupted, "\(outcome)")
+        }
+        #expect(heads.load(ordering: .relaxed) == deliveries.count)
+        try await bench.expectRecovery()
+    }
+
+    @Test("after it has refused an upload early gives its answer, and the source is asked no more")
+    func refusedEarly() async throws {
+        let options = ServerOptions(onHead: { request in
+            guard request.path == "/bad" else { return nil }
+            // It goes on reading, so that the answer is not lost to a reset.
+            return .raw([
+                .text("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"), .waitForPeerClose,
+            ])
+        })
+        let bench = try Bench(options: options) { _ in [.close] }
+        for delivery in deliveries {
+            let source = Source()
+            let outcome = try await bench.bad(.post, body: .stream(source.stream(), length: nil), as: delivery)
+            #expect(outcome.status == 413, "\(outcome)")
+            #expect(outcome.text == "no")
+            #expect(outcome.failure == nil)
+            #expect(source.pieces < 10_000)
+        }
+        try await bench.expectRecovery()
+    }
+
+    @Test("after it has refused an upload early gives its answer even while the source has nothing to give")
+    func refusedWhileWaiting() async throws {
+        let never = LoopbackGate()
+        defer { never.open() }
+        let options = ServerOptions(onHead: { request in
+            guard request.path == "/bad" else { return nil }
+            return .raw([
+                .text("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"), .waitForPeerClose,
+            ])
+        })
+        let bench = try Bench(options: options) { _ in [.close] }
+        for delivery in deliveries {
+            let body = RequestBody.stream(Source().stream(1, then: never), length: nil)
+            let outcome = try await bench.bad(.post, body: body, as: delivery)
+            #expect(outcome.status == 413, "\(outcome)")
+            #expect(outcome.text == "no")
+        }
+        try await bench.expectRecovery()
+    }
+
+    @Test("never, but answers before it has read an upload, gets all of the upload")
+    func answeredEarly() async throws {
+        for delivery in deliveries {
+            let options = ServerOptions(onHead: { _ in
+                .raw([.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .waitForPeerClose])
+            })
+            let bench = try Bench(options: options) { _ in [.close] }
+            let source = Source()
+            let outcome = try await bench.bad(.post, body: .stream(source.stream(50), length: nil), as: delivery)
+            #expect(outcome.status == 200, "\(outcome)")
+            #expect(outcome.text == "ok")
+            #expect(source.pieces == 51)
+            await bench.transport.shutdown()
+            while bench.server.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
+            #expect(bench.server.applicationBytesReceived >= 50 * 64 << 10)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+/// Heads that break the rules of status lines and fields (RFC 9112, 4 and 5).
+@Suite("A response's head", .serialized)
+struct HeadTests {
+    private static func field(
+        _ name: String, _ line: String, is reason: RequestFailure.Reason? = nil, leaves fields: [String] = []
+    ) -> Fault {
+        Fault(
+            name, fields: "Content-Length: 2\r\n\(line)\r\nX-Last: 1", "ok", is: reason,
+            body: reason == nil ? "ok" : "",
+            fields: reason == nil ? ["Content-Length: 2"] + fields + ["X-Last: 1"] : nil, end: .keepAlive)
+    }
+
+    static let fields: [Fault] = [
+        field("NUL in a value", "X-A: a\0b", is: .protocolViolation),
+        field("NUL in a name", "X\0A: a", is: .protocolViolation),
+        field("no colon", "X-A", is: .protocolViolation),
+        field("a second status line", "HTTP/1.1 404 Not Found", is: .protocolViolation),
+        field("a carriage return in a value", "X-A: a\rSet-Cookie: b=c", leaves: ["X-A: a Set-Cookie: b=c"]),
+        field("a carriage return before the end of line", "X-A: a\r", leaves: ["X-A: a"]),
+        field("other control characters in a value", "X-A: a\u{1}\u{7f}b", leaves: ["X-A: a  b"]),
+        field("letters beyond ASCII in a value", "X-A: caf\u{e9} \u{20ac}", leaves: ["X-A: caf\u{e9} \u{20ac}"]),
+        field("an empty value", "X-A:", leaves: ["X-A: "]),
+        field("colons in a value", "X-A::b:c", leaves: ["X-A: :b:c"]),
+        field("blanks around a value", "X-A: \t a b \t ", leaves: ["X-A: a b"]),
+        // What is no token names no field, so nobody can take it for one.
+        field("a blank before the colon", "X-A : a"),
+        field("a blank in a name", "X A: a"),
+        field("an empty name", ": a"),
+        field("letters beyond ASCII in a name", "X-\u{e9}: a"),
+        field("a status line for a name", "HTTP/1.1 200 OK: a"),
+    ]
+
+    @Test("gives the fields that are fields, each with its whole value, or fails", arguments: fields)
+    func field(fault: Fault) async throws { try await fault.expect() }
+
+    static let framings: [Fault] = [
+        Fault("blank before a length's colon", fields: "Content-Length : 2", "ok", body: "ok", fields: []),
+        Fault(
+            "blank before an encoding's colon", fields: "Transfer-Encoding : chunked", "2\r\nok\r\n0\r\n\r\n",
+            body: "2\r\nok\r\n0\r\n\r\n", fields: []),
+        Fault("length in a folded line", fields: "X-A: a\r\n Content-Length: 2", "okay", body: "okay"),
+        Fault("NUL before a name", fields: "Content-Length: 2\r\n\0X-A: a", "ok", is: .interrupted),
+        Fault("empty line of two carriage returns", fields: "Content-Length: 2\r\n\r", "ok", is: .interrupted),
+        Fault("line feeds alone", [.text("HTTP/1.1 200 OK\nContent-Length: 2\nX-A: 1\n\nok"), .keepAlive], body: "ok"),
+    ]
+
+    @Test("does not frame the body by what is no field", arguments: framings)
+    func framing(fault: Fault) async throws { try await fault.expect() }
+
+    @Test("has no field of its own in a folded line", arguments: [" ", "\t", " \t "])
+    func folding(blank: String) async throws {
+        let bench = try Bench(bad: [
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: one\r\n\(blank)Set-Cookie: a=b\r\nX-B: b\r\n\r\nok"),
+            .keepAlive,
+        ])
+        for delivery in deliveries {
+            let outcome = try await bench.bad(as: delivery)
+            #expect(outcome.text == "ok", "\(outcome)")
+            #expect(outcome.fields.allSatisfy { !$0.lowercased().hasPrefix("set-cookie") }, "\(outcome)")
+            #expect(outcome.fields.last == "X-B: b")
+        }
+        try await bench.expectRecovery()
+    }
+
+    private static func status(_ line: String, is reason: RequestFailure.Reason? = nil) -> Fault {
+        Fault(
+            line, [.text("\(line)\r\nContent-Length: 2\r\n\r\nok"), .keepAlive], is: reason,
+            body: reason == nil ? "ok" : "")
+    }
+
+    static let statuses: [Fault] = [
+        status("hello", is: .protocolViolation),
+        status("ICY 200 OK", is: .protocolViolation),
+        status(" HTTP/1.1 200 OK", is: .protocolViolation),
+        status("\r\nHTTP/1.1 200 OK", is: .protocolViolation),
+        status("HTTP/1.1", is: .protocolViolation),
+        status("HTTP/1.1 ", is: .protocolViolation),
+        status("HTTP/1.1\t200 OK", is: .protocolViolation),
+        status("HTTP/1. 200 OK", is: .protocolViolation),
+        status("HTTP/11 200 OK", is: .protocolViolation),
+        status("HTTP/1.2 200 OK", is: .protocolViolation),
+        status("HTTP/1.9 200 OK", is: .protocolViolation),
+        status("HTTP/1.10 200 OK", is: .protocolViolation),
+        status("HTTP/3 200 OK", is: .protocolViolation),
+        status("HTTP/1.1 abc OK", is: .protocolViolation),
+        status("HTTP/1.1 20", is: .protocolViolation),
+        status("HTTP/1.1 20 OK", is: .protocolViolation),
+        status("HTTP/1.1 2000", is: .protocolViolation),
+        status("HTTP/1.1 099 OK", is: .protocolViolation),
+        status("HTTP/1.1 -20 OK", is: .protocolViolation),
+        status("HTTP/1.1 200 O\0K", is: .protocolViolation),
+        status("HTTP/1.1 200"),
+        status("HTTP/1.1 200 "),
+        status("HTTP/1.1 200 OK\rSet-Cookie: a=b"),
+        status("HTTP/1.1 200 caf\u{e9}"),
+        status("HTTP/1.1 999 Hm"),
+        status("HTTP/1.1 200 " + String(repeating: "R", count: 64 << 10)),
+    ]
+
+    @Test("has a status line of three digits and a known version, with any reason or none", arguments: statuses)
+    func status(fault: Fault) async throws {
+        var expected = fault
+        if fault.reason == nil { expected.fields = ["Content-Length: 2"] }
+        try await expected.expect()
+    }
+
+    private static let noise = ServerStep.repeatSend(Array("0123456789".utf8), count: 1_000_000)
+
+    static let bombs: [Fault] = [
+        Fault("an endless value", [.text("HTTP/1.1 200 OK\r\nX-A: "), noise, .close], is: .tooLarge),
+        Fault("an endless name", [.text("HTTP/1.1 200 OK\r\n"), noise, .close], is: .tooLarge),
+        Fault("an endless reason", [.text("HTTP/1.1 200 "), noise, .close], is: .tooLarge),
+        Fault("an endless line that is no status line", [noise, .close], is: .protocolViolation),
+        Fault(
+            "a line of 250 KB", fields: "X-A: " + String(repeating: "v", count: 250_000), "ok", is: .tooLarge),
+        Fault(
+            "100,000 short fields",
+            [.text("HTTP/1.1 200 OK\r\n"), .repeatSend(Array("A:b\r\n".utf8), count: 100_000), .text("\r\n"), .close],
+            is: .tooLarge),
+        Fault(
+            "100,000 empty informational responses",
+            [.repeatSend(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), count: 100_000), .close], is: .tooLarge),
+        Fault(
+            "fields of 100,000 informational responses",
+            [.text("HTTP/1.1 103 Hints\r\n"), .repeatSend(Array("Link: <a>\r\n".utf8), count: 100_000), .close],
+            is: .tooLarge),
+    ]
+
+    @Test("without an end is given up soon", arguments: bombs)
+    func bomb(fault: Fault) async throws { try await fault.expect() }
+
+    @Test("may be informational first, and nothing of that counts for the response")
+    func informational() async throws {
+        let early = "HTTP/1.1 103 Hints\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\nSet-Cookie: a=b\r\n\r\n"
+        let final = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        try await Fault(
+            "an informational response with a length", [.text(early + early + final), .keepAlive], body: "ok",
+            fields: ["Content-Length: 2"]
+        ).expect()
+        try await Fault("only informational responses", [.text(early), .close], is: .interrupted).expect()
+    }
+}

@@ -1,0 +1,45 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+/// What one exchange came to, its body included.
+struct Outcome: CustomStringConvertible {
+    /// The status; nil when no head was handed out.
+    var status: Int?
+    /// The fields as "name: value", in their order.
+    var fields: [String] = []
+    /// What came of the body, whole or not.
+    var body = Data()
+    var trailers: [String] = []
+    var failure: RequestFailure?
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    var description: String {
+        let end = failure.map { "\($0.reason) in \($0.phase): \($0.message)" } ?? "whole"
+        return
+            "\(status.map(String.init) ?? "no head") \(fields) \(text.prefix(200).debugDescription) \(trailers) \(end)"
+    }
+}
+
+extension CurlTransport {
+    /// Sends a request and reads its body to the end, whatever that is.
+    func outcome(of request: TransportRequest) async -> Outcome {
+        var outcome = Outcome()
+        do throws(RequestFailure) {
+            let response = try await send(request)
+            outcome.status = response.status.code
+            outcome.fields = response.headerFields.map { "\($0.name.rawName): \($0.value)" }
+            outcome.trailers = response.trailerFields.map { "\($0.name.rawName): \($0.value)" }
+            for try await chunk in response.body { chunk.withUnsafeBytes { outcome.body.append(contentsOf: $0) } }
+        } catch {
+            outcome.failure = error
+        }
+        return outcome
+    }
+}
+
+/// How a body can be asked for; what a server does wrong has to come out alike.
+let deliveries: [TransportOptions.Delivery] = [.collected(upTo: 1 << 20), .streamed]

@@ -1,0 +1,74 @@
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// A name server that takes questions and never answers.
+final class SilentNameServer: Sendable {
+    struct Failure: Error {
+        var step: String
+        var code: Int32
+    }
+
+    private static let address = "127.77.0.1"
+    private static let configuration = "/etc/resolv.conf"
+    private let descriptor: Int32
+    private let count = Atomic<Int>(0)
+
+    /// Whether this process may bind the name service's port and mount a file over the system's configuration.
+    static var isPossible: Bool {
+        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("CapEff:") }),
+            let digits = line.split(whereSeparator: { $0 == "\t" || $0 == " " }).last,
+            let capabilities = UInt64(digits, radix: 16)
+        else { return false }
+        // CAP_NET_BIND_SERVICE and CAP_SYS_ADMIN (capabilities(7)).
+        let needed: UInt64 = 1 << 10 | 1 << 21
+        return capabilities & needed == needed && access(configuration, F_OK) == 0
+    }
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(53).bigEndian
+        inet_pton(AF_INET, Self.address, &address.sin_addr)
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isBound else { throw Failure(step: "bind", code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// How many questions have come.
+    var queryCount: Int {
+        var buffer = [UInt8](repeating: 0, count: 1500)
+        while recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {
+            count.wrappingAdd(1, ordering: .relaxed)
+        }
+        return count.load(ordering: .relaxed)
+    }
+
+    /// Runs `body` where this is the only name server, on the calling thread, which stays there: only for a process
+    /// that ends afterwards.
+    func isolated<Value>(_ body: () throws -> Value) throws -> Value {
+        let path = "/tmp/essentials-resolv-\(getpid()).conf"
+        try Data("nameserver \(Self.address)\noptions timeout:5 attempts:2\n".utf8).write(
+            to: URL(fileURLWithPath: path))
+        defer { unlink(path) }
+        // <sched.h> keeps `unshare` to programs that define _GNU_SOURCE. The type is that of its manual page.
+        guard let symbol = dlsym(nil, "unshare") else { throw Failure(step: "dlsym", code: 0) }
+        let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
+        // CLONE_NEWNS, MS_BIND, and MS_REC with MS_PRIVATE.
+        let (newNamespace, bindMount, privately) = (Int32(0x20000), UInt(0x1000), UInt(0x44000))
+        guard unshare(newNamespace) == 0 else { throw Failure(step: "unshare", code: errno) }
+        guard mount("none", "/", nil, privately, nil) == 0 else { throw Failure(step: "private mounts", code: errno) }
+        guard mount(path, Self.configuration, nil, bindMount, nil) == 0 else {
+            throw Failure(step: "mount", code: errno)
+        }
+        return try body()
+    }
+}
