@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const size_t largest_count = 100000000;
+static const size_t longest_body = (size_t)1 << 40;
 
-static bool parse_count(const char *text, size_t *value) {
+static bool parse_count(const char *text, size_t largest, size_t *value) {
     char *end = NULL;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || *text == '-' || number > largest_count) return false;
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || number > largest) return false;
     *value = (size_t)number;
     return true;
 }
@@ -33,38 +35,52 @@ static size_t *count_named(struct client_options *options, const char *name) {
     if (strcmp(name, "--concurrency") == 0) return &options->concurrency;
     if (strcmp(name, "--requests") == 0) return &options->requests;
     if (strcmp(name, "--warmup") == 0) return &options->warmup;
-    if (strcmp(name, "--length") == 0) return &options->body_length;
     if (strcmp(name, "--connections") == 0) return &options->connections;
+    if (strcmp(name, "--slow-pieces") == 0) return &options->slow_pieces;
+    return NULL;
+}
+
+static const char **text_named(struct client_options *options, const char *name) {
+    if (strcmp(name, "--url") == 0) return &options->url;
+    if (strcmp(name, "--ca") == 0) return &options->ca_file;
+    if (strcmp(name, "--bundle") == 0) return &options->bundle_file;
+    if (strcmp(name, "--upload") == 0) return &options->upload_file;
+    return NULL;
+}
+
+static bool *flag_named(struct client_options *options, const char *name) {
+    if (strcmp(name, "--http2") == 0) return &options->http2;
+    if (strcmp(name, "--streamed") == 0) return &options->is_streamed;
+    if (strcmp(name, "--soak") == 0) return &options->is_soak;
     return NULL;
 }
 
 static bool refuse(const char *problem, const char *subject) {
     fprintf(stderr, "%s: %s\n", subject, problem);
-    fputs("usage: --url URL --concurrency N --requests N [--warmup N] [--length N] [--ca FILE] [--http2]"
-          " [--connections N]\n",
+    fputs("usage: --url URL --concurrency N --requests N [--warmup N] [--length N] [--ca FILE] [--bundle FILE]"
+          " [--http2] [--connections N] [--upload FILE] [--streamed] [--slow-pieces N] [--soak]\n",
           stderr);
     return false;
 }
 
 static bool parse_pair(struct client_options *options, const char *name, const char *value) {
-    if (strcmp(name, "--url") == 0) {
-        options->url = value;
+    const char **text = text_named(options, name);
+    if (text != NULL) {
+        *text = value;
         return true;
     }
-    if (strcmp(name, "--ca") == 0) {
-        options->ca_file = value;
-        return true;
-    }
-    size_t *count = count_named(options, name);
+    bool is_length = strcmp(name, "--length") == 0;
+    size_t *count = is_length ? &options->body_length : count_named(options, name);
     if (count == NULL) return refuse("unknown option", name);
-    return parse_count(value, count) || refuse("not a count in range", value);
+    return parse_count(value, is_length ? longest_body : largest_count, count) || refuse("not a count in range", value);
 }
 
 bool client_options_parse(int argc, char *const *argv, struct client_options *options) {
     *options = (struct client_options){.concurrency = 1, .requests = 1000, .body_length = 13};
     for (int index = 1; index < argc; index++) {
-        if (strcmp(argv[index], "--http2") == 0) {
-            options->http2 = true;
+        bool *flag = flag_named(options, argv[index]);
+        if (flag != NULL) {
+            *flag = true;
             continue;
         }
         if (index + 1 >= argc) return refuse("needs a value, or is unknown", argv[index]);
@@ -75,4 +91,11 @@ bool client_options_parse(int argc, char *const *argv, struct client_options *op
     if (!is_loopback(options->url)) return refuse("must be a loopback address with a port and a path", "--url");
     if (options->concurrency == 0 || options->requests == 0) return refuse("must not be zero", "a count");
     return true;
+}
+
+void client_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }

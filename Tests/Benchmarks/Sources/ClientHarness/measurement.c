@@ -1,7 +1,9 @@
 #include "measurement.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -26,16 +28,35 @@ double measurement_cpu_seconds(void) {
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-size_t measurement_max_rss_kb(void) {
+/// The number on a line of /proc/self/status, or 0 if there is none.
+static size_t status_number(const char *name) {
     FILE *status = fopen("/proc/self/status", "re");
     if (status == NULL) return 0;
     char line[256];
-    size_t peak = 0;
+    size_t length = strlen(name), number = 0;
     while (fgets(line, sizeof line, status) != NULL) {
-        if (sscanf(line, "VmHWM: %zu kB", &peak) == 1) break;
+        if (strncmp(line, name, length) == 0 && sscanf(line + length, ": %zu", &number) == 1) break;
     }
     fclose(status);
-    return peak;
+    return number;
+}
+
+size_t measurement_max_rss_kb(void) {
+    return status_number("VmHWM");
+}
+
+size_t measurement_rss_kb(void) {
+    return status_number("VmRSS");
+}
+
+size_t measurement_descriptors(void) {
+    DIR *directory = opendir("/proc/self/fd");
+    if (directory == NULL) return 0;
+    size_t count = 0;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) count += entry->d_name[0] != '.';
+    closedir(directory);
+    // The directory itself is one of them.
+    return count - 1;
 }
 
 static int ascending(const void *left, const void *right) {
@@ -57,8 +78,10 @@ void measurement_report(struct measurement *measurement) {
     }
     double rate = measurement->seconds > 0 ? (double)measurement->requests / measurement->seconds : 0;
     printf("{\"client\":\"%s\",\"requests\":%zu,\"errors\":%zu,\"seconds\":%.6f,\"requestsPerSecond\":%.1f,"
-           "\"cpuSeconds\":%.6f,\"p50us\":%.1f,\"p95us\":%.1f,\"p99us\":%.1f,\"maxRSSkB\":%zu,\"protocol\":\"%s\"}\n",
+           "\"cpuSeconds\":%.6f,\"p50us\":%.1f,\"p95us\":%.1f,\"p99us\":%.1f,\"maxRSSkB\":%zu,\"threads\":%zu,"
+           "\"firstAnswer\":%llu,\"protocol\":\"%s\"}\n",
            measurement->client, measurement->requests, measurement->errors, measurement->seconds, rate,
            measurement->cpu_seconds, percentile(measurement, 50), percentile(measurement, 95),
-           percentile(measurement, 99), measurement->max_rss_kb, measurement->protocol);
+           percentile(measurement, 99), measurement->max_rss_kb, status_number("Threads"),
+           (unsigned long long)measurement->first_answer, measurement->protocol);
 }

@@ -1,10 +1,13 @@
 #include "limit_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "client_options.h"
 #include "measurement.h"
@@ -14,6 +17,9 @@ struct transfer {
     CURL *easy;
     CURLU *url;
     size_t received;
+    // The file that is sent, and how much of it has been.
+    int upload;
+    off_t sent;
     uint64_t started;
 };
 
@@ -30,7 +36,10 @@ struct client {
     size_t total, started, ended, errors;
     uint32_t *latencies;
     size_t latency_count;
+    uint64_t first_answer;
     long http_version;
+    int upload;
+    struct curl_slist *fields;
 };
 
 static void require_easy(CURLcode code, const char *operation) {
@@ -67,11 +76,56 @@ static size_t receive(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
+static size_t send_piece(char *bytes, size_t size, size_t count, void *context) {
+    struct transfer *transfer = context;
+    ssize_t length = pread(transfer->upload, bytes, size * count, transfer->sent);
+    if (length < 0) return CURL_READFUNC_ABORT;
+    transfer->sent += length;
+    return (size_t)length;
+}
+
 static int timer_changed(CURLM *multi, long milliseconds, void *context) {
     (void)multi;
     struct client *client = context;
     client->timer = milliseconds < 0 ? 0 : measurement_now() + (uint64_t)milliseconds * 1000000u;
     return 0;
+}
+
+/// libcurl's own habit is to look for authorities in a directory beside the bundle, and to read both for every
+/// connection. Without the directory it keeps what it has read.
+static void set_trust(const struct client *client, CURL *easy) {
+    const char *bundle = client->options.bundle_file;
+    const char *file = bundle != NULL ? bundle : client->options.ca_file;
+    if (file == NULL) return;
+    SET_EASY(easy, CURLOPT_CAINFO, file);
+    if (bundle == NULL || client->is_tuned) SET_EASY(easy, CURLOPT_CAPATH, NULL);
+}
+
+static void set_upload(const struct client *client, struct transfer *transfer) {
+    if (client->options.upload_file == NULL) return;
+    struct stat status;
+    if (fstat(client->upload, &status) != 0) {
+        perror("fstat");
+        exit(2);
+    }
+    transfer->upload = client->upload;
+    SET_EASY(transfer->easy, CURLOPT_UPLOAD, 1L);
+    SET_EASY(transfer->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
+    SET_EASY(transfer->easy, CURLOPT_READFUNCTION, send_piece);
+    SET_EASY(transfer->easy, CURLOPT_READDATA, transfer);
+    SET_EASY(transfer->easy, CURLOPT_HTTPHEADER, client->fields);
+}
+
+static void open_upload(struct client *client) {
+    if (client->options.upload_file == NULL) return;
+    client->upload = open(client->options.upload_file, O_RDONLY | O_CLOEXEC);
+    if (client->upload < 0) {
+        perror(client->options.upload_file);
+        exit(2);
+    }
+    // Nobody is asked whether the body may come: the others do not ask either.
+    client->fields = curl_slist_append(NULL, "Expect:");
+    require_memory(client->fields);
 }
 
 static void open_transfer(struct client *client, struct transfer *transfer) {
@@ -86,10 +140,8 @@ static void open_transfer(struct client *client, struct transfer *transfer) {
              client->options.http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     // Else the first requests would open a connection each instead of sharing one.
     if (client->options.http2) SET_EASY(easy, CURLOPT_PIPEWAIT, 1L);
-    if (client->options.ca_file != NULL) {
-        SET_EASY(easy, CURLOPT_CAINFO, client->options.ca_file);
-        SET_EASY(easy, CURLOPT_CAPATH, NULL);
-    }
+    set_trust(client, easy);
+    set_upload(client, transfer);
     if (!client->is_tuned) {
         SET_EASY(easy, CURLOPT_URL, client->options.url);
         return;
@@ -116,6 +168,7 @@ static void open_client(struct client *client, const struct client_options *opti
     SET_MULTI(client->multi, CURLMOPT_TIMERDATA, client);
     // The default follows the number of transfers, and would close connections at the end of the warm-up.
     SET_MULTI(client->multi, CURLMOPT_MAXCONNECTS, (long)options->concurrency);
+    open_upload(client);
     client->transfers = calloc(options->concurrency, sizeof *client->transfers);
     require_memory(client->transfers);
     for (size_t index = 0; index < options->concurrency; index++) open_transfer(client, &client->transfers[index]);
@@ -133,11 +186,14 @@ static void close_client(struct client *client) {
     socket_set_close(&client->sockets);
     free(client->transfers);
     free(client->latencies);
+    curl_slist_free_all(client->fields);
+    if (client->options.upload_file != NULL) close(client->upload);
     curl_global_cleanup();
 }
 
 static void start_transfer(struct client *client, struct transfer *transfer) {
     transfer->received = 0;
+    transfer->sent = 0;
     if (client->is_tuned) {
         require_url(curl_url_set(transfer->url, CURLUPART_PATH, client->path, 0), "curl_url_set");
     }
@@ -149,6 +205,7 @@ static void start_transfer(struct client *client, struct transfer *transfer) {
 
 static void end_transfer(struct client *client, struct transfer *transfer, CURLcode result) {
     uint32_t latency = measurement_latency_since(transfer->started);
+    if (client->first_answer == 0) client->first_answer = measurement_now();
     require_multi(curl_multi_remove_handle(client->multi, transfer->easy), "curl_multi_remove_handle");
     client->ended++;
     client->sockets.running--;
@@ -240,6 +297,7 @@ static struct measurement measure(struct client *client, const char *name) {
         .latency_count = client->latency_count,
         .requests = client->options.requests,
         .errors = client->errors,
+        .first_answer = client->first_answer,
     };
 }
 
@@ -250,6 +308,7 @@ int limit_client_main(int argc, char **argv, const char *name, bool tuned) {
     }
     struct client_options options;
     if (!client_options_parse(argc, argv, &options)) return 2;
+    client_raise_descriptor_limit();
     struct client client;
     open_client(&client, &options, tuned);
     run_phase(&client, options.warmup);

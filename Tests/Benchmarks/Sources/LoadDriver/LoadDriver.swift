@@ -1,24 +1,5 @@
 internal import ClientHarness
 internal import Glibc
-internal import Synchronization
-
-/// What a client makes of one response.
-package struct Reply: Sendable {
-    package enum WireProtocol: String, Sendable {
-        case http1 = "HTTP/1.1"
-        case http2 = "HTTP/2"
-    }
-
-    package var status: Int
-    package var bodyLength: Int
-    package var wireProtocol: WireProtocol
-
-    package init(status: Int, bodyLength: Int, wireProtocol: WireProtocol) {
-        self.status = status
-        self.bodyLength = bodyLength
-        self.wireProtocol = wireProtocol
-    }
-}
 
 /// Runs a client's requests from as many tasks as there are to be requests in flight, and reports what they took.
 ///
@@ -38,6 +19,7 @@ package struct LoadDriver: Sendable {
     /// - Returns: The status for the program to exit with: 0 if each request had status 200 and a body of the expected
     ///   length. The first that had not is described on standard error. If it was in the warm-up, nothing is measured.
     package func run(_ request: @escaping @Sendable () async throws -> Reply) async -> Int32 {
+        if options.isSoak { return await SoakDriver(client: client, options: options).run(request) }
         let warmup = await runPhase(requests: options.warmup, request)
         // What fails from the start is not worth measuring.
         guard explainFirstFailure(of: warmup) else { return 1 }
@@ -50,6 +32,7 @@ package struct LoadDriver: Sendable {
         result.max_rss_kb = measurement_max_rss_kb()
         result.requests = options.requests
         result.errors = workers.reduce(0) { $0 + $1.errors }
+        result.first_answer = (warmup + workers).compactMap(\.firstAnswer).min() ?? 0
         report(&result, of: workers)
         return explainFirstFailure(of: workers) ? 0 : 1
     }
@@ -76,6 +59,7 @@ package struct LoadDriver: Sendable {
             do {
                 let reply = try await request()
                 let latency = measurement_latency_since(start)
+                if record.firstAnswer == nil { record.firstAnswer = measurement_now() }
                 record.wireProtocol = reply.wireProtocol
                 if reply.status == 200 && reply.bodyLength == options.bodyLength {
                     record.latencies.append(latency)
@@ -92,8 +76,7 @@ package struct LoadDriver: Sendable {
     /// True if there was no failure.
     private func explainFirstFailure(of workers: [WorkerRecord]) -> Bool {
         guard let failure = workers.lazy.compactMap(\.firstFailure).first else { return true }
-        let line = Array("first error: \(failure)\n".utf8)
-        _ = write(STDERR_FILENO, line, line.count)
+        explain(failure)
         return false
     }
 
@@ -120,6 +103,7 @@ private struct WorkerRecord: Sendable {
     var errors = 0
     var firstFailure: String?
     var wireProtocol: Reply.WireProtocol?
+    var firstAnswer: UInt64?
 
     mutating func fail(_ description: String) {
         errors += 1
@@ -127,16 +111,8 @@ private struct WorkerRecord: Sendable {
     }
 }
 
-/// The requests of a phase that no task has taken yet.
-private final class Tickets: Sendable {
-    let count: Int
-    private let taken = Atomic(0)
-
-    init(count: Int) {
-        self.count = count
-    }
-
-    func take() -> Bool {
-        taken.add(1, ordering: .relaxed).oldValue < count
-    }
+/// Says on standard error what failed.
+func explain(_ failure: String) {
+    let line = Array("first error: \(failure)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
 }

@@ -14,9 +14,8 @@ struct AHCClient {
         let request = HTTPClientRequest(url: options.url)
         let status = await LoadDriver(client: "bench-ahc", options: options).run {
             let response = try await client.execute(request, timeout: .seconds(30))
-            let body = try await response.body.collect(upTo: 1 << 20)
             return Reply(
-                status: Int(response.status.code), bodyLength: body.readableBytes,
+                status: Int(response.status.code), bodyLength: try await length(of: response.body, options),
                 wireProtocol: response.version.major == 2 ? .http2 : .http1)
         }
         try await client.shutdown()
@@ -31,9 +30,28 @@ struct AHCClient {
         }
         if let caFile = options.caFile {
             var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(caFile)
+            if options.bundleFile == nil {
+                tls.trustRoots = .file(caFile)
+            } else {
+                tls.additionalTrustRoots = [.file(caFile)]
+            }
             configuration.tlsConfiguration = tls
         }
         return configuration
+    }
+
+    /// Reads a body to its end. A stream's reader sleeps 100 ms before each of the first pieces.
+    private static func length(of body: HTTPClientResponse.Body, _ options: ClientOptions) async throws -> Int {
+        if !options.isStreamed { return try await body.collect(upTo: 1 << 20).readableBytes }
+        var slowPieces = options.slowPieces
+        var length = 0
+        for try await piece in body {
+            if slowPieces > 0 {
+                slowPieces -= 1
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            length += piece.readableBytes
+        }
+        return length
     }
 }

@@ -8,8 +8,8 @@ internal import LoadDriver
 struct URLSessionClient {
     static func main() async {
         let options = ClientOptions.fromCommandLine()
-        if let caFile = options.caFile, options.url.hasPrefix("https:") {
-            PrivateTrust.replaceBundle(with: caFile)
+        if let file = options.bundleFile ?? options.caFile, options.url.hasPrefix("https:") {
+            PrivateTrust.replaceBundle(with: file)
         }
         do {
             exit(try await run(options))

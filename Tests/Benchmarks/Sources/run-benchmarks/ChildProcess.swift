@@ -35,8 +35,11 @@ struct ChildProcess {
         return ChildProcess(status: process.terminationStatus, standardOutput: bytes)
     }
 
-    /// Ours without a proxy: the load must stay on the machine.
-    private static var environment: [String: String] {
-        ProcessInfo.processInfo.environment.filter { !$0.key.lowercased().hasSuffix("_proxy") }
+    /// Ours without what leads clients elsewhere: a proxy, for the load must stay on the machine, or other authorities
+    /// than the system's own.
+    static var environment: [String: String] {
+        ProcessInfo.processInfo.environment.filter { name, _ in
+            !name.lowercased().hasSuffix("_proxy") && !["SSL_CERT_FILE", "SSL_CERT_DIR"].contains(name)
+        }
     }
 }

@@ -2,23 +2,34 @@ internal import Foundation
 
 /// A load client: a program beside the runner, with the arguments that make it this client.
 struct LoadClient: Sendable {
+    static let staticName = "bench-ours-static"
+
     let name: String
     let program: String
     /// About how fast the client is compared with `bench-limit`, with one request and with many in flight. Only the
     /// number of requests depends on it.
-    let shareOfOne: Double
-    let shareOfMany: Double
+    var shareOfOne = 1.0
+    var shareOfMany = 1.0
     /// Whether the client's pool is given as many connections as there are requests in flight.
     var raisesConnections = false
+    /// Whether it has a way to send a file, and one to read a body piece by piece.
+    var sendsFiles = true
+    var streamsBodies = true
+    /// Whether the Swift runtime is part of the program.
+    var isStatic = false
 
     static let known = [
-        LoadClient(name: "bench-limit", program: "bench-limit", shareOfOne: 1, shareOfMany: 1),
-        LoadClient(name: "bench-limit-tuned", program: "bench-limit-tuned", shareOfOne: 1, shareOfMany: 1),
-        LoadClient(name: "bench-ours", program: "bench-ours", shareOfOne: 1, shareOfMany: 1),
-        LoadClient(name: "bench-ahc", program: "bench-ahc", shareOfOne: 0.5, shareOfMany: 0.35),
+        LoadClient(name: "bench-limit", program: "bench-limit"),
+        LoadClient(name: "bench-limit-tuned", program: "bench-limit-tuned"),
+        LoadClient(name: "bench-ours", program: "bench-ours"),
+        LoadClient(name: staticName, program: "bench-ours", isStatic: true),
+        LoadClient(name: "bench-ahc", program: "bench-ahc", shareOfOne: 0.5, shareOfMany: 0.35, sendsFiles: false),
         LoadClient(
-            name: "bench-ahc-raised", program: "bench-ahc", shareOfOne: 0.5, shareOfMany: 0.5, raisesConnections: true),
-        LoadClient(name: "bench-urlsession", program: "bench-urlsession", shareOfOne: 0.2, shareOfMany: 0.07),
+            name: "bench-ahc-raised", program: "bench-ahc", shareOfOne: 0.5, shareOfMany: 0.5, raisesConnections: true,
+            sendsFiles: false),
+        LoadClient(
+            name: "bench-urlsession", program: "bench-urlsession", shareOfOne: 0.2, shareOfMany: 0.07,
+            sendsFiles: false, streamsBodies: false),
     ]
 
     /// The clients of these names in the order of `known`; without names, those that are built.
@@ -34,41 +45,24 @@ struct LoadClient: Sendable {
         return built.filter { names.contains($0.name) }
     }
 
-    var executable: URL {
-        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent(program)
-    }
+    var executable: URL { isStatic ? ProgramFiles.linkedStatically(program) : ProgramFiles.beside(program) }
 
-    /// A raised limit only differs from the default where more connections than that are wanted.
     func takesPart(in workload: Workload) -> Bool {
-        !raisesConnections || (workload.endpoint != .http2 && workload.concurrency > 8)
-    }
-
-    /// Runs the client once. Answers of the wrong protocol make the run a failure, for they measure something else.
-    func measure(
-        _ workload: Workload, server: LoopbackServer, scale: Double, isSmoke: Bool
-    ) throws(RunnerError) -> Measurement {
-        let share = workload.concurrency == 1 ? shareOfOne : shareOfMany
-        let requests = workload.requests(share: share, scale: scale, isSmoke: isSmoke)
-        var arguments = [
-            "--url", server.url(of: workload.endpoint), "--ca", server.caFile,
-            "--concurrency", "\(workload.concurrency)", "--requests", "\(requests)",
-            "--warmup", "\(max(requests / 10, 2 * workload.concurrency))",
-        ]
-        if workload.endpoint == .http2 { arguments.append("--http2") }
-        if raisesConnections { arguments += ["--connections", "\(workload.concurrency)"] }
-        var command = executable.path
-        if workload.isPinned {
-            arguments = ["--cpu-list", "\(ProcessInfo.processInfo.processorCount - 1)", command] + arguments
-            command = "taskset"
+        let isTuned = name == "bench-limit-tuned"
+        switch workload.kind {
+        // A raised limit only differs from the default where more connections than that are wanted.
+        case .load:
+            return !isStatic && (!raisesConnections || (workload.endpoint != .http2 && workload.concurrency > 8))
+        case .stream(let slowPieces):
+            // The C programs drop what comes in the callback: they have no reader that could be slow.
+            let hasReader = slowPieces == 0 || !program.hasPrefix("bench-limit")
+            return !isStatic && !raisesConnections && streamsBodies && hasReader
+        case .upload: return !isStatic && sendsFiles
+        // AsyncHTTPClient gives some of the requests up before they have a connection.
+        case .inFlight: return name.hasPrefix("bench-limit") || name == "bench-ours"
+        case .cold: return !raisesConnections && !isTuned
+        case .soak: return name == "bench-ours"
+        case .size: return !raisesConnections && !isTuned
         }
-        let output = try ChildProcess.run(command, arguments, seconds: 60 + 10 * scale)
-        guard let measurement = try? JSONDecoder().decode(Measurement.self, from: output.standardOutput) else {
-            throw RunnerError("ended with status \(output.status) and without a result")
-        }
-        guard measurement.protocol == workload.wireProtocol else {
-            throw RunnerError("spoke \(measurement.protocol) instead of \(workload.wireProtocol)")
-        }
-        return measurement
     }
 }

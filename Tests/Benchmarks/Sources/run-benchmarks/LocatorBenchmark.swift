@@ -4,7 +4,7 @@ internal import Foundation
 enum LocatorBenchmark {
     /// Runs the program, which prints its own table. False if it failed.
     static func run(isSmoke: Bool) throws(RunnerError) -> Bool {
-        let program = executable.path
+        let program = ProgramFiles.beside("bench-locator").path
         guard FileManager.default.isExecutableFile(atPath: program) else {
             throw RunnerError("bench-locator is not built beside \(CommandLine.arguments[0])")
         }
@@ -12,10 +12,5 @@ enum LocatorBenchmark {
         let result = try ChildProcess.run(program, isSmoke ? ["--smoke"] : [], seconds: 300)
         print(String(decoding: result.standardOutput, as: UTF8.self), terminator: "")
         return result.status == 0
-    }
-
-    private static var executable: URL {
-        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("bench-locator")
     }
 }

@@ -5,16 +5,21 @@ internal import Foundation
 /// The script stays and stops nginx when its input ends, which it also does if the runner dies in any way.
 struct LoopbackServer {
     let caFile: String
+    /// The system's authorities and the server's own.
+    let bundleFile: String
+    /// The large file, which it serves as `/file`.
+    let largeFile: String
     private let ports: [Workload.Endpoint: Int]
     private let processIdentifier: Int32
     private let script: Process
     private let input: Pipe
 
-    static func start() throws(RunnerError) -> LoopbackServer {
+    /// - Parameter fileMiB: The size of the large file; 0 for none.
+    static func start(fileMiB: Int) throws(RunnerError) -> LoopbackServer {
         let script = Process()
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         script.executableURL = URL(fileURLWithPath: "../nginx/start", relativeTo: sources).standardizedFileURL
-        script.arguments = ["--attached"]
+        script.arguments = ["--attached", "--file-mib", "\(fileMiB)"]
         let input = Pipe()
         let output = Pipe()
         script.standardInput = input
@@ -28,22 +33,36 @@ struct LoopbackServer {
         } catch {
             throw RunnerError("cannot run nginx/start: \(error)")
         }
-        let facts = announcement(from: output.fileHandleForReading)
+        let facts = Announcement.read(from: output.fileHandleForReading)
         guard let plain = facts["plain"].flatMap(Int.init), let tls = facts["tls"].flatMap(Int.init),
-            let http2 = facts["h2"].flatMap(Int.init), let pid = facts["pid"].flatMap(Int32.init),
-            let caFile = facts["ca"]
+            let http2 = facts["h2"].flatMap(Int.init), let fresh = facts["fresh"].flatMap(Int.init),
+            let pid = facts["pid"].flatMap(Int32.init), let caFile = facts["ca"], let bundleFile = facts["bundle"],
+            let largeFile = facts["file"]
         else {
             try? input.fileHandleForWriting.close()
             script.waitUntilExit()
             throw RunnerError("nginx/start did not start the server")
         }
         return LoopbackServer(
-            caFile: caFile, ports: [.plain: plain, .tls: tls, .http2: http2], processIdentifier: pid, script: script,
+            caFile: caFile, bundleFile: bundleFile, largeFile: largeFile,
+            ports: [.plain: plain, .tls: tls, .http2: http2, .freshTLS: fresh], processIdentifier: pid, script: script,
             input: input)
     }
 
-    func url(of endpoint: Workload.Endpoint) -> String {
-        "\(endpoint == .plain ? "http" : "https")://127.0.0.1:\(ports[endpoint] ?? 0)/small"
+    func url(of endpoint: Workload.Endpoint, path: String) -> String {
+        "\(endpoint == .plain ? "http" : "https")://127.0.0.1:\(ports[endpoint] ?? 0)\(path)"
+    }
+
+    /// Leaves the server these cores only, such as `0` or `0-2`.
+    func pin(toCores cores: String) throws(RunnerError) {
+        let children = "/proc/\(processIdentifier)/task/\(processIdentifier)/children"
+        let workers = (try? String(contentsOfFile: children, encoding: .utf8))?.split(separator: " ") ?? []
+        if workers.isEmpty { throw RunnerError("cannot tell nginx's workers from \(children)") }
+        for worker in workers {
+            let result = try ChildProcess.run(
+                "taskset", ["--pid", "--cpu-list", cores, "\(worker)"], seconds: 10, joinsErrors: true)
+            if result.status != 0 { throw RunnerError("taskset cannot pin nginx to \(cores)") }
+        }
     }
 
     /// Has the script stop nginx. If it died, nginx is stopped by its process identifier.
@@ -51,21 +70,5 @@ struct LoopbackServer {
         try? input.fileHandleForWriting.close()
         script.waitUntilExit()
         if script.terminationStatus != 0 { kill(processIdentifier, SIGTERM) }
-    }
-
-    /// The script's `name=value` lines up to `ready`.
-    private static func announcement(from output: FileHandle) -> [String: String] {
-        var text = ""
-        while !text.hasSuffix("ready\n") {
-            let bytes = output.availableData
-            if bytes.isEmpty { return [:] }
-            text += String(decoding: bytes, as: UTF8.self)
-        }
-        var facts: [String: String] = [:]
-        for line in text.split(separator: "\n") {
-            guard let equals = line.firstIndex(of: "=") else { continue }
-            facts[String(line[..<equals])] = String(line[line.index(after: equals)...])
-        }
-        return facts
     }
 }

@@ -4,9 +4,10 @@ internal import Foundation
 struct Report {
     let machine: MachineFacts
     let options: RunnerOptions
-    let results: [ClientResult]
+    let results: Results
 
-    /// Ratios stand after the figure they belong to, and are to `bench-limit` in the same workload.
+    /// Ratios stand after the figure they belong to, and are to `bench-limit` in the same workload. Each workload's
+    /// goals follow its rows.
     var table: String {
         var lines = [
             "\(machine.cores) cores, \(machine.processor), \(machine.system), \(machine.kernel)",
@@ -15,10 +16,12 @@ struct Report {
             "medians of \(options.rounds) rounds, scale \(options.scale)\(options.isSmoke ? ", smoke" : "")",
         ]
         for workload in Workload.known {
-            let rows = results.filter { $0.workload == workload.name }
+            let rows = results.of(workload.name)
             if rows.isEmpty { continue }
-            lines += ["", Self.row([workload.name] + Self.titles)]
-            lines += rows.map { Self.row([$0.client] + cells(of: $0)) }
+            let titles = workload.figures.flatMap { $0.isCompared ? [$0.title, "ratio"] : [$0.title] }
+            lines += ["", Self.row([workload.name] + titles + ["errors"])]
+            lines += rows.map { Self.row([$0.client] + cells(of: $0, in: workload)) }
+            lines += workload.goals.compactMap { self.line(on: $0, in: workload) }
         }
         return lines.joined(separator: "\n")
     }
@@ -30,7 +33,7 @@ struct Report {
             return try encoder.encode(
                 Document(
                     machine: machine, rounds: options.rounds, scale: options.scale, isSmoke: options.isSmoke,
-                    results: results.map { Entry(result: $0, ratios: ratios(of: $0)) }))
+                    results: results.all.map { Entry(result: $0, ratios: ratios(of: $0)) }, goals: judgements))
         }
     }
 
@@ -40,49 +43,58 @@ struct Report {
         let scale: Double
         let isSmoke: Bool
         let results: [Entry]
+        let goals: [Judgement]
     }
 
     private struct Entry: Encodable {
         let result: ClientResult
-        let ratios: Ratios?
+        let ratios: [Figure: Double]
     }
 
-    private struct Ratios: Encodable {
-        let requestsPerSecond: Double
-        let cpuPerRequest: Double
-        let p50us: Double
-        let p99us: Double
+    private struct Judgement: Encodable {
+        let workload: String
+        let client: String
+        let goal: String
+        let value: Double
+        let verdict: Goal.Verdict
     }
 
-    private func ratios(of result: ClientResult) -> Ratios? {
-        let limit = results.first { $0.workload == result.workload && $0.client == "bench-limit" }
-        guard let own = result.medians, let base = limit?.medians, base.requestsPerSecond > 0,
-            base.cpuPerRequest > 0, base.p50us > 0, base.p99us > 0
-        else { return nil }
-        return Ratios(
-            requestsPerSecond: own.requestsPerSecond / base.requestsPerSecond,
-            cpuPerRequest: own.cpuPerRequest / base.cpuPerRequest, p50us: own.p50us / base.p50us,
-            p99us: own.p99us / base.p99us)
-    }
-
-    private static let titles = [
-        "req/s", "ratio", "CPU us", "ratio", "p50 us", "ratio", "p95 us", "p99 us", "ratio", "peak MB", "errors",
-    ]
-
-    private func cells(of result: ClientResult) -> [String] {
-        guard let medians = result.medians else { return [result.failures.first ?? "no result"] }
-        let ratios = ratios(of: result)
-        func ratio(_ path: KeyPath<Ratios, Double>) -> String {
-            ratios.map { String(format: "%.2f", $0[keyPath: path]) } ?? "-"
+    private func ratios(of result: ClientResult) -> [Figure: Double] {
+        var ratios: [Figure: Double] = [:]
+        for figure in result.medians.keys where figure.isCompared {
+            ratios[figure] = results.ratio(figure, of: result.client, in: result.workload)
         }
+        return ratios
+    }
+
+    private var judgements: [Judgement] {
+        Workload.known.flatMap { workload in
+            workload.goals.compactMap { goal in
+                results.value(for: goal, in: workload.name).map {
+                    Judgement(
+                        workload: workload.name, client: goal.client, goal: goal.description, value: $0,
+                        verdict: goal.verdict(on: $0))
+                }
+            }
+        }
+    }
+
+    private func cells(of result: ClientResult, in workload: Workload) -> [String] {
+        if result.medians.isEmpty { return [result.failures.first ?? "no result"] }
         let failed = result.failures.isEmpty ? "" : " + \(result.failures.count) failed runs"
-        return [
-            String(format: "%.0f", medians.requestsPerSecond), ratio(\.requestsPerSecond),
-            String(format: "%.1f", medians.cpuPerRequest), ratio(\.cpuPerRequest),
-            String(format: "%.1f", medians.p50us), ratio(\.p50us), String(format: "%.1f", medians.p95us),
-            String(format: "%.1f", medians.p99us), ratio(\.p99us), String(format: "%.1f", medians.maxRSSkB / 1024),
-            "\(result.errors)\(failed)",
-        ]
+        return workload.figures.flatMap { figure in
+            let value = result.medians[figure].map(figure.shown) ?? "-"
+            let ratio = results.ratio(figure, of: result.client, in: workload.name)?.shown(decimals: 2) ?? "-"
+            return figure.isCompared ? [value, ratio] : [value]
+        } + ["\(result.errors)\(failed)"]
+    }
+
+    /// The goal and what became of it, or nil if nobody ran whom it compares.
+    private func line(on goal: Goal, in workload: Workload) -> String? {
+        guard let value = results.value(for: goal, in: workload.name) else { return nil }
+        let isJudged = goal.isStrict || !options.isSmoke
+        let verdict = isJudged ? goal.verdict(on: value).rawValue : "not judged in a smoke run"
+        return "  goal: \(goal.client) \(goal.description): \(goal.shown(value)), \(verdict)"
     }
 
     private static func row(_ cells: [String]) -> String {
@@ -90,4 +102,8 @@ struct Report {
         return first
             + cells.dropFirst().map { String(repeating: " ", count: max(1, 9 - $0.count)) + $0 }.joined()
     }
+}
+
+extension Double {
+    func shown(decimals: Int) -> String { String(format: "%.\(decimals)f", self) }
 }

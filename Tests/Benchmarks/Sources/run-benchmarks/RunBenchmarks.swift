@@ -5,10 +5,18 @@
 //     cd Tests/Benchmarks
 //     swift build -c release && .build/release/run-benchmarks --smoke
 //     BENCHMARK_PEERS=1 swift build -c release && .build/release/run-benchmarks --json results.json
+//     .build/release/run-benchmarks --workloads h1-64,cold --rounds 3
+//
+// One that is found is measured too: our client with the Swift runtime inside, for its cold start and size.
+//
+//     swift build -c release --static-swift-stdlib --product bench-ours --scratch-path .build/static
+//
+// `--workloads soak,soak-tls,soak-h2,soak-new` sends our client's requests by the hundred thousand, and fails if it
+// holds more memory or descriptors at the end than early on.
 //
 // At the end runs the service locator's benchmark; `run-benchmarks locator` runs only that.
 //
-// Needs nginx, openssl and libcurl's headers. `--help` lists the options.
+// Needs nginx, openssl, libcurl's headers, and for some workloads taskset and strip. `--help` lists the options.
 
 internal import Foundation
 
@@ -47,56 +55,72 @@ struct RunBenchmarks {
         _ clients: [LoadClient], on workloads: [Workload], options: RunnerOptions
     ) throws -> Bool {
         let machine = try MachineFacts.gather()
-        let server = try LoopbackServer.start()
+        raiseDescriptorLimit()
+        let server = try LoopbackServer.start(fileMiB: workloads.contains(where: \.isLarge) ? options.largeMiB : 0)
         defer { server.stop() }
-        var results: [ClientResult] = []
+        var results = Results()
         for workload in workloads {
-            results += rounds(of: workload, clients: clients, server: server, options: options)
+            results.add(try rounds(of: workload, clients: clients, server: server, options: options))
         }
         let report = Report(machine: machine, options: options, results: results)
         print(report.table)
         if let path = options.jsonPath {
             try report.json.write(to: URL(fileURLWithPath: path))
         }
-        return results.allSatisfy(\.succeeded)
+        return results.succeeded
+    }
+
+    /// Servers and clients inherit the limit.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func rounds(
         of workload: Workload, clients: [LoadClient], server: LoopbackServer, options: RunnerOptions
-    ) -> [ClientResult] {
+    ) throws(RunnerError) -> [ClientResult] {
+        let cores = ProcessInfo.processInfo.processorCount
+        if workload.isPinned {
+            guard cores > 1 else {
+                note("\(workload.name): needs two cores, left out")
+                return []
+            }
+            try server.pin(toCores: "0-\(cores - 2)")
+        }
         let taking = clients.filter { $0.takesPart(in: workload) }
         var results = taking.map { ClientResult(workload: workload.name, client: $0.name) }
-        for round in 1...options.rounds {
+        let count = workload.rounds(options)
+        for round in 1...count {
             // Whatever drifts during a round is turned around in the next one.
             let order = round.isMultiple(of: 2) ? Array(taking.indices.reversed()) : Array(taking.indices)
             for index in order {
-                let measurement = measure(taking[index], workload, server, options)
-                note(progress(workload, round, options, taking[index], measurement))
-                results[index].add(measurement)
+                let sample = measure(taking[index], workload, server, options)
+                note("\(workload.name) round \(round)/\(count) \(taking[index].name): \(described(sample, workload))")
+                results[index].add(sample)
             }
         }
+        if workload.isPinned { try server.pin(toCores: "0-\(cores - 1)") }
         return results
     }
 
     private static func measure(
         _ client: LoadClient, _ workload: Workload, _ server: LoopbackServer, _ options: RunnerOptions
-    ) -> Result<Measurement, RunnerError> {
+    ) -> Result<Sample, RunnerError> {
         Result { () throws(RunnerError) in
-            try client.measure(workload, server: server, scale: options.scale, isSmoke: options.isSmoke)
+            try client.measure(workload, server: server, options: options)
         }
     }
 
-    private static func progress(
-        _ workload: Workload, _ round: Int, _ options: RunnerOptions, _ client: LoadClient,
-        _ measurement: Result<Measurement, RunnerError>
-    ) -> String {
-        let place = "\(workload.name) round \(round)/\(options.rounds) \(client.name):"
-        switch measurement {
-        case .success(let measurement):
-            let errors = measurement.errors == 0 ? "" : ", \(measurement.errors) errors"
-            return "\(place) \(Int(measurement.requestsPerSecond)) req/s\(errors)"
-        case .failure(let error):
-            return "\(place) \(error)"
+    private static func described(_ sample: Result<Sample, RunnerError>, _ workload: Workload) -> String {
+        switch sample {
+        case .success(let sample):
+            let first = workload.figures.first.flatMap { figure in
+                sample.figures[figure].map { "\(figure.shown($0)) \(figure.title)" }
+            }
+            return (first ?? "no figure") + (sample.errors == 0 ? "" : ", \(sample.errors) errors")
+        case .failure(let error): return "\(error)"
         }
     }
 }

@@ -5,11 +5,12 @@ struct RunnerOptions: Sendable {
           locator          measures only the service locator, which else comes last, unless workloads or clients are
                            named; goes with --smoke
           --workloads A,B  of \(Workload.known.map(\.name).joined(separator: ", "))
-                           (default: all but the pinned one)
+                           (default: all but the soaks)
           --clients A,B    of \(LoadClient.known.map(\.name).joined(separator: ", "))
                            (default: those that are built)
           --rounds N       how often each client runs; medians are shown (default: 5)
           --scale X        multiplies the number of requests (default: 1)
+          --soak-requests N  how many requests a soak sends (default: 100000)
           --json FILE      also writes everything measured as JSON
           --smoke          one round of few requests, to see that all works; its figures mean nothing
         """
@@ -18,9 +19,13 @@ struct RunnerOptions: Sendable {
     var clients: [String]?
     var rounds = 5
     var scale = 1.0
+    var soakRequests = 100_000
     var jsonPath: String?
     var isSmoke = false
     var isLocatorOnly = false
+
+    /// The size of the large file.
+    var largeMiB: Int { isSmoke ? 4 : 1024 }
 
     /// Whoever names workloads or clients wants no other figures.
     var includesLocator: Bool { isLocatorOnly || (workloads == nil && clients == nil) }
@@ -61,6 +66,11 @@ struct RunnerOptions: Sendable {
                 throw RunnerError("--scale needs a number above 0, at most 100")
             }
             scale = factor
+        case "--soak-requests":
+            guard let count = Int(value), (1000...100_000_000).contains(count) else {
+                throw RunnerError("--soak-requests needs a number from 1000 to 100000000")
+            }
+            soakRequests = count
         default: throw RunnerError("unknown option \(name)")
         }
     }

@@ -1,42 +1,72 @@
-/// One kind of load: where it goes and how much of it is in flight.
+/// One thing that clients are measured at: where the requests go and how many of them are in flight.
 struct Workload: Sendable {
     enum Endpoint: Sendable {
         case plain, tls, http2
+        /// TLS with a new connection for each request.
+        case freshTLS
+        /// A server of our own, which answers late or takes bodies.
+        case ownServer
+    }
+
+    enum Kind: Sendable {
+        /// Small answers, for about 1.5 seconds at the rate that `bench-limit` about reaches.
+        case load(expectedRate: Double)
+        /// One large body, dropped as it comes; its reader sleeps before each of the first pieces.
+        case stream(slowPieces: Int)
+        /// One large file as the body of a request.
+        case upload
+        /// All requests at once, against a server that takes its time.
+        case inFlight(delay: Double)
+        /// A new process, up to its first answer.
+        case cold
+        /// Many requests, after which nothing may be held that was not held early on.
+        case soak
+        /// No requests: the size of the program on disk.
+        case size
     }
 
     let name: String
-    let endpoint: Endpoint
-    let concurrency: Int
-    /// About what `bench-limit` reaches; the number of requests follows from it.
-    let expectedRate: Double
-    /// Whether the client gets one core only. The server is then left with the others.
+    let kind: Kind
+    var endpoint = Endpoint.plain
+    var concurrency = 1
+    /// Whether the client gets the last core for itself and the server all others.
     var isPinned = false
+    /// Whether the system's authorities are trusted beside the servers' own.
+    var trustsSystem = false
+    /// Whether it is run when no workload is named.
+    var isDefault = true
+    var goals: [Goal] = []
 
     var wireProtocol: String { endpoint == .http2 ? "HTTP/2" : "HTTP/1.1" }
 
-    static let known = [
-        Workload(name: "h1-1", endpoint: .plain, concurrency: 1, expectedRate: 15_000),
-        Workload(name: "h1-64", endpoint: .plain, concurrency: 64, expectedRate: 60_000),
-        Workload(name: "h1-256", endpoint: .plain, concurrency: 256, expectedRate: 50_000),
-        Workload(name: "tls-1", endpoint: .tls, concurrency: 1, expectedRate: 12_000),
-        Workload(name: "tls-64", endpoint: .tls, concurrency: 64, expectedRate: 45_000),
-        Workload(name: "tls-256", endpoint: .tls, concurrency: 256, expectedRate: 40_000),
-        Workload(name: "h2-64", endpoint: .http2, concurrency: 64, expectedRate: 50_000),
-        Workload(name: "h1-64-pinned", endpoint: .plain, concurrency: 64, expectedRate: 60_000, isPinned: true),
-    ]
-
-    /// The workloads of these names in the order of `known`; without names, all that pin nothing.
-    static func select(_ names: [String]?) throws(RunnerError) -> [Workload] {
-        guard let names else { return known.filter { !$0.isPinned } }
-        if let unknown = names.first(where: { name in !known.contains { $0.name == name } }) {
-            throw RunnerError("unknown workload \(unknown)")
+    /// Whether it moves the large file.
+    var isLarge: Bool {
+        switch kind {
+        case .stream, .upload: true
+        default: false
         }
-        return known.filter { names.contains($0.name) }
     }
 
-    /// How many requests keep a client of the given share of the expected rate busy for about 1.5 s.
-    func requests(share: Double, scale: Double, isSmoke: Bool) -> Int {
-        let least = max(2 * concurrency, 100)
-        return isSmoke ? least : max(least, Int(expectedRate * 1.5 * share * scale))
+    /// What is shown of it.
+    var figures: [Figure] {
+        switch kind {
+        case .load: [.requestsPerSecond, .cpuPerRequest, .p50us, .p95us, .p99us, .maxRSSkB]
+        case .stream(let slowPieces) where slowPieces > 0: [.maxRSSkB]
+        case .stream, .upload: [.gigabytesPerSecond, .cpuSeconds, .maxRSSkB]
+        case .inFlight: [.secondsOverDelay, .cpuSeconds, .maxRSSkB, .threads]
+        case .cold: [.firstAnswerMs]
+        case .soak: [.grownRSSkB, .grownDescriptors]
+        case .size: [.strippedSizekB]
+        }
+    }
+
+    /// How often each client runs.
+    func rounds(_ options: RunnerOptions) -> Int {
+        switch kind {
+        // One start takes milliseconds, and differs more from the next than a second of load does.
+        case .cold: options.isSmoke ? 1 : 3 * options.rounds
+        case .soak, .size: 1
+        default: options.rounds
+        }
     }
 }

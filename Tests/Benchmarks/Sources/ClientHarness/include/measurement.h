@@ -16,6 +16,8 @@ struct measurement {
     double seconds;
     double cpu_seconds;
     size_t max_rss_kb;
+    /// When the first answer of the process had come, the warm-up's included, as `measurement_now` tells time.
+    uint64_t first_answer;
 };
 
 /// Monotonic time in nanoseconds.
@@ -31,6 +33,12 @@ double measurement_cpu_seconds(void);
 ///
 /// Taken from `VmHWM`: the figure of `getrusage` survives `exec` and may be that of the program's parent.
 size_t measurement_max_rss_kb(void);
+
+/// The resident size of this program now, in kB, or 0 if it cannot be read.
+size_t measurement_rss_kb(void);
+
+/// How many descriptors this program has open, or 0 if they cannot be counted.
+size_t measurement_descriptors(void);
 
 /// Prints one line of JSON on standard output.
 void measurement_report(struct measurement *measurement);
