@@ -101,7 +101,8 @@ static size_t collect(ce_transfer *transfer, const char *data, size_t count) {
         curl_off_t expected = -1;
         curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
         if (expected > 0 && (uint64_t)expected > transfer->body_limit) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
-        if (expected > 0) first_capacity = (size_t)expected;
+        // A server that announces much has not sent it yet: beyond this, memory follows what comes.
+        if (expected > 0) first_capacity = expected < CE_TRUSTED_LENGTH ? (size_t)expected : CE_TRUSTED_LENGTH;
     }
     if (count > transfer->body_limit - transfer->body_total) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
     if (!ce_bytes_append(&transfer->body, data, count, first_capacity)) return refuse(transfer, CE_REFUSED_MEMORY);
@@ -126,7 +127,15 @@ static size_t stream(ce_transfer *transfer, const char *data, size_t count) {
     }
     if (count > transfer->body_limit - transfer->body_total) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
     if (transfer->body.count && transfer->body.count + count > CE_CHUNK_SIZE) push_chunk(transfer);
-    if (!ce_bytes_append(&transfer->body, data, count, CE_CHUNK_SIZE)) return refuse(transfer, CE_REFUSED_MEMORY);
+    if (!transfer->body.data) {
+        transfer->body.data = ce_chunk_take(transfer->multi->loop->chunks);
+        if (!transfer->body.data) return refuse(transfer, CE_REFUSED_MEMORY);
+        transfer->body.capacity = CE_CHUNK_SIZE;
+    }
+    // Never grows: libcurl hands over no more than its buffer holds, which is no larger than a chunk.
+    if (count > CE_CHUNK_SIZE || !ce_bytes_append(&transfer->body, data, count, CE_CHUNK_SIZE)) {
+        return refuse(transfer, CE_REFUSED_MEMORY);
+    }
     transfer->body_total += count;
     ce_transfer_touch(transfer);
     return count;
@@ -164,7 +173,7 @@ bool ce_transfer_drain(ce_transfer *transfer, size_t maximum) {
     curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
     curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
     if (expected >= 0 && (uint64_t)(expected > received ? expected - received : 0) > maximum) return false;
-    for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, true)).data;) free(chunk.data);
+    for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, true)).data;) ce_chunk_give(chunk.data);
     transfer->draining = true;
     transfer->drain_left = maximum;
     return ce_transfer_pause_receiving(transfer, false) == 0;
@@ -208,14 +217,17 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_UPLOAD_LENGTH);
         return CURL_READFUNC_ABORT;
     }
+    // Asked for before it is needed, so that the source works while the peer takes the rest.
+    if (left <= CE_UPLOAD_LOW_WATER && !transfer->upload_ended && !transfer->upload_wanted) {
+        transfer->upload_wanted = true;
+        ce_transfer_touch(transfer);
+    }
     if (left == 0) {
         if (transfer->upload_ended) {
             transfer->sent_us = ce_now_us();
             return 0;
         }
         transfer->send_paused = true;
-        transfer->upload_wanted = true;
-        ce_transfer_touch(transfer);
         return CURL_READFUNC_PAUSE;
     }
     size_t count = left < size * items ? left : size * items;
@@ -240,6 +252,8 @@ int ce_transfer_pause_receiving(ce_transfer *transfer, bool paused) {
 
 bool ce_transfer_receiving_is_paused(const ce_transfer *transfer) { return transfer->receive_paused; }
 
+bool ce_transfer_sending_is_paused(const ce_transfer *transfer) { return transfer->send_paused; }
+
 bool ce_transfer_wants_upload(const ce_transfer *transfer) { return transfer->upload_wanted; }
 
 int ce_transfer_offer_upload(ce_transfer *transfer, const void *data, size_t size) {
@@ -247,9 +261,12 @@ int ce_transfer_offer_upload(ce_transfer *transfer, const void *data, size_t siz
         transfer->upload_ended = true;
     } else {
         size_t left = transfer->upload.count - transfer->upload_offset;
-        if (left) memmove(transfer->upload.data, transfer->upload.data + transfer->upload_offset, left);
-        transfer->upload.count = left;
-        transfer->upload_offset = 0;
+        // Each byte is moved at most once.
+        if (left <= transfer->upload_offset) {
+            if (left) memmove(transfer->upload.data, transfer->upload.data + transfer->upload_offset, left);
+            transfer->upload.count = left;
+            transfer->upload_offset = 0;
+        }
         if (!ce_bytes_append(&transfer->upload, data, size, size)) return -1;
     }
     transfer->upload_wanted = false;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -27,29 +28,34 @@ static bool is_unmarked_pair_half(int fd) {
     return size == sizeof address.sun_family;
 }
 
-static void visit_open(void (*visit)(int fd, unsigned char *bits), unsigned char *bits) {
+static void visit_open(void (*visit)(int fd, ino_t *inodes), ino_t *inodes) {
     DIR *directory = opendir("/proc/self/fd");
     if (!directory) return;
     for (struct dirent *entry; (entry = readdir(directory));) {
         int fd = atoi(entry->d_name);
         // The directory's own is closed again below.
         if (entry->d_name[0] == '.' || fd == dirfd(directory)) continue;
-        if (fd >= 0 && fd < DESCRIPTORS_MAXIMUM) visit(fd, bits);
+        if (fd >= 0 && fd < DESCRIPTORS_MAXIMUM) visit(fd, inodes);
     }
     closedir(directory);
 }
 
-static void note(int fd, unsigned char *bits) { bits[fd / 8] |= (unsigned char)(1u << fd % 8); }
+// By inode, because a number may belong to something else by the time of the second look.
+static ino_t inode_of(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
 
-static void mark_if_new(int fd, unsigned char *bits) {
-    if (bits[fd / 8] >> fd % 8 & 1) return;
-    if (is_unmarked_pair_half(fd)) fcntl(fd, F_SETFD, FD_CLOEXEC);
+static void note(int fd, ino_t *inodes) { inodes[fd] = inode_of(fd); }
+
+static void mark_if_new(int fd, ino_t *inodes) {
+    if (is_unmarked_pair_half(fd) && inodes[fd] != inode_of(fd)) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 // Another thread that makes such a pair at this very moment, to hand it to a child, would find it marked too. The reverse
 // mistake, every child of the application inheriting descriptors, would be certain.
 CURLM *ce_multi_init_closing_on_exec(void) {
-    unsigned char *open_before = calloc(1, DESCRIPTORS_MAXIMUM / 8);
+    ino_t *open_before = calloc(DESCRIPTORS_MAXIMUM, sizeof *open_before);
     if (open_before) visit_open(note, open_before);
     CURLM *curl = curl_multi_init();
     if (curl && open_before) visit_open(mark_if_new, open_before);

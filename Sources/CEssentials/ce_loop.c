@@ -79,10 +79,11 @@ ce_loop *ce_loop_create(int wakeup_fd, const ce_settings *settings) {
     if (!loop) return NULL;
     loop->wakeup = wakeup_fd;
     loop->now_ms = ce_now_ms();
+    loop->chunks = ce_chunk_pool_create();
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
     // Edge-triggered and never read: each write to the eventfd is one event.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wakeup_fd};
-    if (loop->epoll < 0 || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, wakeup_fd, &event) != 0 ||
+    if (loop->epoll < 0 || !loop->chunks || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, wakeup_fd, &event) != 0 ||
         !copy_settings(loop, settings)) {
         int saved = errno;
         ce_loop_destroy(loop);
@@ -96,6 +97,7 @@ void ce_loop_destroy(ce_loop *loop) {
     if (!loop) return;
     if (loop->epoll >= 0) close(loop->epoll);
     free_settings(loop);
+    ce_chunk_pool_release(loop->chunks);
     free(loop->sockets);
     free(loop);
 }

@@ -237,8 +237,8 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         return false;
     }
     // Large reads are for streams. A refused piece of an unpacked body is kept by libcurl together with all that the same
-    // read unpacks to, at most 64 MiB: 48 KiB stay below that at gzip's highest ratio.
-    long buffer = !request->streaming ? 16384L : request->decompress ? 49152L : CE_CHUNK_SIZE;
+    // read unpacks to, at most 64 MiB: 64,000 bytes stay below that at gzip's highest ratio.
+    long buffer = !request->streaming ? 16384L : request->decompress ? 64000L : CE_CHUNK_SIZE;
     if (transfer->buffer_size != buffer) {
         if (!SET(easy, CURLOPT_BUFFERSIZE, buffer, r)) return false;
         transfer->buffer_size = buffer;

@@ -43,11 +43,15 @@ ce_transfer *ce_transfer_create(void) {
 
 static void clear_buffers(ce_transfer *transfer) {
     ce_bytes_free(&transfer->head);
+    if (transfer->streaming) {
+        ce_chunk_give(transfer->body.data);
+        transfer->body = (ce_bytes){0};
+    }
     ce_bytes_free(&transfer->body);
     ce_bytes_free(&transfer->trailers);
     ce_bytes_free(&transfer->informational);
     ce_bytes_free(&transfer->upload);
-    for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, false)).data;) free(chunk.data);
+    for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, false)).data;) ce_chunk_give(chunk.data);
     ce_connection_release(transfer->connection);
     transfer->connection = NULL;
     ce_connection_release(transfer->carrier);

@@ -51,6 +51,8 @@ void ce_connection_release(ce_connection *connection);
 
 enum { CE_ROUTE_BUCKETS = 1024 };
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
+enum { CE_TRUSTED_LENGTH = 16 << 20 };
+enum { CE_UPLOAD_LOW_WATER = 256 * 1024 };
 
 struct ce_transfer {
     CURL *easy;
@@ -139,7 +141,15 @@ struct ce_socket {
     int route_next;       // index + 1
 };
 
+typedef struct ce_chunk_pool ce_chunk_pool;
+ce_chunk_pool *ce_chunk_pool_create(void);
+// The pool goes with its last chunk.
+void ce_chunk_pool_release(ce_chunk_pool *pool);
+// CE_CHUNK_SIZE bytes, or NULL.
+char *ce_chunk_take(ce_chunk_pool *pool);
+
 struct ce_loop {
+    ce_chunk_pool *chunks;
     int epoll;
     int wakeup;
     ce_settings settings; // its texts are owned

@@ -320,13 +320,18 @@ bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 
 // MARK: Streaming
 
-/// A full chunk, or with `partial` also one that is still being filled. `data` NULL when there is none.
+/// A full chunk, or with `partial` also one that is still being filled. `data` NULL when there is none. The caller gives
+/// it back with `ce_chunk_give`, from any thread.
 ce_bytes ce_transfer_take_chunk(ce_transfer *_Nonnull transfer, bool partial);
+void ce_chunk_give(char *_Nullable data);
 /// Stops and restarts reading from the peer. Resuming may call the write callback at once. Returns the CURLcode.
 int ce_transfer_pause_receiving(ce_transfer *_Nonnull transfer, bool paused);
 /// Has the rest of the body read and dropped, so that its connection can be used again. False when that would be more
 /// than `maximum` bytes, or is not worth it: end the transfer then. A rest that turns out longer ends it too.
 bool ce_transfer_drain(ce_transfer *_Nonnull transfer, size_t maximum);
+/// Whether nothing is left to send until the next piece comes.
+bool ce_transfer_sending_is_paused(const ce_transfer *_Nonnull transfer);
+/// Whether the next piece of a streamed body is wanted soon.
 bool ce_transfer_wants_upload(const ce_transfer *_Nonnull transfer);
 /// The next piece of a streamed request body (copied); `size` 0 ends it. Returns the CURLcode, or -1 without memory.
 int ce_transfer_offer_upload(ce_transfer *_Nonnull transfer, const void *_Nullable data, size_t size);

@@ -1,5 +1,6 @@
 import CEssentials
 import EssentialsHTTP
+import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -13,7 +14,7 @@ final class Engine: Sendable {
         /// Nobody will read the rest of a streamed body.
         case drop(Exchange)
         /// The next piece of a streamed request body; empty at its end.
-        case upload(Exchange, UploadPump, [UInt8])
+        case upload(Exchange, UploadPump, Data)
         /// The source of a streamed request body failed.
         case uploadFailed(Exchange, UploadPump)
         /// Somebody wants to know how busy the engine is.

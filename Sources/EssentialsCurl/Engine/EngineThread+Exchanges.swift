@@ -59,9 +59,11 @@ extension EngineThread {
     private func begin(_ exchange: Exchange, _ transfer: OpaquePointer) -> RequestFailure? {
         var code: Int32 = 0
         let multi = multis.all[exchange.multi]
+        let version = exchange.prepared.request.options.protocolVersion
         let refused = exchange.prepared.withRequest(
             waitsForMultiplexing: shouldWaitForSharing(exchange),
-            expectsHTTP2: !exchange.triedFreshConnection && admission.sharing(lane: exchange.lane) == .shares,
+            expectsHTTP2: !exchange.triedFreshConnection && version != .http1
+                && admission.sharing(lane: exchange.lane) == .shares,
             freshConnection: exchange.triedFreshConnection
         ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
         if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
@@ -248,7 +250,7 @@ extension EngineThread {
         of exchange: Exchange, _ transfer: OpaquePointer, now: Int64
     ) -> (kind: Deadlines.Kind, moment: Int64)? {
         // A transfer that waits for its reader, or for its own source, is not the peer's silence: it is looked at again.
-        let waitsForUs = ce_transfer_receiving_is_paused(transfer) || ce_transfer_wants_upload(transfer)
+        let waitsForUs = ce_transfer_receiving_is_paused(transfer) || ce_transfer_sending_is_paused(transfer)
         return exchange.deadlines?.running(
             Deadlines.Progress(
                 isConnected: ce_transfer_send_count(transfer) > 0, hasFirstByte: ce_transfer_has_first_byte(transfer),

@@ -1,5 +1,6 @@
 import CEssentials
 import EssentialsHTTP
+import FoundationEssentials
 import Glibc
 
 // Bodies that move while the exchange runs.
@@ -38,7 +39,7 @@ extension EngineThread {
             let bytes = ce_transfer_take_chunk(transfer, partial)
             guard let data = bytes.data else { return isFull }
             let memory = UnsafeRawBufferPointer(start: data, count: bytes.count)
-            isFull = body.push(BodyChunk(adopting: memory) { free($0) })
+            isFull = body.push(BodyChunk(adopting: memory) { ce_chunk_give($0.assumingMemoryBound(to: CChar.self)) })
         }
     }
 
@@ -60,7 +61,7 @@ extension EngineThread {
         deadlines.ends(at: moment)
     }
 
-    func offer(_ bytes: [UInt8], to exchange: Exchange) {
+    func offer(_ bytes: Data, to exchange: Exchange) {
         guard let transfer = exchange.transfer else { return }
         exchange.askedForUpload = false
         let code = bytes.withUnsafeBytes { ce_transfer_offer_upload(transfer, $0.baseAddress, $0.count) }

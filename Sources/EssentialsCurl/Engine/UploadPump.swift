@@ -21,7 +21,7 @@ final class UploadPump: Sendable {
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Starts reading. `send` posts a piece to the engine, empty at the end; `fail` says that the source threw.
-    func start(send: @escaping @Sendable ([UInt8]) -> Void, fail: @escaping @Sendable () -> Void) {
+    func start(send: @escaping @Sendable (Data) -> Void, fail: @escaping @Sendable () -> Void) {
         let task = Task {
             let source = open()
             do {
@@ -29,7 +29,7 @@ final class UploadPump: Sendable {
                     let piece = try await source()
                     if let piece, piece.isEmpty { continue }
                     supplied()
-                    send(piece.map(Array.init) ?? [])
+                    send(piece ?? Data())
                     if piece == nil { return }
                 }
             } catch {

@@ -51,7 +51,7 @@ struct SentFile: Sendable {
 
 /// Reads one sending of a file, piece by piece, on a file thread. The file is open from the first piece to the last.
 actor FileReader {
-    static let pieceSize = 128 << 10
+    static let pieceSize = 512 << 10
 
     private let queue = FileQueue()
     private let file: SentFile

@@ -3,7 +3,7 @@ extension RequestBody {
     ///
     /// The file is looked at once here, and must be as it was then whenever it is sent: a file with another size or
     /// time of modification ends the request with the reason `file`, rather than sending half of the old and half of
-    /// the new. It is read in pieces of 128 KiB on a thread for blocking work; memory stays flat. Symbolic links are
+    /// the new. It is read in pieces of 512 KiB on a thread for blocking work; memory stays flat. Symbolic links are
     /// followed.
     ///
     /// ```swift

@@ -21,8 +21,8 @@ import Testing
     }
 
     @Test(
-        "A file is sent whole, in pieces of 128 KiB, and can be sent again",
-        arguments: [0, 1, 131_071, 131_072, 131_073, 400_000])
+        "A file is sent whole, in pieces of 512 KiB, and can be sent again",
+        arguments: [0, 1, 524_287, 524_288, 524_289, 1_200_000])
     func whole(size: Int) async throws {
         let directory = try ScratchDirectory()
         let content = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -33,8 +33,8 @@ import Testing
         for _ in 0..<2 {
             let pieces = try await collect(body)
             #expect(pieces.reduce(Data(), +) == content)
-            #expect(pieces.dropLast().allSatisfy { $0.count == 131_072 })
-            #expect(pieces.count == (size + 131_071) / 131_072)
+            #expect(pieces.dropLast().allSatisfy { $0.count == 524_288 })
+            #expect(pieces.count == (size + 524_287) / 524_288)
         }
     }
 
@@ -113,13 +113,13 @@ import Testing
     @Test("A file that shrinks or changes while it is sent ends the request", arguments: [true, false])
     func changedMeanwhile(shrinks: Bool) async throws {
         let directory = try ScratchDirectory()
-        try Data(count: 300_000).write(to: URL(filePath: directory("film")))
+        try Data(count: 1_200_000).write(to: URL(filePath: directory("film")))
         let body = try RequestBody.file(directory("film"))
         guard case .stream(_, _, let open) = body.content else { return }
         let next = open()
-        #expect(try await next()?.count == 131_072)
+        #expect(try await next()?.count == 524_288)
         if shrinks {
-            #expect(truncate(directory("film"), 200_000) == 0)
+            #expect(truncate(directory("film"), 800_000) == 0)
         } else {
             var times = [timeval(tv_sec: 1_000_000, tv_usec: 0), timeval(tv_sec: 1_000_000, tv_usec: 0)]
             #expect(utimes(directory("film"), &times) == 0)
@@ -153,7 +153,7 @@ import Testing
     @Test("No file stays open, whether it was read to its end or not")
     func closes() async throws {
         let directory = try ScratchDirectory()
-        try Data(count: 300_000).write(to: URL(filePath: directory("film")))
+        try Data(count: 1_200_000).write(to: URL(filePath: directory("film")))
         let body = try RequestBody.file(directory("film"))
         for _ in 0..<20 {
             _ = try await collect(body)
