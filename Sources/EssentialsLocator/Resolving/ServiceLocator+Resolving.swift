@@ -151,8 +151,17 @@ extension ServiceLocator {
         _ type: Service.Type, name: String?, _ found: Found
     ) throws(ServiceLocatorError) -> Service? {
         try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
-            try fill(memory, type: ObjectIdentifier(type), name: name, found)
+            // Apart, because what may search and throw takes longer to enter than this to answer.
+            if askAtOnce(found, memory) { return true }
+            return try fill(memory, type: ObjectIdentifier(type), name: name, found)
         }
+    }
+
+    /// Asks a slot that can answer without a locator and without failing; false says nothing.
+    @usableFromInline @inline(never)
+    func askAtOnce(_ found: Found, _ memory: UnsafeMutableRawPointer) -> Bool {
+        guard let slot = found.slot, tracedFactories.load(ordering: .relaxed) == 0 else { return false }
+        return slot._withUnsafeGuaranteedRef { $0.provideAtOnce(into: memory) }
     }
 
     /// Fills memory for a service of `type`; false if no locator has it.
@@ -171,7 +180,6 @@ extension ServiceLocator {
     private func ask(_ found: Unmanaged<Slot>, _ memory: UnsafeMutableRawPointer) throws(ServiceLocatorError) -> Bool {
         guard tracedFactories.load(ordering: .relaxed) == 0 else { return false }
         let result = found._withUnsafeGuaranteedRef { slot -> Result<Bool, ServiceLocatorError> in
-            if slot.provideAtOnce(into: memory) { return .success(true) }
             guard let owner = slot.owner else { return .success(false) }
             return owner._withUnsafeGuaranteedRef { owner in
                 do throws(ServiceLocatorError) {
