@@ -45,6 +45,7 @@ static bool set_callbacks(CURL *easy, ce_transfer *transfer, refused *r) {
            SET(easy, CURLOPT_WRITEFUNCTION, ce_on_body, r) && SET(easy, CURLOPT_WRITEDATA, transfer, r) &&
            SET(easy, CURLOPT_HEADERFUNCTION, ce_on_header, r) && SET(easy, CURLOPT_HEADERDATA, transfer, r) &&
            SET(easy, CURLOPT_READFUNCTION, ce_on_upload, r) && SET(easy, CURLOPT_READDATA, transfer, r) &&
+           SET(easy, CURLOPT_XFERINFOFUNCTION, ce_on_progress, r) && SET(easy, CURLOPT_XFERINFODATA, transfer, r) &&
            SET(easy, CURLOPT_SEEKFUNCTION, ce_on_seek, r) && SET(easy, CURLOPT_SEEKDATA, transfer, r) &&
            SET(easy, CURLOPT_CURLU, transfer->url, r);
 }
@@ -175,6 +176,11 @@ static bool set_headers(ce_transfer *transfer, const ce_request *request, refuse
 static bool set_method(ce_transfer *transfer, const ce_request *request, refused *r) {
     CURL *easy = transfer->easy;
     const char *usual = "GET";
+    bool reports_progress = request->body_kind == CE_BODY_STREAM;
+    if (transfer->reports_progress != reports_progress) {
+        if (!SET(easy, CURLOPT_NOPROGRESS, reports_progress ? 0L : 1L, r)) return false;
+        transfer->reports_progress = reports_progress;
+    }
     if (request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT) {
         usual = "PUT";
         if (!SET(easy, CURLOPT_UPLOAD, 1L, r)) return false;

@@ -25,6 +25,7 @@ static bool renew(ce_transfer *transfer) {
     transfer->is_fresh = true;
     transfer->is_tainted = false;
     transfer->has_post_fields = false;
+    transfer->reports_progress = false;
     transfer->buffer_size = 0;
     transfer->multi = NULL;
     return transfer->easy && ce_options_set_once(transfer);
@@ -112,7 +113,7 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->upload_offset = 0;
     transfer->upload_left = request->body_length;
     transfer->moved_bytes = 0;
-    transfer->upload_ended = transfer->upload_failed = transfer->upload_wanted = false;
+    transfer->upload_ended = transfer->upload_failed = transfer->upload_wanted = transfer->asks_again = false;
     transfer->speaks_http2 = transfer->has_length = transfer->is_chunked = false;
     transfer->is_head = strcmp(request->method, "HEAD") == 0;
     transfer->socket = -1;

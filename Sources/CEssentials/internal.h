@@ -115,6 +115,9 @@ struct ce_transfer {
     size_t upload_offset;
     int64_t upload_left; // of the announced length; -1 when none was
     bool upload_ended, upload_failed, upload_wanted;
+    bool reports_progress; // libcurl's option
+    bool asks_again;       // see ce_on_progress
+    int looks_in_run;
     bool touched;
     ce_transfer *next_touched;
 };

@@ -333,6 +333,9 @@ bool ce_transfer_drain(ce_transfer *_Nonnull transfer, size_t maximum);
 bool ce_transfer_sending_is_paused(const ce_transfer *_Nonnull transfer);
 /// Whether the next piece of a streamed body is wanted soon.
 bool ce_transfer_wants_upload(const ce_transfer *_Nonnull transfer);
+/// Lets libcurl look at a paused upload once more, where its response asks for that: call it for each touched transfer.
+/// Returns the CURLcode.
+int ce_transfer_ask_again(ce_transfer *_Nonnull transfer);
 /// The next piece of a streamed request body (copied); `size` 0 ends it. Returns the CURLcode, or -1 without memory.
 int ce_transfer_offer_upload(ce_transfer *_Nonnull transfer, const void *_Nullable data, size_t size);
 /// Ends a streamed request body with a failure: the transfer aborts.

@@ -20,6 +20,7 @@ extension EngineThread {
                 exchange.askedForUpload = true
                 exchange.upload?.wantsMore()
             }
+            goOn(exchange, transfer, ce_transfer_ask_again(transfer))
         }
     }
 

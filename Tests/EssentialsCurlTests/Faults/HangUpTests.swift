@@ -97,22 +97,54 @@ struct HangUpTests {
         try await bench.expectRecovery()
     }
 
-    @Test("after it has refused an upload early gives its answer even while the source has nothing to give")
-    func refusedWhileWaiting() async throws {
+    /// How an answer comes while an upload waits for its source.
+    enum EarlyAnswer: String, CaseIterable, CustomTestStringConvertible {
+        case whole, inSteps, kept, inChunks, success, empty
+
+        var testDescription: String { rawValue }
+        var status: Int { self == .success ? 200 : self == .empty ? 204 : 413 }
+        var text: String { self == .empty ? "" : "no" }
+
+        /// The source is asked for its second piece long before the first of these steps is over.
+        var steps: [ServerStep] {
+            let moment = ServerStep.pause(.milliseconds(30))
+            let length = "Content-Length: 2\r\n"
+            let close = "Connection: close\r\n"
+            switch self {
+            case .whole: return [moment, .text("HTTP/1.1 413 No\r\n\(close)\(length)\r\nno"), .waitForPeerClose]
+            case .inSteps:
+                return [
+                    moment, .text("HTTP/1.1 413 No\r\n\(close)\(length)\r\n"), moment, .text("n"), moment, .text("o"),
+                    .waitForPeerClose,
+                ]
+            case .kept: return [moment, .text("HTTP/1.1 413 No\r\n\(length)\r\nno"), .waitForPeerClose]
+            case .inChunks:
+                return [
+                    moment, .text("HTTP/1.1 413 No\r\n\(close)Transfer-Encoding: chunked\r\n\r\n"), moment,
+                    .text("2\r\nno\r\n"), moment, .lastChunk(), .waitForPeerClose,
+                ]
+            case .success: return [moment, .text("HTTP/1.1 200 OK\r\n\(close)\(length)\r\nno"), .waitForPeerClose]
+            case .empty: return [moment, .text("HTTP/1.1 204 OK\r\n\(close)\r\n"), .waitForPeerClose]
+            }
+        }
+    }
+
+    @Test(
+        "after it has answered an upload early gives its answer even while the source has nothing to give",
+        arguments: EarlyAnswer.allCases)
+    func answeredWhileWaiting(_ answer: EarlyAnswer) async throws {
         let never = LoopbackGate()
         defer { never.open() }
-        let options = ServerOptions(onHead: { request in
-            guard request.path == "/bad" else { return nil }
-            return .raw([
-                .text("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"), .waitForPeerClose,
-            ])
-        })
+        let options = ServerOptions(onHead: { $0.path == "/bad" ? .raw(answer.steps) : nil })
         let bench = try Bench(options: options) { _ in [.close] }
         for delivery in deliveries {
-            let body = RequestBody.stream(Source().stream(1, then: never), length: nil)
+            let source = Source()
+            let body = RequestBody.stream(source.stream(1, then: never), length: nil)
             let outcome = try await bench.bad(.post, body: body, as: delivery)
-            #expect(outcome.status == 413, "\(outcome)")
-            #expect(outcome.text == "no")
+            #expect(outcome.status == answer.status, "\(outcome)")
+            #expect(outcome.text == answer.text)
+            #expect(outcome.failure == nil)
+            #expect(source.pieces == 2)
         }
         try await bench.expectRecovery()
     }
