@@ -12,6 +12,7 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *transfer);
 size_t ce_on_body(char *data, size_t size, size_t items, void *transfer);
 size_t ce_on_upload(char *buffer, size_t size, size_t items, void *transfer);
 int ce_on_progress(void *transfer, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent);
+int ce_transfer_apply_pauses(ce_transfer *transfer);
 int ce_on_seek(void *transfer, curl_off_t offset, int origin);
 
 #endif

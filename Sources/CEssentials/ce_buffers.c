@@ -181,9 +181,6 @@ bool ce_transfer_drain(ce_transfer *transfer, size_t maximum) {
 
 // MARK: Request
 
-// libcurl reports progress this often each time that it works on a transfer.
-enum { LOOKS_IN_RUN = 2 };
-
 // A sending that begins anew, after a kept connection turned out dead. Only what is lent can be read again.
 int ce_on_seek(void *user, curl_off_t offset, int origin) {
     ce_transfer *transfer = user;
@@ -231,7 +228,7 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
             return 0;
         }
         transfer->send_paused = true;
-        transfer->looks_in_run = LOOKS_IN_RUN;
+        ce_look_paused(transfer);
         return CURL_READFUNC_PAUSE;
     }
     size_t count = left < size * items ? left : size * items;
@@ -242,40 +239,16 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
     return count;
 }
 
-// libcurl before 8.5 does not end a transfer whose response is over, or was an error, while its upload is paused. So each
-// time that it has worked on a response beside a paused upload, it is asked to look at the upload once more: it then ends,
-// or reads from the source again, which pauses it as before.
-int ce_on_progress(void *user, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent) {
-    (void)expected, (void)received, (void)to_send, (void)sent;
-    ce_transfer *transfer = user;
-    if (!transfer->send_paused || !transfer->head_done) return 0;
-    if (transfer->looks_in_run > 0) {
-        transfer->looks_in_run--;
-    } else {
-        transfer->asks_again = true;
-        ce_transfer_touch(transfer);
-    }
-    return 0;
-}
-
-static int apply_pauses(ce_transfer *transfer) {
+int ce_transfer_apply_pauses(ce_transfer *transfer) {
     int mask = (transfer->receive_paused ? CURLPAUSE_RECV : 0) | (transfer->send_paused ? CURLPAUSE_SEND : 0);
     return (int)curl_easy_pause(transfer->easy, mask);
-}
-
-int ce_transfer_ask_again(ce_transfer *transfer) {
-    if (!transfer->asks_again) return 0;
-    transfer->asks_again = false;
-    if (!transfer->send_paused) return 0;
-    transfer->send_paused = false;
-    return apply_pauses(transfer);
 }
 
 int ce_transfer_pause_receiving(ce_transfer *transfer, bool paused) {
     if (transfer->receive_paused == paused) return 0;
     transfer->receive_paused = paused;
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
-    return apply_pauses(transfer);
+    return ce_transfer_apply_pauses(transfer);
 }
 
 bool ce_transfer_receiving_is_paused(const ce_transfer *transfer) { return transfer->receive_paused; }
@@ -300,7 +273,7 @@ int ce_transfer_offer_upload(ce_transfer *transfer, const void *data, size_t siz
     transfer->upload_wanted = false;
     if (!transfer->send_paused) return 0;
     transfer->send_paused = false;
-    return apply_pauses(transfer);
+    return ce_transfer_apply_pauses(transfer);
 }
 
 int ce_transfer_fail_upload(ce_transfer *transfer) {
@@ -308,5 +281,5 @@ int ce_transfer_fail_upload(ce_transfer *transfer) {
     transfer->upload_wanted = false;
     if (!transfer->send_paused) return 0;
     transfer->send_paused = false;
-    return apply_pauses(transfer);
+    return ce_transfer_apply_pauses(transfer);
 }

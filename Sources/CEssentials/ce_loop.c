@@ -270,9 +270,10 @@ static int wait_milliseconds(const ce_loop *loop, int maximum_ms) {
         int64_t left = multi->timer_ms - now;
         if (left < wait) wait = left < 0 ? 0 : left;
     }
-    if (loop->muted_until_ms > 0) {
-        int64_t left = loop->muted_until_ms - now;
-        if (left < wait) wait = left < 0 ? 0 : left;
+    const int64_t moments[] = {loop->muted_until_ms, loop->look_ms};
+    for (int i = 0; i < 2; i++) {
+        int64_t left = moments[i] - now;
+        if (moments[i] > 0 && left < wait) wait = left < 0 ? 0 : left;
     }
     return maximum_ms < 0 && wait == INT_MAX ? -1 : (int)wait;
 }
@@ -283,6 +284,7 @@ int ce_loop_wait(ce_loop *loop, int maximum_ms) {
     loop->now_ms = ce_now_ms();
     if (count < 0) return errno == EINTR ? 0 : -1;
     unmute_overdue(loop);
+    ce_looks_overdue(loop);
     for (int i = 0; i < count; i++) {
         int fd = events[i].data.fd;
         if (fd == loop->wakeup) continue;
@@ -379,6 +381,7 @@ ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
         curl_multi_remove_handle(multi->curl, easy);
         if (!transfer) continue;
         transfer->running = false;
+        ce_look_begin(transfer);
         transfer->was_pending = transfer->send_count == 0; // see ce_transfer_abort
         return transfer;
     }

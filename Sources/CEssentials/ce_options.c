@@ -176,7 +176,7 @@ static bool set_headers(ce_transfer *transfer, const ce_request *request, refuse
 static bool set_method(ce_transfer *transfer, const ce_request *request, refused *r) {
     CURL *easy = transfer->easy;
     const char *usual = "GET";
-    bool reports_progress = request->body_kind == CE_BODY_STREAM;
+    bool reports_progress = request->body_kind != CE_BODY_NONE;
     if (transfer->reports_progress != reports_progress) {
         if (!SET(easy, CURLOPT_NOPROGRESS, reports_progress ? 0L : 1L, r)) return false;
         transfer->reports_progress = reports_progress;

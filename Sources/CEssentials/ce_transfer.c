@@ -76,6 +76,7 @@ static void leave_touched_list(ce_transfer *transfer) {
 void ce_transfer_destroy(ce_transfer *transfer) {
     if (!transfer) return;
     leave_touched_list(transfer);
+    ce_look_begin(transfer);
     if (transfer->easy) curl_easy_cleanup(transfer->easy);
     if (transfer->url) curl_url_cleanup(transfer->url);
     clear_buffers(transfer);
@@ -113,11 +114,12 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->upload_offset = 0;
     transfer->upload_left = request->body_length;
     transfer->moved_bytes = 0;
-    transfer->upload_ended = transfer->upload_failed = transfer->upload_wanted = transfer->asks_again = false;
+    transfer->upload_ended = transfer->upload_failed = transfer->upload_wanted = false;
     transfer->speaks_http2 = transfer->has_length = transfer->is_chunked = false;
     transfer->is_head = strcmp(request->method, "HEAD") == 0;
     transfer->socket = -1;
     leave_touched_list(transfer);
+    ce_look_begin(transfer);
 }
 
 bool ce_transfer_rest(ce_transfer *transfer) {
@@ -160,6 +162,7 @@ void ce_transfer_abort(ce_transfer *transfer) {
     transfer->was_pending = transfer->send_count == 0;
     curl_multi_remove_handle(transfer->multi->curl, transfer->easy);
     leave_touched_list(transfer);
+    ce_look_begin(transfer);
 }
 
 // MARK: Read

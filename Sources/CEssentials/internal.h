@@ -116,8 +116,11 @@ struct ce_transfer {
     int64_t upload_left; // of the announced length; -1 when none was
     bool upload_ended, upload_failed, upload_wanted;
     bool reports_progress; // libcurl's option
-    bool asks_again;       // see ce_on_progress
-    int looks_in_run;
+    bool asks_again;       // see ce_looks.c, and all that follows
+    int reports_to_skip;
+    int look_wait_ms;
+    int64_t look_ms, looked_at_sent;
+    ce_transfer *next_look, **look_link;
     bool touched;
     ce_transfer *next_touched;
 };
@@ -164,11 +167,17 @@ struct ce_loop {
     int routes[CE_ROUTE_BUCKETS]; // descriptors by the addresses they connect, as index + 1; chained in their entries
     int64_t muted_until_ms; // when muted sockets are listened to again; 0 while none is
     ce_transfer *touched_first, *touched_last;
+    ce_transfer *looks; // see ce_looks.c
+    int64_t look_ms;    // when the next of them is due; 0 while none is
 };
 
 CURLM *ce_multi_init_closing_on_exec(void);
 CURLSH *ce_multi_share(const ce_multi *multi);
 void ce_transfer_touch(ce_transfer *transfer);
+// Responses that are over before their requests are.
+void ce_look_begin(ce_transfer *transfer);
+void ce_look_paused(ce_transfer *transfer);
+void ce_looks_overdue(ce_loop *loop);
 // Whether the handle may meet the protocol that its connection speaks.
 bool ce_transfer_may_serve(const ce_transfer *transfer);
 

@@ -15,11 +15,13 @@ final class ServerCore: Sendable {
     let onWritten: (@Sendable (Int) -> Void)?
     /// Called with the path when the client resets a stream.
     let onReset: (@Sendable (String) -> Void)?
+    let answersHeads: Bool
 
     init(options: HTTP2Server.Options, handler: @escaping @Sendable (StreamRequest) -> StreamReply) {
         self.handler = handler
         onWritten = options.onWritten
         onReset = options.onReset
+        answersHeads = options.answersHeads
     }
 }
 
@@ -34,6 +36,8 @@ final class HTTP2Server: Sendable {
         var maximumStreams = 100
         /// False leaves every request unread: once the window is used up, a client may send no more.
         var readsRequests = true
+        /// True answers as soon as a request's head has come, whatever becomes of its body.
+        var answersHeads = false
         var onWritten: (@Sendable (Int) -> Void)?
         var onReset: (@Sendable (String) -> Void)?
     }

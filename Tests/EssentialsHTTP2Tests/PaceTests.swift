@@ -84,19 +84,89 @@ struct PaceTests {
         try await TestBench.secure(options, handler: { _ in .text("never") }) { bench in
             let upload = try bench.request("/", method: .post, body: .bytes(Data(count: 1 << 20)))
             let task = Task { await bench.failure(of: upload) }
-            // At rest it looks again every 10 ms, with a turn for the time and three for what is writable. Counted against
-            // the time that has really passed, and looked for, because the upload begins with work.
-            var restless = Double.infinity
-            for _ in 0..<20 where restless > 5 {
-                let before = bench.transport.turns
-                let start = ContinuousClock.now
-                try await Task.sleep(for: .milliseconds(100))
-                let periods = start.duration(to: .now) / .milliseconds(10)
-                if before > 0 { restless = min(restless, Double(bench.transport.turns - before) / periods) }
-            }
-            #expect(restless <= 5)
+            #expect(try await restlessness(of: bench.transport) <= 5)
             task.cancel()
             #expect(await task.value?.reason == .cancelled)
+        }
+    }
+
+    /// The engine's turns in 10 ms, once it rests. At rest it looks again every 10 ms, with a turn for the time and three
+    /// for what is writable. Counted against the time that has really passed, and looked for, because a request begins
+    /// with work.
+    private func restlessness(of transport: CurlTransport) async throws -> Double {
+        var least = Double.infinity
+        for _ in 0..<20 where least > 5 {
+            let before = transport.turns
+            let start = ContinuousClock.now
+            try await Task.sleep(for: .milliseconds(100))
+            let periods = start.duration(to: .now) / .milliseconds(10)
+            if before > 0 { least = min(least, Double(transport.turns - before) / periods) }
+        }
+        return least
+    }
+
+    /// A request body that gives a piece, and its end once the gate is open.
+    private func body(until gate: LoopbackGate) -> RequestBody {
+        let pieces = Atomic(0)
+        let source = AsyncStream<Data> {
+            if pieces.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { return Data("piece".utf8) }
+            await gate.opened()
+            return nil
+        }
+        return .stream(source, length: nil)
+    }
+
+    @Test("A response comes before its request's body, and the engine rests while that body has nothing to give")
+    func answeredEarly() async throws {
+        var options = HTTP2Server.Options()
+        options.answersHeads = true
+        try await TestBench.secure(options, handler: { _ in .text("early") }) { bench in
+            let gate = LoopbackGate()
+            defer { gate.open() }
+            let sent = try bench.request("/", method: .post, body: body(until: gate)) { $0.delivery = .streamed }
+            let response = try await bench.transport.send(sent)
+            #expect(response.status == 200)
+            #expect(try await restlessness(of: bench.transport) <= 5)
+            gate.open()
+            #expect(try await response.body.collect(upTo: 100) == Data("early".utf8))
+        }
+    }
+
+    @Test("A response that is over before its request's body is no end of that body", arguments: [1, 5_000, 4 << 20])
+    func overEarly(size: Int) async throws {
+        var options = HTTP2Server.Options()
+        options.answersHeads = true
+        try await TestBench.secure(options, handler: { _ in .text("early") }) { bench in
+            let data = Data(count: size)
+            for delivery in [TransportOptions.Delivery.collected(upTo: 100), .streamed] {
+                let source = AsyncStream<Data> {
+                    $0.yield(data)
+                    $0.finish()
+                }
+                for body in [RequestBody.bytes(data), .stream(source, length: size)] {
+                    let sent = try bench.request("/", method: .post, body: body) { $0.delivery = delivery }
+                    let response = try await bench.transport.send(sent)
+                    #expect(try await response.body.collect(upTo: 100) == Data("early".utf8))
+                }
+            }
+            #expect(bench.server.record.connectionCount == 1)
+        }
+    }
+
+    @Test("An error ends an upload that has nothing to give")
+    func refusedEarly() async throws {
+        var options = HTTP2Server.Options()
+        options.answersHeads = true
+        let reply = StreamReply(status: 413, body: StreamBody(Array("no".utf8)))
+        try await TestBench.secure(options, handler: { _ in reply }) { bench in
+            let gate = LoopbackGate()
+            defer { gate.open() }
+            for delivery in [TransportOptions.Delivery.collected(upTo: 100), .streamed] {
+                let sent = try bench.request("/", method: .post, body: body(until: gate)) { $0.delivery = delivery }
+                let response = try await bench.transport.send(sent)
+                #expect(response.status == 413)
+                #expect(try await response.body.collect(upTo: 100) == Data("no".utf8))
+            }
         }
     }
 }

@@ -33,8 +33,9 @@ final class StreamHandler: ChannelInboundHandler {
             received.clear()
             isOpen = true
             ordinal = server.record.withLock { $0.began(head.uri, connection: connection) }
+            if server.answersHeads { answer(context: context) }
         case .body(let bytes): received.writeImmutableBuffer(bytes)
-        case .end: answer(context: context)
+        case .end: if !server.answersHeads { answer(context: context) }
         }
     }
 

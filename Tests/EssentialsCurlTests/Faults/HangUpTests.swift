@@ -47,11 +47,19 @@ struct HangUpTests {
         private let given = Atomic(0)
         var pieces: Int { given.load(ordering: .relaxed) }
 
-        func stream(_ count: Int = .max, then gate: LoopbackGate? = nil) -> AsyncStream<Data> {
+        func stream(_ count: Int = .max) -> AsyncStream<Data> {
             AsyncStream(unfolding: {
                 let number = self.given.wrappingAdd(1, ordering: .relaxed).newValue
-                if number <= count { return Data(count: 64 << 10) }
-                await gate?.opened()
+                return number <= count ? Data(count: 64 << 10) : nil
+            })
+        }
+
+        /// Gives one piece, says when it is asked for the next, and ends when it may.
+        func stream(asked: LoopbackGate, end: LoopbackGate) -> AsyncStream<Data> {
+            AsyncStream(unfolding: {
+                if self.given.wrappingAdd(1, ordering: .relaxed).newValue == 1 { return Data(count: 64 << 10) }
+                asked.open()
+                await end.opened()
                 return nil
             })
         }
@@ -105,7 +113,6 @@ struct HangUpTests {
         var status: Int { self == .success ? 200 : self == .empty ? 204 : 413 }
         var text: String { self == .empty ? "" : "no" }
 
-        /// The source is asked for its second piece long before the first of these steps is over.
         var steps: [ServerStep] {
             let moment = ServerStep.pause(.milliseconds(30))
             let length = "Content-Length: 2\r\n"
@@ -135,18 +142,19 @@ struct HangUpTests {
     func answeredWhileWaiting(_ answer: EarlyAnswer) async throws {
         let never = LoopbackGate()
         defer { never.open() }
-        let options = ServerOptions(onHead: { $0.path == "/bad" ? .raw(answer.steps) : nil })
-        let bench = try Bench(options: options) { _ in [.close] }
         for delivery in deliveries {
+            let waits = LoopbackGate()
+            let options = ServerOptions(onHead: { $0.path == "/bad" ? .raw([.gate(waits)] + answer.steps) : nil })
+            let bench = try Bench(options: options) { _ in [.close] }
             let source = Source()
-            let body = RequestBody.stream(source.stream(1, then: never), length: nil)
+            let body = RequestBody.stream(source.stream(asked: waits, end: never), length: nil)
             let outcome = try await bench.bad(.post, body: body, as: delivery)
             #expect(outcome.status == answer.status, "\(outcome)")
             #expect(outcome.text == answer.text)
             #expect(outcome.failure == nil)
             #expect(source.pieces == 2)
+            try await bench.expectRecovery()
         }
-        try await bench.expectRecovery()
     }
 
     @Test("never, but answers before it has read an upload, gets all of the upload")
