@@ -236,7 +236,7 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
           SET(easy, CURLOPT_PIPEWAIT, request->wait_for_multiplexing && !alone ? 1L : 0L, r) &&
           SET(easy, CURLOPT_FRESH_CONNECT, request->fresh_connection || alone ? 1L : 0L, r) &&
           SET(easy, CURLOPT_FORBID_REUSE, alone ? 1L : 0L, r) &&
-          SET(easy, CURLOPT_SSL_SESSIONID_CACHE, request->fresh_connection ? 0L : 1L, r) &&
+          SET(easy, CURLOPT_SSL_SESSIONID_CACHE, request->full_handshake ? 0L : 1L, r) &&
           SET(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, request->continue_wait_ms, r) &&
           SET(easy, CURLOPT_LOW_SPEED_LIMIT, request->minimum_rate, r) &&
           SET(easy, CURLOPT_LOW_SPEED_TIME, request->minimum_rate_s, r) && SET(easy, CURLOPT_SSLVERSION, tls, r))) {

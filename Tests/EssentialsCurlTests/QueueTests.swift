@@ -13,6 +13,14 @@ struct QueueTests {
         return try CurlTransport(configuration: configuration)
     }
 
+    /// A server that answers when the gate is open.
+    private func server(behind gate: LoopbackGate) throws -> LoopbackServer {
+        try LoopbackServer { _ in
+            gate.wait(timeout: .seconds(60))
+            return .response(body: "ok")
+        }
+    }
+
     /// Waits until so many requests wait.
     private func waitUntil(_ transport: CurlTransport, waiting count: Int) async throws {
         for _ in 0..<2_000 {
@@ -41,10 +49,7 @@ struct QueueTests {
     @Test("says how many wait and for how long, and each answer says how long it did")
     func load() async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.wait(timeout: .seconds(60))
-            return .response(body: "ok")
-        }
+        let server = try server(behind: gate)
         let transport = try transport(perOrigin: 1)
         async let first = transport.send(request(server))
         async let second = transport.send(request(server))
@@ -63,10 +68,7 @@ struct QueueTests {
     @Test("refuses what would make it too long, with its length")
     func full() async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.wait(timeout: .seconds(60))
-            return .response(body: "ok")
-        }
+        let server = try server(behind: gate)
         let transport = try transport(perOrigin: 1, queue: 2)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<3 { group.addTask { _ = try await transport.send(request(server)) } }
@@ -85,10 +87,7 @@ struct QueueTests {
     @Test("lets go of those who are cancelled in it, and they are never sent")
     func cancelled() async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.wait(timeout: .seconds(60))
-            return .response(body: "ok")
-        }
+        let server = try server(behind: gate)
         let transport = try transport(perOrigin: 1)
         async let first = transport.send(request(server))
         let second = Task { await failure { try await transport.send(request(server)) } }
@@ -109,10 +108,7 @@ struct QueueTests {
         arguments: [(Duration.milliseconds(80), nil), (nil, Duration.milliseconds(80))] as [(Duration?, Duration?)])
     func overdue(queueTimeout: Duration?, totalTimeout: Duration?) async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.wait(timeout: .seconds(60))
-            return .response(body: "ok")
-        }
+        let server = try server(behind: gate)
         let transport = try transport(perOrigin: 1)
         async let first = transport.send(request(server))
         while await transport.load.inFlight == 0 { await Task.yield() }
@@ -131,10 +127,7 @@ struct QueueTests {
     @Test("keeps no other origin waiting")
     func origins() async throws {
         let gate = LoopbackGate()
-        let slow = try LoopbackServer { _ in
-            gate.wait(timeout: .seconds(60))
-            return .response(body: "slow")
-        }
+        let slow = try server(behind: gate)
         let quick = try LoopbackServer { _ in .response(body: "quick") }
         let transport = try transport(perOrigin: 1)
         async let first = transport.send(request(slow))
@@ -149,10 +142,7 @@ struct QueueTests {
     @Test("is emptied by a shutdown; one with grace first lets everybody finish", arguments: [false, true])
     func shutdown(hasGrace: Bool) async throws {
         let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            gate.wait(timeout: .seconds(60))
-            return .response(body: "ok")
-        }
+        let server = try server(behind: gate)
         let transport = try transport(perOrigin: 1)
         let sent = (0..<3).map { _ in
             Task { () -> RequestFailure.Reason? in

@@ -56,19 +56,104 @@ struct ReadmeTests {
         #expect(server.requests.filter { $0.method == "POST" }.map(\.bodyText) == [#"{"name":"Ada"}"#])
     }
 
+    private protocol Checkout: Sendable { func run() -> String }
+
+    private struct PaidCheckout: Checkout {
+        let cart: any CartService
+        func run() -> String { cart.items.joined(separator: "+") }
+    }
+
+    private protocol CartService: Sendable { var items: [String] { get } }
+
+    private struct Cart: CartService {
+        let items: [String]
+        init(_ items: [String]) { self.items = items }
+    }
+
+    @Test("shows a scope that works")
+    func scope() async throws {
+        let items = ["tea", "milk"]
+        let locator = ServiceLocator(name: "app")
+
+        // README begins
+        let receipt = try await locator.withScope("checkout") { scope in
+            try scope.register(Cart(items), as: (any CartService).self)
+            try scope.registerLazy((any Checkout).self) { try PaidCheckout(cart: $0.resolve((any CartService).self)) }
+            return try scope.resolve((any Checkout).self).run()
+        }
+        let failures = await locator.validate()  // builds everything once, and returns all that is wrong
+        print(locator.graph().mermaid)  // what is registered where, and what was built from what
+        // README ends
+
+        #expect(receipt == "tea+milk")
+        #expect(failures.isEmpty)
+    }
+
+    @Test("shows streams that work")
+    func streams() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let (source, destination) = (directory + "/1.mp4", directory + "/2.mp4")
+        try Data("film".utf8).write(to: URL(filePath: source))
+        let server = try LoopbackServer { request in
+            switch (request.method, request.path) {
+            case ("GET", "/moved"): .response(status: 302, headers: [("Location", "/events")])
+            case ("GET", "/events"): .response(body: "data: one\n\ndata: two\n\n")
+            default: .response(body: "film")
+            }
+        }
+        let transport = try CurlTransport()
+        var request = TransportRequest(.get, try RequestURL(server.url + "/moved"))
+        let film = TransportRequest(.get, try RequestURL(server.url + "/film"))
+        var upload = TransportRequest(.put, try RequestURL(server.url + "/film"))
+        var (shown, resumable): ([String], DownloadOptions) = ([], DownloadOptions())
+        func show(_ text: String) { shown.append(text) }
+        resumable.resumes = true
+
+        // README begins
+        request.options.delivery = .streamed
+        let redirected = try await RedirectStage().send(request, policy: .limit(3), through: transport)
+        for try await event in redirected.response.body.serverSentEvents() { show(event.data) }
+
+        upload.body = try .file(source)  // read while it is sent, and again after a dead connection
+        let stored = try await transport.send(upload)
+        let file = try await transport.download(film, to: destination, options: resumable)
+        // README ends
+
+        #expect(shown == ["one", "two"])
+        #expect(stored.status == 200)
+        #expect(server.requests.first { $0.method == "PUT" }?.bodyText == "film")
+        #expect(file.bytes == 4)
+        #expect(try Data(contentsOf: URL(filePath: destination)) == Data("film".utf8))
+    }
+
     @Test("shows exactly the code that is tested here, and stays short")
     func sameText() throws {
-        let source = try lines(of: #filePath)
-        let begin = try #require(source.firstIndex { $0.hasSuffix("// README begins") })
-        let end = try #require(source.firstIndex { $0.hasSuffix("// README ends") })
-        let tested = source[(begin + 1)..<end].map { $0.dropFirst(8) }
+        let tested = try blocks(of: #filePath, after: { $0.hasSuffix("// README begins") }) {
+            $0.hasSuffix("// README ends")
+        }
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let readme = try lines(of: root.appending(path: "README.md").path)
-        let fence = try #require(readme.firstIndex { $0 == "```swift" })
-        let shown = readme[(fence + 1)...].prefix { $0 != "```" }
-        #expect(Array(shown) == Array(tested))
-        #expect(readme.count < 150)
+        let path = root.appending(path: "README.md").path
+        let shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
+        #expect(shown.count == 3)
+        #expect(shown == tested.map { block in block.map { $0.dropFirst(8) } })
+        #expect(try lines(of: path).count < 150)
+    }
+
+    /// The lines between each line that begins a block and the next that ends one.
+    private func blocks(
+        of path: String, after isBegin: (Substring) -> Bool, until isEnd: (Substring) -> Bool
+    ) throws -> [[Substring]] {
+        var rest = try lines(of: path)[...]
+        var blocks: [[Substring]] = []
+        while let begin = rest.firstIndex(where: isBegin) {
+            let block = rest[(begin + 1)...].prefix { !isEnd($0) }
+            blocks.append(Array(block))
+            rest = rest[block.endIndex...]
+        }
+        return blocks
     }
 
     private func lines(of path: String) throws -> [Substring] {

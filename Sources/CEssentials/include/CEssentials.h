@@ -233,6 +233,7 @@ typedef struct ce_request {
     bool decompress;
     bool streaming;
     bool fresh_connection;
+    bool full_handshake; // no TLS session is resumed
     bool expects_http2; // the origin has spoken it before
 } ce_request;
 

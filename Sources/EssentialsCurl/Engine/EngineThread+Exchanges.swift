@@ -64,7 +64,7 @@ extension EngineThread {
             waitsForMultiplexing: shouldWaitForSharing(exchange),
             expectsHTTP2: !exchange.triedFreshConnection && version != .http1
                 && admission.sharing(lane: exchange.lane) == .shares,
-            freshConnection: exchange.triedFreshConnection
+            freshConnection: exchange.triedFreshConnection, fullHandshake: exchange.needsFullHandshake
         ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
         if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
         ce_transfer_set_owner(transfer, Unmanaged.passUnretained(exchange).toOpaque())
@@ -110,6 +110,8 @@ extension EngineThread {
             if shouldTryFreshConnection(exchange, transfer, failure) {
                 giveBack(exchange)
                 exchange.triedFreshConnection = true
+                // A newer libcurl may store a session without the evidence that was attached to it.
+                exchange.needsFullHandshake = failure.reason == .trustEvidence
                 return start(exchange, now: ce_now_ms())
             }
             if shouldSendStreamAgain(exchange, transfer, code) { return sendStreamAgain(exchange) }
@@ -127,7 +129,6 @@ extension EngineThread {
         _ exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
     ) -> Bool {
         guard !exchange.triedFreshConnection, ce_transfer_send_count(transfer) == 0 else { return false }
-        // A newer libcurl may store a session without the evidence that was attached to it.
         if failure.reason == .trustEvidence { return true }
         if ce_transfer_refusal(transfer) == CE_REFUSED_STALE { return true }
         // libcurl hands a kept HTTP/1.1 connection to a request that insists on HTTP/2.

@@ -76,7 +76,7 @@ final class EngineThread: @unchecked Sendable {
             endOverdue()
             startWaiting()
             resumeFinished()
-            if isStopping && active.isEmpty { break }
+            if isStopping && active.isEmpty && admission.waiting == 0 { break }
             let canSleep = engine.prepareToSleep()
             // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.
             turnsWithoutWaiting += 1

@@ -35,6 +35,8 @@ final class Exchange: @unchecked Sendable {
     var askedForUpload = false
     var isFinished = false
     var triedFreshConnection = false
+    /// A resumed TLS session lacked what the pins are judged by.
+    var needsFullHandshake = false
 
     init(prepared: PreparedRequest, upload: UploadPump?, body: BodyPipe?) {
         self.prepared = prepared

@@ -85,7 +85,7 @@ final class PreparedRequest: Sendable {
 
     /// Lends the request to libcurl's side. The pointers in it are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, expectsHTTP2: Bool, freshConnection: Bool,
+        waitsForMultiplexing: Bool, expectsHTTP2: Bool, freshConnection: Bool, fullHandshake: Bool,
         _ body: (inout ce_request) -> Result
     ) -> Result {
         texts.withUnsafeBytes { texts in
@@ -109,6 +109,7 @@ final class PreparedRequest: Sendable {
                 request.wait_for_multiplexing = waitsForMultiplexing
                 request.expects_http2 = expectsHTTP2
                 request.fresh_connection = freshConnection
+                request.full_handshake = fullHandshake
                 return body(&request)
             }
         }
