@@ -1,17 +1,11 @@
-// The two gates of a trust policy.
-//
-// Gate 1 runs inside the handshake, as OpenSSL's certificate verification: a wrong server gets no client certificate and
-// no byte of a request. Gate 2 runs before a request's first byte: pooled connections, resumed sessions and further
-// HTTP/2 streams never see gate 1, so the evidence that gate 1 left on the session is judged again for this request.
+// The first gate of a trust policy: it runs inside the handshake, as OpenSSL's certificate verification, so that a wrong
+// server gets no client certificate and no byte of a request. It leaves evidence on the session for the second one, in
+// ce_request_gate.c.
 #include "internal.h"
 
-#include <errno.h>
-#include <openssl/err.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
 
 static pthread_once_t indexes_once = PTHREAD_ONCE_INIT;
 static int evidence_index = -1;   // in SSL_SESSION
@@ -70,17 +64,31 @@ static bool attach_evidence(SSL *ssl, const ce_connection *connection) {
     return true;
 }
 
+const ce_evidence *ce_evidence_of(const SSL *ssl) {
+    SSL_SESSION *session = SSL_get_session(ssl);
+    return session && evidence_index >= 0 ? SSL_SESSION_get_ex_data(session, evidence_index) : NULL;
+}
+
+ce_connection *ce_connection_of(const SSL *ssl) {
+    return connection_index >= 0 ? SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), connection_index) : NULL;
+}
+
 // MARK: Connections
 
-ce_connection *ce_connection_create(ce_trust *trust, const char *host, bool host_is_address) {
+ce_connection *ce_connection_create(const ce_peer *peer) {
     ce_connection *connection = calloc(1, sizeof *connection);
     if (!connection) return NULL;
     atomic_init(&connection->references, 1);
-    ce_trust_retain(trust);
-    connection->trust = trust;
-    ce_copy_text(connection->host, CE_HOST_SIZE, host);
-    connection->host_is_address = host_is_address;
+    ce_trust_retain(peer->trust);
+    connection->trust = peer->trust;
+    connection->rule = peer->rule;
+    ce_copy_text(connection->host, CE_HOST_SIZE, peer->host);
+    connection->host_is_address = peer->host_is_address;
     return connection;
+}
+
+static ce_peer peer_of(const ce_connection *connection) {
+    return (ce_peer){connection->trust, connection->rule, connection->host, connection->host_is_address};
 }
 
 void ce_connection_retain(ce_connection *connection) {
@@ -125,9 +133,9 @@ static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_
     return X509_VERIFY_PARAM_set1_host(param, host, 0) == 1;
 }
 
-int ce_verify(X509_STORE_CTX *context, const ce_trust *trust, const char *host, bool host_is_address, ce_report *report) {
+int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report) {
     report->chain_count = 0;
-    if (!expect_host(context, host, host_is_address)) {
+    if (!expect_host(context, peer->host, peer->host_is_address)) {
         return refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_UNSPECIFIED, "the host name could not be set");
     }
     bool valid = X509_verify_cert(context) == 1;
@@ -138,7 +146,9 @@ int ce_verify(X509_STORE_CTX *context, const ce_trust *trust, const char *host, 
     if (!valid || error != X509_V_OK) {
         report->depth = X509_STORE_CTX_get_error_depth(context);
         if (error == X509_V_OK) error = X509_V_ERR_UNSPECIFIED;
-        ce_verdict verdict = is_host_error(error) ? CE_VERDICT_HOST : CE_VERDICT_CHAIN;
+        ce_verdict verdict = is_host_error(error)               ? CE_VERDICT_HOST
+                             : error == X509_V_ERR_CERT_REVOKED ? CE_VERDICT_REVOKED
+                                                                : CE_VERDICT_CHAIN;
         return refuse(context, report, verdict, error, X509_verify_cert_error_string(error));
     }
     if (report->chain_count != (unsigned)sk_X509_num(chain)) {
@@ -146,10 +156,14 @@ int ce_verify(X509_STORE_CTX *context, const ce_trust *trust, const char *host, 
     }
     ce_digests digests[CE_CHAIN_MAXIMUM];
     for (unsigned i = 0; i < report->chain_count; i++) digests[i] = report->chain[i].digests;
-    if (!ce_pins_match(trust, digests, report->chain_count)) {
-        return refuse(context, report, CE_VERDICT_PINS, X509_V_ERR_APPLICATION_VERIFICATION,
-                      "no pin matches the verified chain");
+    ce_pin_outcome outcome = ce_pins_judge(peer->trust, peer->rule, digests, report->chain_count);
+    if (outcome == CE_PINS_MISSED) {
+        return refuse(context, report, CE_VERDICT_PINS, X509_V_ERR_APPLICATION_VERIFICATION, CE_NO_PIN_MATCHES);
     }
+    if (outcome == CE_PINS_EXPIRED) {
+        return refuse(context, report, CE_VERDICT_RULE_EXPIRED, X509_V_ERR_APPLICATION_VERIFICATION, CE_PINS_HAVE_EXPIRED);
+    }
+    report->missed_pins = outcome == CE_PINS_REPORTED;
     report->verdict = CE_VERDICT_TRUSTED;
     return 1;
 }
@@ -164,16 +178,24 @@ static int handshake_gate(X509_STORE_CTX *context, void *user) {
     if (!ssl || !expected) {
         return refuse(context, report, CE_VERDICT_PEER, X509_V_ERR_APPLICATION_VERIFICATION, sni ? sni : "");
     }
-    if (!ce_verify(context, connection->trust, connection->host, connection->host_is_address, report)) return 0;
+    ce_peer peer = peer_of(connection);
+    if (!ce_verify(context, &peer, report)) return 0;
     if (!attach_evidence(ssl, connection)) {
         return refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_OUT_OF_MEM, "out of memory");
     }
     return 1;
 }
 
+// Runs when the server has shown all that it has, before the client shows anything. A resumed session was judged when it
+// was made.
+static int status_gate(SSL *ssl, void *user) {
+    ce_connection *connection = user;
+    return SSL_session_reused(ssl) || ce_staple_is_good(ssl, connection->trust, &connection->report);
+}
+
 static void note_alert(const SSL *ssl, int where, int value) {
     if (where != SSL_CB_READ_ALERT || (value & 0xff) != SSL_AD_CLOSE_NOTIFY) return;
-    ce_connection *connection = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), connection_index);
+    ce_connection *connection = ce_connection_of(ssl);
     if (connection) connection->was_closed = true;
 }
 
@@ -184,155 +206,100 @@ static bool use_identity(SSL_CTX *ssl, const ce_trust *trust) {
     return SSL_CTX_use_PrivateKey(ssl, trust->identity_key) == 1;
 }
 
-CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
-    (void)easy;
-    ce_transfer *transfer = user;
-    ce_trust *trust = transfer->multi->trust;
-    SSL_CTX *ssl = ssl_context;
+// Takes over the caller's reference to `connection`, also when it fails.
+static bool install(SSL_CTX *ssl, ce_connection *connection) {
+    ce_trust *trust = connection->trust;
     pthread_once(&indexes_once, make_indexes);
-    if (evidence_index < 0 || connection_index < 0) return CURLE_OUT_OF_MEMORY;
-    ce_connection *connection = ce_connection_create(trust, transfer->host, transfer->host_is_address);
-    if (!connection) return CURLE_OUT_OF_MEMORY;
-    if (SSL_CTX_set_ex_data(ssl, connection_index, connection) != 1) {
+    ce_connection *previous = connection_index < 0 ? NULL : SSL_CTX_get_ex_data(ssl, connection_index);
+    if (evidence_index < 0 || connection_index < 0 || SSL_CTX_set_ex_data(ssl, connection_index, connection) != 1) {
         ce_connection_release(connection);
-        return CURLE_OUT_OF_MEMORY;
+        return false;
     }
-    ce_connection_retain(connection);
-    ce_connection_release(transfer->connection);
-    transfer->connection = connection;
-    if (SSL_CTX_set1_verify_cert_store(ssl, trust->store) != 1) return CURLE_SSL_CERTPROBLEM;
-    if (SSL_CTX_set_min_proto_version(ssl, trust->minimum_tls) != 1) return CURLE_SSL_CERTPROBLEM;
-    if (!use_identity(ssl, trust)) return CURLE_SSL_CERTPROBLEM;
+    ce_connection_release(previous);
+    if (SSL_CTX_set1_verify_cert_store(ssl, trust->store) != 1) return false;
+    if (SSL_CTX_set_min_proto_version(ssl, trust->minimum_tls) != 1) return false;
+    if (!use_identity(ssl, trust)) return false;
+    if (trust->staple != CE_STAPLE_IGNORED) {
+        SSL_CTX_set_tlsext_status_type(ssl, TLSEXT_STATUSTYPE_ocsp);
+        SSL_CTX_set_tlsext_status_cb(ssl, status_gate);
+        SSL_CTX_set_tlsext_status_arg(ssl, connection);
+    }
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(ssl, handshake_gate, connection);
     SSL_CTX_set_info_callback(ssl, note_alert);
-    return CURLE_OK;
+    return true;
 }
 
-// MARK: Gate 2
-
-static int stop(ce_transfer *transfer, ce_refusal refusal) {
-    if (transfer->refusal == CE_REFUSED_NOT) transfer->refusal = refusal;
-    return CURL_PREREQFUNC_ABORT;
-}
-
-static int distrust(ce_transfer *transfer, ce_verdict verdict, const char *text) {
-    transfer->verdict = verdict;
-    if (!transfer->report) transfer->report = calloc(1, sizeof *transfer->report);
-    if (transfer->report) {
-        transfer->report->verdict = verdict;
-        ce_copy_text(transfer->report->text, CE_TEXT_SIZE, text);
-    }
-    return stop(transfer, CE_REFUSED_TRUST);
-}
-
-static int distrust_pins(ce_transfer *transfer, const ce_evidence *evidence) {
-    int result = distrust(transfer, CE_VERDICT_PINS, "no pin matches the verified chain");
-    if (!transfer->report) return result;
-    transfer->report->chain_count = evidence->chain_count;
-    for (unsigned i = 0; i < evidence->chain_count; i++) transfer->report->chain[i].digests = evidence->chain[i];
-    return result;
-}
-
-static int judge_session(ce_transfer *transfer, SSL *ssl) {
-    const ce_trust *trust = transfer->multi->trust;
-    SSL_SESSION *session = SSL_get_session(ssl);
-    const ce_evidence *evidence =
-        session && evidence_index >= 0 ? SSL_SESSION_get_ex_data(session, evidence_index) : NULL;
-    if (!evidence) return distrust(transfer, CE_VERDICT_EVIDENCE, "the session carries no proof of its peer");
-    if (evidence->trust_identity != trust->identity) {
-        return distrust(transfer, CE_VERDICT_OTHER_TRUST, "the session was made under another policy");
-    }
-    if (strcmp(evidence->host, transfer->host) != 0) {
-        return distrust(transfer, CE_VERDICT_PEER, "the session was made for another host");
-    }
-    if (SSL_version(ssl) < trust->minimum_tls) {
-        return distrust(transfer, CE_VERDICT_TLS_TOO_OLD, SSL_get_version(ssl));
-    }
-    if (evidence->not_after < (int64_t)time(NULL)) {
-        return distrust(transfer, CE_VERDICT_EXPIRED, "a certificate of the session's chain has expired");
-    }
-    if (!ce_pins_match(trust, evidence->chain, evidence->chain_count)) return distrust_pins(transfer, evidence);
-    transfer->verdict = CE_VERDICT_TRUSTED;
-    return CURL_PREREQFUNC_OK;
-}
-
-static void hold_carrier(ce_transfer *transfer, SSL *ssl) {
-    ce_connection *connection = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), connection_index);
-    if (connection) ce_connection_retain(connection);
-    ce_connection_release(transfer->carrier);
-    transfer->carrier = connection;
-}
-
-static bool negotiated_http2(const SSL *ssl) {
-    const unsigned char *protocol = NULL;
-    unsigned size = 0;
-    SSL_get0_alpn_selected(ssl, &protocol, &size);
-    return size == 2 && memcmp(protocol, "h2", 2) == 0;
-}
-
-// Whether a kept connection's TLS layer holds application data, or its end; tickets and the like are read away.
-static bool holds_plaintext(SSL *ssl) {
-    char byte;
-    ERR_clear_error();
-    int count = SSL_peek(ssl, &byte, 1);
-    bool is_empty = count <= 0 && SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ;
-    ERR_clear_error();
-    return !is_empty;
-}
-
-// A server that sends more than was asked for would have it taken for the answer to the next request on the connection
-// (response splitting); one that has closed it would have that request sent for nothing.
-static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
-    if (transfer->speaks_http2 || transfer->multi->loop->settings.unix_socket) return false;
-    if (!ce_transfer_on_kept_connection(transfer)) {
-        ce_route_learn(transfer, route);
-        return false;
-    }
-    if (ssl && SSL_has_pending(ssl)) return true;
-    int fd = ce_route_find(transfer->multi->loop, route);
-    if (fd < 0) return true;
-    char byte;
-    ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
-    return count <= 0 || !ssl || holds_plaintext(ssl);
-}
-
-int ce_request_gate(void *user, char *remote, char *local, int remote_port, int local_port) {
-    ce_route route = {remote ? remote : "", local ? local : "", remote_port, local_port};
+CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
+    (void)easy;
     ce_transfer *transfer = user;
-    transfer->last_activity_ms = transfer->multi->loop->now_ms;
-    // libcurl sends again, whatever the method, when a reused connection turns out dead. The server may have acted on
-    // the first sending, so only an idempotent request goes out a second time, and nothing a third (RFC 9110, 9.2.2).
-    if (transfer->send_count > (transfer->idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);
-    // Nor does one that was answered already, or whose streamed body has begun: the beginning cannot be had again.
-    bool is_used_up = transfer->upload.data || transfer->upload_ended;
-    if (transfer->send_count && (transfer->head_done || is_used_up)) return stop(transfer, CE_REFUSED_RESEND);
-    struct curl_tlssessioninfo *info = NULL;
-    SSL *ssl = NULL;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&
-        info->backend == CURLSSLBACKEND_OPENSSL) {
-        ssl = info->internals;
+    ce_multi *multi = transfer->multi;
+    // libcurl calls this for the proxy's TLS as well, with nothing to tell it by but the option that marks it.
+    bool is_proxy = transfer->proxy_is_secure && (SSL_CTX_get_options(ssl_context) & CE_PROXY_MARK);
+    SSL_CTX_clear_options(ssl_context, CE_PROXY_MARK);
+    if (is_proxy && !multi->proxy_trust) return CURLE_SSL_CERTPROBLEM;
+    ce_peer peer = {multi->trust, transfer->rule, transfer->host, transfer->host_is_address};
+    if (is_proxy) {
+        peer = (ce_peer){multi->proxy_trust, transfer->proxy_rule, transfer->proxy_host, transfer->proxy_is_address};
     }
-    transfer->speaks_http2 = ssl && transfer->secure ? negotiated_http2(ssl) : transfer->http_version == CE_HTTP_2;
-    if (transfer->secure) {
-        if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
-        int result = judge_session(transfer, ssl);
-        if (result != CURL_PREREQFUNC_OK) return result;
-        ce_copy_text(transfer->tls_version, sizeof transfer->tls_version, SSL_get_version(ssl));
-        ce_copy_text(transfer->cipher, sizeof transfer->cipher, SSL_get_cipher_name(ssl));
-        if (transfer->http_version == CE_HTTP_2 && !transfer->speaks_http2) return stop(transfer, CE_REFUSED_NOT_HTTP2);
-        hold_carrier(transfer, ssl);
-    } else if (transfer->multi->trust->pin_count) {
-        return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
+    ce_connection *connection = ce_connection_create(&peer);
+    if (!connection) return CURLE_OUT_OF_MEMORY;
+    connection->is_proxy = is_proxy;
+    ce_connection_retain(connection);
+    ce_connection_release(transfer->connection);
+    transfer->connection = connection;
+    return install(ssl_context, connection) ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
+}
+
+bool ce_trust_install(ce_trust *trust, size_t rule, const char *host, bool host_is_address, void *ssl_context) {
+    ce_peer peer = {trust, rule, host, host_is_address};
+    ce_connection *connection = ce_connection_create(&peer);
+    return connection && install(ssl_context, connection);
+}
+
+const ce_report *ce_trust_installed_report(void *ssl_context) {
+    if (connection_index < 0) return NULL;
+    ce_connection *connection = SSL_CTX_get_ex_data(ssl_context, connection_index);
+    return connection ? &connection->report : NULL;
+}
+
+// MARK: Chains without a connection
+
+// What Debian's OpenSSL asks of a handshake: keys and digests of 112 bits of security.
+enum { SECURITY_LEVEL = 2 };
+
+static STACK_OF(X509) *read_chain(const uint8_t *const *certificates, const size_t *sizes, size_t count) {
+    STACK_OF(X509) *chain = sk_X509_new_null();
+    for (size_t i = 0; chain && i < count; i++) {
+        const unsigned char *der = certificates[i];
+        X509 *certificate = sizes[i] <= INT32_MAX ? d2i_X509(NULL, &der, (long)sizes[i]) : NULL;
+        // Bytes after the certificate are nothing that anybody signed.
+        bool is_whole = certificate && der == certificates[i] + sizes[i];
+        if (is_whole && sk_X509_push(chain, certificate)) continue;
+        X509_free(certificate);
+        sk_X509_pop_free(chain, X509_free);
+        return NULL;
     }
-    // libcurl's own second sending has found out already that its connection is new.
-    if (is_stale(transfer, transfer->secure ? ssl : NULL, &route) && !transfer->send_count) {
-        return stop(transfer, CE_REFUSED_STALE);
+    return chain;
+}
+
+bool ce_trust_evaluate(
+    ce_trust *trust, size_t rule, const char *host, bool host_is_address, const uint8_t *const *certificates,
+    const size_t *sizes, size_t count, ce_report *report) {
+    ce_peer peer = {trust, rule, host, host_is_address};
+    STACK_OF(X509) *chain = read_chain(certificates, sizes, count);
+    X509_STORE_CTX *context = chain && count ? X509_STORE_CTX_new() : NULL;
+    bool is_trusted = false;
+    report->verdict = CE_VERDICT_INTERNAL;
+    report->chain_count = 0;
+    ce_copy_text(report->text, CE_TEXT_SIZE, "a certificate could not be read");
+    if (context && X509_STORE_CTX_init(context, trust->store, sk_X509_value(chain, 0), chain) == 1 &&
+        X509_STORE_CTX_set_default(context, "ssl_server") == 1) {
+        X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(context), SECURITY_LEVEL);
+        is_trusted = ce_verify(context, &peer, report) == 1;
     }
-    if (!ce_transfer_may_serve(transfer)) return stop(transfer, CE_REFUSED_STALE);
-    transfer->send_count++;
-    transfer->lent_offset = 0;
-    return CURL_PREREQFUNC_OK;
+    X509_STORE_CTX_free(context);
+    sk_X509_pop_free(chain, X509_free);
+    return is_trusted;
 }

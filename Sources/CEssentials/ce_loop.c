@@ -333,7 +333,7 @@ static bool configure_multi(ce_multi *multi) {
            curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, settings->connection_cache) == CURLM_OK;
 }
 
-ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, ce_multi *sibling) {
+ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, ce_trust *proxy_trust, ce_multi *sibling) {
     ce_multi *multi = calloc(1, sizeof *multi);
     if (!multi) return NULL;
     multi->loop = loop;
@@ -349,6 +349,8 @@ ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, ce_multi *sibling) {
     }
     ce_trust_retain(trust);
     multi->trust = trust;
+    if (proxy_trust) ce_trust_retain(proxy_trust);
+    multi->proxy_trust = proxy_trust;
     multi->next = loop->multis;
     loop->multis = multi;
     return multi;
@@ -365,6 +367,7 @@ void ce_multi_destroy(ce_multi *multi) {
     curl_multi_cleanup(multi->curl); // closes pooled connections, which still use the share
     release_share(multi->share);
     ce_trust_release(multi->trust);
+    ce_trust_release(multi->proxy_trust);
     free(multi);
 }
 

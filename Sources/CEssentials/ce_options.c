@@ -35,6 +35,10 @@ static bool set_trust_options(CURL *easy, ce_transfer *transfer, refused *r) {
     // The policy's own store replaces libcurl's anchors, so libcurl loads none; its own checks stay on beside ours.
     return SET(easy, CURLOPT_SSL_VERIFYPEER, 1L, r) && SET(easy, CURLOPT_SSL_VERIFYHOST, 2L, r) &&
            SET(easy, CURLOPT_CAINFO, NULL, r) && SET(easy, CURLOPT_CAPATH, NULL, r) &&
+           SET(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1L, r) && SET(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2L, r) &&
+           SET(easy, CURLOPT_PROXY_CAINFO, NULL, r) && SET(easy, CURLOPT_PROXY_CAPATH, NULL, r) &&
+           // By what the handshake gate knows a proxy: see CE_PROXY_MARK.
+           SET(easy, CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_ALLOW_BEAST, r) &&
            SET(easy, CURLOPT_SSL_CTX_FUNCTION, ce_install_handshake_gate, r) &&
            SET(easy, CURLOPT_SSL_CTX_DATA, transfer, r) && SET(easy, CURLOPT_PREREQFUNCTION, ce_request_gate, r) &&
            SET(easy, CURLOPT_PREREQDATA, transfer, r);

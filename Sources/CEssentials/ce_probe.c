@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 typedef struct probe {
-    const ce_trust *trust;
-    const char *host;
-    bool host_is_address;
+    ce_peer peer;
     ce_report *report;
 } probe;
 
@@ -21,7 +19,7 @@ typedef struct probe {
 static int look(X509_STORE_CTX *context, void *user) {
     probe *p = user;
     STACK_OF(X509) *presented = X509_STORE_CTX_get0_untrusted(context);
-    ce_verify(context, p->trust, p->host, p->host_is_address, p->report);
+    ce_verify(context, &p->peer, p->report);
     // An unaccepted chain may have been cut short by verification, so what the server presented is listed instead.
     if (p->report->verdict != CE_VERDICT_TRUSTED && presented) {
         p->report->chain_count = 0;
@@ -81,8 +79,8 @@ static ce_probe_result run(probe *p, int fd, int64_t deadline) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(context, look, p);
     ce_probe_result result = CE_PROBE_MEMORY;
-    SSL *ssl = SSL_CTX_set1_verify_cert_store(context, p->trust->store) == 1 ? SSL_new(context) : NULL;
-    if (ssl && SSL_set_fd(ssl, fd) == 1 && (p->host_is_address || SSL_set_tlsext_host_name(ssl, p->host) == 1)) {
+    SSL *ssl = SSL_CTX_set1_verify_cert_store(context, p->peer.trust->store) == 1 ? SSL_new(context) : NULL;
+    if (ssl && SSL_set_fd(ssl, fd) == 1 && (p->peer.host_is_address || SSL_set_tlsext_host_name(ssl, p->peer.host) == 1)) {
         result = handshake(ssl, fd, deadline);
         // A server that insists on a client certificate hangs up after it showed its own: that is what was asked for.
         if (result == CE_PROBE_TLS && p->report->chain_count) result = CE_PROBE_OK;
@@ -94,12 +92,13 @@ static ce_probe_result run(probe *p, int fd, int64_t deadline) {
 }
 
 ce_probe_result ce_probe(
-    const char *host, const char *address, uint16_t port, const ce_trust *trust, int timeout_ms, ce_report *report) {
+    const char *host, const char *address, uint16_t port, ce_trust *trust, size_t rule, int timeout_ms,
+    ce_report *report) {
     memset(report, 0, sizeof *report);
     int64_t deadline = ce_now_ms() + timeout_ms;
     struct in6_addr ignored;
-    probe p = {.trust = trust, .host = host, .report = report};
-    p.host_is_address = inet_pton(AF_INET, host, &ignored) == 1 || inet_pton(AF_INET6, host, &ignored) == 1;
+    probe p = {.peer = {trust, rule, host, false}, .report = report};
+    p.peer.host_is_address = inet_pton(AF_INET, host, &ignored) == 1 || inet_pton(AF_INET6, host, &ignored) == 1;
     int fd = connect_to(address, port, deadline);
     if (fd < 0) {
         bool late = errno == ETIMEDOUT;

@@ -93,6 +93,12 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->http_version = request->http_version;
     ce_copy_text(transfer->host, CE_HOST_SIZE, request->host);
     transfer->host_is_address = request->host_is_address;
+    transfer->rule = request->rule;
+    transfer->proxy_rule = request->proxy_rule;
+    transfer->proxy_is_secure = request->proxy_host != NULL;
+    transfer->proxy_is_address = request->proxy_is_address;
+    ce_copy_text(transfer->proxy_host, CE_HOST_SIZE, request->proxy_host ? request->proxy_host : "");
+    transfer->missed_pins = false;
     transfer->send_count = 0;
     transfer->status = 0;
     transfer->head_done = false;
@@ -187,8 +193,20 @@ ce_verdict ce_transfer_verdict(const ce_transfer *transfer) { return transfer->v
 
 // A refused request reports through the transfer, a refused handshake through its connection.
 const ce_report *ce_transfer_report(const ce_transfer *transfer) {
-    if (transfer->report) return transfer->report;
+    if (transfer->report && !transfer->missed_pins) return transfer->report;
     return transfer->connection ? &transfer->connection->report : NULL;
+}
+
+bool ce_transfer_report_is_of_proxy(const ce_transfer *transfer) {
+    bool is_of_request = transfer->report && !transfer->missed_pins;
+    return !is_of_request && transfer->connection && transfer->connection->is_proxy;
+}
+
+const ce_report *ce_transfer_missed_pins(const ce_transfer *transfer) {
+    if (!transfer->missed_pins) return NULL;
+    // The handshake's report has the certificates' subjects; a resumed session's evidence has their digests.
+    if (transfer->carrier && transfer->carrier->report.chain_count) return &transfer->carrier->report;
+    return transfer->report;
 }
 
 bool ce_transfer_was_cut(const ce_transfer *transfer) {

@@ -6,6 +6,7 @@
 #include <openssl/pem.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static atomic_uint_fast64_t next_identity = 1;
 
@@ -34,6 +35,14 @@ static int no_passphrase(char *buffer, int size, int writing, void *user) {
     return -1;
 }
 
+static int given_passphrase(char *buffer, int size, int writing, void *user) {
+    (void)writing;
+    size_t count = user ? strlen(user) : 0;
+    if (!user || count > (size_t)size) return -1;
+    memcpy(buffer, user, count);
+    return (int)count;
+}
+
 // MARK: Life
 
 void ce_trust_retain(ce_trust *trust) { atomic_fetch_add_explicit(&trust->references, 1, memory_order_relaxed); }
@@ -45,6 +54,7 @@ void ce_trust_release(ce_trust *trust) {
     sk_X509_pop_free(trust->identity_chain, X509_free);
     EVP_PKEY_free(trust->identity_key);
     free(trust->pins);
+    free(trust->rules);
     free(trust);
 }
 
@@ -102,6 +112,33 @@ static bool add_system_anchors(ce_trust *trust, const ce_trust_config *config, c
     return true;
 }
 
+// MARK: Revocation
+
+static bool add_revocation_lists(ce_trust *trust, const ce_trust_config *config, ce_trust_error *error) {
+    trust->staple = config->staple;
+    if (!config->revocation_pem) return true;
+    BIO *bio = config->revocation_pem_size <= INT32_MAX
+                   ? BIO_new_mem_buf(config->revocation_pem, (int)config->revocation_pem_size)
+                   : NULL;
+    int count = 0;
+    bool added = bio != NULL;
+    ERR_clear_error();
+    while (added) {
+        X509_CRL *list = PEM_read_bio_X509_CRL(bio, NULL, no_passphrase, NULL);
+        if (!list) break;
+        added = X509_STORE_add_crl(trust->store, list) == 1;
+        X509_CRL_free(list);
+        count++;
+    }
+    BIO_free(bio);
+    unsigned long last = ERR_peek_last_error();
+    bool at_end = ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
+    if (!added || !at_end || count == 0) return fail(error, CE_TRUST_REVOCATION, "no revocation list in the text");
+    ERR_clear_error();
+    X509_STORE_set_flags(trust->store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+    return true;
+}
+
 // MARK: Client identity
 
 static bool read_identity(ce_trust *trust, const ce_trust_config *config, ce_trust_error *error) {
@@ -114,8 +151,11 @@ static bool read_identity(ce_trust *trust, const ce_trust_config *config, ce_tru
         return fail(error, CE_TRUST_IDENTITY_KEY, "no private key in the text");
     }
     BIO *bio = BIO_new_mem_buf(config->identity_key_pem, (int)config->identity_key_pem_size);
-    if (bio) trust->identity_key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+    if (bio) trust->identity_key = PEM_read_bio_PrivateKey(bio, NULL, given_passphrase, (void *)config->passphrase);
     BIO_free(bio);
+    if (!trust->identity_key && config->passphrase) {
+        return fail(error, CE_TRUST_PASSPHRASE, "the key could not be decrypted");
+    }
     if (!trust->identity_key) return fail(error, CE_TRUST_IDENTITY_KEY, "no private key in the text");
     if (X509_check_private_key(trust->identity_certificate, trust->identity_key) != 1) {
         return fail(error, CE_TRUST_IDENTITY_MISMATCH, "the key does not belong to the certificate");
@@ -124,6 +164,16 @@ static bool read_identity(ce_trust *trust, const ce_trust_config *config, ce_tru
 }
 
 // MARK: Creation
+
+static bool copy_rules(ce_trust *trust, const ce_trust_config *config) {
+    trust->rule_count = config->rule_count;
+    trust->rules = calloc(config->rule_count + 1, sizeof *trust->rules);
+    trust->pins = calloc(config->pin_count + 1, sizeof *trust->pins);
+    if (!trust->rules || !trust->pins) return false;
+    if (config->rule_count) memcpy(trust->rules, config->rules, config->rule_count * sizeof *trust->rules);
+    if (config->pin_count) memcpy(trust->pins, config->pins, config->pin_count * sizeof *trust->pins);
+    return true;
+}
 
 ce_trust *ce_trust_create(const ce_trust_config *config, ce_trust_error *error) {
     *error = (ce_trust_error){.kind = CE_TRUST_OK};
@@ -136,17 +186,14 @@ ce_trust *ce_trust_create(const ce_trust_config *config, ce_trust_error *error) 
     trust->identity = atomic_fetch_add(&next_identity, 1);
     trust->minimum_tls = config->minimum_tls;
     trust->store = X509_STORE_new();
-    trust->pin_count = config->pin_count;
-    if (config->pin_count) trust->pins = malloc(config->pin_count * sizeof *trust->pins);
-    if (!trust->store || (config->pin_count && !trust->pins)) {
+    if (!trust->store || !copy_rules(trust, config)) {
         fail(error, CE_TRUST_OUT_OF_MEMORY, "out of memory");
         ce_trust_release(trust);
         return NULL;
     }
-    if (config->pin_count) memcpy(trust->pins, config->pins, config->pin_count * sizeof *trust->pins);
     X509_STORE_set_flags(trust->store, X509_V_FLAG_TRUSTED_FIRST);
     if (add_system_anchors(trust, config, error) && add_explicit_anchors(trust, config, error) &&
-        read_identity(trust, config, error)) {
+        add_revocation_lists(trust, config, error) && read_identity(trust, config, error)) {
         return trust;
     }
     ce_trust_release(trust);
@@ -188,15 +235,27 @@ bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate) {
     return true;
 }
 
-bool ce_pins_match(const ce_trust *trust, const ce_digests *chain, unsigned count) {
-    for (size_t p = 0; p < trust->pin_count; p++) {
-        const ce_pin *pin = &trust->pins[p];
-        for (unsigned i = 0; i < count; i++) {
-            const uint8_t *digest = pin->kind == CE_PIN_CERTIFICATE ? chain[i].certificate : chain[i].public_key;
-            if (memcmp(digest, pin->digest, CE_DIGEST_SIZE) == 0) return true;
-        }
+static bool holds(const ce_digests *chain, unsigned count, const ce_pin *pin) {
+    unsigned from = pin->scope == CE_PIN_ISSUER ? 1 : 0;
+    unsigned to = pin->scope == CE_PIN_LEAF && count > 1 ? 1 : count;
+    for (unsigned i = from; i < to; i++) {
+        const uint8_t *digest = pin->kind == CE_PIN_CERTIFICATE ? chain[i].certificate : chain[i].public_key;
+        if (memcmp(digest, pin->digest, CE_DIGEST_SIZE) == 0) return true;
     }
-    return trust->pin_count == 0;
+    return false;
+}
+
+ce_pin_outcome ce_pins_judge(const ce_trust *trust, size_t index, const ce_digests *chain, unsigned count) {
+    if (index >= trust->rule_count) return CE_PINS_MISSED;
+    const ce_rule *rule = &trust->rules[index];
+    if (rule->pin_count == 0) return CE_PINS_MET;
+    if (rule->expires != INT64_MAX && rule->expires <= (int64_t)time(NULL)) {
+        return rule->refuses_when_expired ? CE_PINS_EXPIRED : CE_PINS_MET;
+    }
+    for (size_t i = 0; i < rule->pin_count; i++) {
+        if (holds(chain, count, &trust->pins[rule->first_pin + i])) return CE_PINS_MET;
+    }
+    return rule->report_only ? CE_PINS_REPORTED : CE_PINS_MISSED;
 }
 
 int ce_inspect_pem(const char *pem, size_t size, ce_report *report, ce_trust_error *error) {

@@ -17,7 +17,9 @@ struct ce_trust {
     STACK_OF(X509) *identity_chain;
     EVP_PKEY *identity_key;
     ce_pin *pins;
-    size_t pin_count;
+    ce_rule *rules;
+    size_t rule_count;
+    int staple; // ce_staple
     int minimum_tls;
 };
 
@@ -39,15 +41,34 @@ typedef struct ce_evidence {
 typedef struct ce_connection {
     atomic_uint references;
     ce_trust *trust;
+    size_t rule; // of the trust's
     char host[CE_HOST_SIZE];
     bool host_is_address;
+    bool is_proxy;   // it leads to the proxy
     bool was_closed; // the peer has sent close_notify
     ce_report report;
 } ce_connection;
 
+#define CE_NO_PIN_MATCHES "no pin matches the verified chain"
+#define CE_PINS_HAVE_EXPIRED "the pins have expired"
+
+// What hangs on a TLS connection; NULL when it was not made through the handshake gate.
+const ce_evidence *ce_evidence_of(const SSL *ssl);
+ce_connection *ce_connection_of(const SSL *ssl);
 void ce_connection_retain(ce_connection *connection);
-ce_connection *ce_connection_create(ce_trust *trust, const char *host, bool host_is_address);
+// What is asked of a TLS peer.
+typedef struct ce_peer {
+    ce_trust *trust;
+    size_t rule;
+    const char *host;
+    bool host_is_address;
+} ce_peer;
+
+ce_connection *ce_connection_create(const ce_peer *peer);
 void ce_connection_release(ce_connection *connection);
+
+// OpenSSL's option that libcurl leaves set where "allow beast" is: harmless from TLS 1.1 on, and set for proxies only.
+#define CE_PROXY_MARK SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS
 
 enum { CE_ROUTE_BUCKETS = 1024 };
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
@@ -62,6 +83,10 @@ struct ce_transfer {
     char *method;
     struct curl_slist *headers;
     char *proxy, *proxy_user, *proxy_password;
+    char proxy_host[CE_HOST_SIZE]; // where the proxy itself is spoken to over TLS
+    bool proxy_is_secure, proxy_is_address;
+    size_t rule, proxy_rule; // of the trusts
+    bool missed_pins;        // of a rule that only reports
     long buffer_size;
     bool decompress, has_post_fields;
     bool is_fresh;   // libcurl has none of this transfer's options yet
@@ -130,6 +155,7 @@ struct ce_multi {
     CURLM *curl;
     struct ce_share *share; // of TLS sessions, with its siblings
     ce_trust *trust;
+    ce_trust *proxy_trust; // NULL for none
     int64_t timer_ms; // monotonic; -1 for none
     int running;
     ce_multi *next;
@@ -210,8 +236,14 @@ int ce_request_gate(void *transfer, char *remote, char *local, int remote_port, 
 // Reading certificates.
 bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate);
 void ce_openssl_text(char text[CE_TEXT_SIZE], const char *fallback);
-bool ce_pins_match(const ce_trust *trust, const ce_digests *chain, unsigned count);
+
+typedef enum ce_pin_outcome { CE_PINS_MET, CE_PINS_MISSED, CE_PINS_REPORTED, CE_PINS_EXPIRED } ce_pin_outcome;
+
+// Judges a verified chain by a rule.
+ce_pin_outcome ce_pins_judge(const ce_trust *trust, size_t rule, const ce_digests *chain, unsigned count);
+// Whether the certificate status that a server stapled lets its certificate pass; else `report` says why not.
+bool ce_staple_is_good(SSL *ssl, const ce_trust *trust, ce_report *report);
 void ce_copy_text(char *to, size_t size, const char *from);
-int ce_verify(X509_STORE_CTX *context, const ce_trust *trust, const char *host, bool host_is_address, ce_report *report);
+int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report);
 
 #endif

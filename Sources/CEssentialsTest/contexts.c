@@ -102,6 +102,16 @@ static bool set_versions(SSL_CTX *ssl, const cet_options *options) {
         && SSL_CTX_set_max_proto_version(ssl, options->maximum_version) == 1;
 }
 
+// Runs only for a client that has asked.
+static int give_staple(SSL *ssl, void *argument) {
+    const cet_context *context = argument;
+    unsigned char *copy = OPENSSL_memdup(context->staple, context->staple_size);
+    if (!copy) return SSL_TLSEXT_ERR_ALERT_FATAL;
+    if (SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)context->staple_size) == 1) return SSL_TLSEXT_ERR_OK;
+    OPENSSL_free(copy);
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 // MARK: Contexts
 
 static cet_context *make_context(const SSL_METHOD *method, const cet_options *options, cet_error *error) {
@@ -163,9 +173,20 @@ cet_context *cet_client_context_create(
     return context;
 }
 
+bool cet_context_set_staple(cet_context *context, const uint8_t *staple, size_t size) {
+    context->staple = malloc(size + 1);
+    if (!context->staple) return false;
+    memcpy(context->staple, staple, size);
+    context->staple_size = size;
+    SSL_CTX_set_tlsext_status_cb(context->ssl, give_staple);
+    SSL_CTX_set_tlsext_status_arg(context->ssl, context);
+    return true;
+}
+
 void cet_context_free(cet_context *context) {
     if (!context) return;
     SSL_CTX_free(context->ssl);
     free(context->protocols);
+    free(context->staple);
     free(context);
 }

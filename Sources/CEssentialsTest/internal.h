@@ -11,6 +11,8 @@ struct cet_context {
     SSL_CTX *ssl;
     unsigned char *protocols; // ALPN names, each after its length
     unsigned protocols_size;
+    unsigned char *staple; // an OCSP response in DER form; NULL for none
+    size_t staple_size;
 };
 
 struct cet_tls {

@@ -30,6 +30,9 @@ extension CurlTransport {
         public var shards: Int = 1
         /// Which proxy a request goes through. What the environment says.
         public var proxy: ProxyPolicy = .environment
+        /// By what proxies are judged that are themselves spoken to over TLS, and who the client is for them. The servers
+        /// behind them are judged by the transport's own policy. The system's anchors.
+        public var proxyTrust: TrustPolicy = .system
         /// A Unix-domain socket that every request goes to, whatever its URL's host: a path, or `@` and a name in the
         /// abstract namespace (unix(7)). No proxy is used then, and each request opens a connection of its own. None.
         public var unixSocket: String?

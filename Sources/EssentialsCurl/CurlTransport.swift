@@ -22,7 +22,7 @@ import Synchronization
 public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let trust: CompiledTrust
-    private let proxies: ProxyPolicy
+    private let proxies: ProxySetup
     private let shards: [EngineOwner]
     private let generation: Int
 
@@ -46,11 +46,15 @@ public final class CurlTransport: Transport {
         self.trust = trust
         // Read once, here: reading it later would race with whoever changes it.
         let policy = configuration.unixSocket == nil ? configuration.proxy : .direct
-        proxies = try policy.resolved { name in getenv(name).map { String(cString: $0) } }
+        let resolved = try policy.resolved { name in getenv(name).map { String(cString: $0) } }
+        proxies = ProxySetup(
+            policy: resolved,
+            trust: resolved.isDirect
+                ? nil : Result { () throws(RequestFailure) in try CompiledTrust(configuration.proxyTrust) })
         generation = ProcessGeneration.current
         var shards: [EngineOwner] = []
         for _ in 0..<configuration.shards {
-            shards.append(EngineOwner(try Engine(trust: trust, configuration: configuration)))
+            shards.append(EngineOwner(try Engine(trust: trust, proxies: proxies, configuration: configuration)))
         }
         self.shards = shards
     }
@@ -102,6 +106,10 @@ public final class CurlTransport: Transport {
         }
     }
 
+    /// Refusals under the transport's policy, and what its report-only rules would have refused; see
+    /// ``CompiledTrust/reports()``.
+    public var trustReports: AsyncStream<TrustReport> { trust.reports() }
+
     /// Runs tasks on the engine's own thread, for requests to one origin.
     ///
     /// A task that prefers it (SE-0417) is resumed without a change of threads, which saves a few microseconds for each
@@ -118,9 +126,17 @@ public final class CurlTransport: Transport {
 
     /// Lays a request out, and refuses what cannot be sent from here.
     func prepare(_ request: TransportRequest) throws(RequestFailure) -> PreparedRequest {
-        let prepared = try PreparedRequest(
-            request, policy: trust.policy, userAgent: configuration.userAgent, proxies: proxies,
-            unixSocket: configuration.unixSocket)
+        let prepared: PreparedRequest
+        let origin = request.url.origin
+        do throws(RequestFailure) {
+            prepared = try PreparedRequest(
+                request, trust: trust, userAgent: configuration.userAgent, proxies: proxies,
+                unixSocket: configuration.unixSocket)
+        } catch {
+            trust.report(error, host: origin.host, port: origin.port)
+            throw error
+        }
+        if origin.scheme == .http, prepared.isPinned { trust.reportPlaintext(host: origin.host, port: origin.port) }
         guard ProcessGeneration.current == generation else { throw Failures.forked(prepared) }
         return prepared
     }

@@ -87,7 +87,7 @@ struct ProxyPolicyTests {
         "of the environment with a value that is no proxy names the variable, and shows no credentials",
         arguments: ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
         [
-            "https://joe:hunter2@proxy.test", "joe:hunter2://proxy.test", "http://joe:hunter2@proxy.test/path",
+            "httpss://joe:hunter2@proxy.test", "joe:hunter2://proxy.test", "http://joe:hunter2@proxy.test/path",
             "joe:hunter2", "http://joe:hunter2@pro xy", "http://joe:hunter2%00@proxy.test", "socks4://joe:hunter2@a",
         ])
     func malformed(name: String, value: String) {

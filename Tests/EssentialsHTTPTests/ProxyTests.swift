@@ -18,6 +18,8 @@ struct ProxyTests {
         Reading(text: "proxy.test:3128", port: 3128), Reading(text: "http://proxy.test"),
         Reading(text: "HTTP://PROXY.Test.:8080/", port: 8080), Reading(text: "proxy.test:1", port: 1),
         Reading(text: "proxy.test:65535", port: 65_535), Reading(text: "proxy.test:0080", port: 80),
+        Reading(text: "https://proxy.test", kind: .https, port: 443),
+        Reading(text: "HTTPS://user:x@proxy.test:8443", kind: .https, port: 8443, user: "user", password: "x"),
         Reading(text: "socks5://proxy.test", kind: .socks5, port: 1080),
         Reading(text: "socks5://proxy.test:", kind: .socks5, port: 1080),
         Reading(text: "Socks5H://proxy.test/", kind: .socks5h, port: 1080),
@@ -51,8 +53,8 @@ struct ProxyTests {
     @Test(
         "is not read from something else",
         arguments: [
-            "", " ", "/", "http://", "http:///", "://proxy.test", ":80", "http://:80", "https://proxy.test",
-            "HTTPS://proxy.test:443", "ftp://proxy.test", "socks://proxy.test", "socks4://proxy.test",
+            "", " ", "/", "http://", "http:///", "://proxy.test", ":80", "http://:80", "httpss://proxy.test",
+            "https://", "https://proxy.test:0", "ftp://proxy.test", "socks://proxy.test", "socks4://proxy.test",
             "socks4a://proxy.test", "socks5s://proxy.test", " http://proxy.test", "http://proxy.test ",
             "http://proxy.test:0", "http://proxy.test:65536", "http://proxy.test:-1", "http://proxy.test:+80",
             "http://proxy.test:80a", "http://proxy.test: 80", "http://proxy.test:8 0", "http://proxy.test:80:80",
@@ -76,7 +78,7 @@ struct ProxyTests {
     @Test(
         "shows its credentials in no message",
         arguments: [
-            "https://joe:hunter2@proxy.test", "ftp://joe:hunter2@proxy.test", "joe:hunter2://@proxy.test",
+            "httpss://joe:hunter2@proxy.test", "ftp://joe:hunter2@proxy.test", "joe:hunter2://@proxy.test",
             "joe:hunter2://proxy.test", "http://joe:hunter2", "joe:hunter2", "http://joe:hunter2@proxy.test/path",
             "http://joe:hunter2@proxy.test:port", "http://joe:hunter2@proxy.test:99999", "http://joe:hunter2@[::1",
             "http://joe:hunter2@pro xy.test", "http://joe:hunter2@", "http://joe:hunter2%zz@proxy.test",

@@ -41,10 +41,23 @@ enum { CE_DIGEST_SIZE = 32, CE_CHAIN_MAXIMUM = 12, CE_TEXT_SIZE = 192, CE_HOST_S
 
 typedef enum ce_pin_kind { CE_PIN_PUBLIC_KEY = 0, CE_PIN_CERTIFICATE = 1 } ce_pin_kind;
 
+typedef enum ce_pin_scope { CE_PIN_ANYWHERE = 0, CE_PIN_LEAF = 1, CE_PIN_ISSUER = 2 } ce_pin_scope;
+
 typedef struct ce_pin {
-    int kind; // ce_pin_kind
+    int kind;  // ce_pin_kind
+    int scope; // ce_pin_scope
     uint8_t digest[CE_DIGEST_SIZE];
 } ce_pin;
+
+/// What some hosts have to show beyond a verified chain and host name. Without pins, nothing.
+typedef struct ce_rule {
+    size_t first_pin, pin_count; // of the policy's pins
+    bool report_only;
+    int64_t expires; // seconds since 1970; INT64_MAX for never
+    bool refuses_when_expired;
+} ce_rule;
+
+typedef enum ce_staple { CE_STAPLE_IGNORED = 0, CE_STAPLE_JUDGED = 1, CE_STAPLE_REQUIRED = 2 } ce_staple;
 
 typedef struct ce_trust_config {
     const char *_Nullable system_file;      // bundle, parsed once; NULL for none
@@ -55,8 +68,14 @@ typedef struct ce_trust_config {
     size_t identity_certificate_pem_size;
     const char *_Nullable identity_key_pem;
     size_t identity_key_pem_size;
+    const char *_Nullable passphrase; // of the key; NULL for none
+    const char *_Nullable revocation_pem; // lists, one after the other; NULL for none
+    size_t revocation_pem_size;
+    int staple; // ce_staple
     const ce_pin *_Nullable pins;
     size_t pin_count;
+    const ce_rule *_Nullable rules;
+    size_t rule_count;
     int minimum_tls; // 0x0303 is TLS 1.2, 0x0304 is TLS 1.3
 } ce_trust_config;
 
@@ -68,6 +87,8 @@ typedef enum ce_trust_error_kind {
     CE_TRUST_IDENTITY_CERTIFICATE,
     CE_TRUST_IDENTITY_KEY,
     CE_TRUST_IDENTITY_MISMATCH,
+    CE_TRUST_PASSPHRASE,
+    CE_TRUST_REVOCATION,
 } ce_trust_error_kind;
 
 typedef struct ce_trust_error {
@@ -93,6 +114,9 @@ typedef enum ce_verdict {
     CE_VERDICT_EVIDENCE,
     CE_VERDICT_EXPIRED,
     CE_VERDICT_PLAINTEXT,
+    CE_VERDICT_REVOKED,
+    CE_VERDICT_STAPLE,
+    CE_VERDICT_RULE_EXPIRED,
     CE_VERDICT_INTERNAL,
 } ce_verdict;
 
@@ -113,6 +137,7 @@ typedef struct ce_report {
     int x509_error;
     int depth;
     char text[CE_TEXT_SIZE];
+    bool missed_pins; // of a rule that only reports
     unsigned chain_count;
     ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path; of a chain that was not accepted, what there was
 } ce_report;
@@ -132,8 +157,23 @@ typedef enum ce_probe_result {
 /// Connects a TLS client on the calling thread, reads the presented chain, sends no application data and hangs up.
 /// `report->verdict` says whether `trust` accepts the chain for `host`; an unaccepted chain is reported all the same.
 ce_probe_result ce_probe(
-    const char *_Nonnull host, const char *_Nonnull address, uint16_t port, const ce_trust *_Nonnull trust,
+    const char *_Nonnull host, const char *_Nonnull address, uint16_t port, ce_trust *_Nonnull trust, size_t rule,
     int timeout_ms, ce_report *_Nonnull report);
+
+/// Judges a DER chain, leaf first, as the handshake gate would. False when it is refused; `report` says why.
+bool ce_trust_evaluate(
+    ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, bool host_is_address,
+    const uint8_t *_Nonnull const *_Nonnull certificates, const size_t *_Nonnull sizes, size_t count,
+    ce_report *_Nonnull report);
+/// Installs the handshake gate on an `SSL_CTX` that the caller made, for one host. The caller's SSL sets the host as its
+/// server name, unless it is an address. False when OpenSSL refuses.
+bool ce_trust_install(
+    ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, bool host_is_address, void *_Nonnull ssl_context);
+/// What the gate found that was installed on an `SSL_CTX`; NULL when none was.
+const ce_report *_Nullable ce_trust_installed_report(void *_Nonnull ssl_context);
+/// Judges an `SSL` whose handshake is done, resumed ones included, as the request gate would.
+bool ce_trust_judge(
+    ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, void *_Nonnull ssl, ce_report *_Nonnull report);
 
 // MARK: Loop
 
@@ -177,9 +217,10 @@ int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
 int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
 int64_t ce_now_ms(void);
 
-/// One libcurl multi handle. `trust` is retained. TLS sessions are shared with `sibling`, which has the same trust; NULL
+/// One libcurl multi handle. `trust` is retained, and so is `proxy_trust`, by which proxies are judged that are themselves
+/// spoken to over TLS. TLS sessions are shared with `sibling`, which has the same trust; NULL
 /// for none.
-ce_multi *_Nullable ce_multi_create(ce_loop *_Nonnull loop, ce_trust *_Nonnull trust, ce_multi *_Nullable sibling);
+ce_multi *_Nullable ce_multi_create(ce_loop *_Nonnull loop, ce_trust *_Nonnull trust, ce_trust *_Nullable proxy_trust, ce_multi *_Nullable sibling);
 void ce_multi_destroy(ce_multi *_Nullable multi);
 
 /// The next finished transfer, already removed from its multi, or NULL. Call until NULL after every wait.
@@ -235,6 +276,10 @@ typedef struct ce_request {
     bool fresh_connection;
     bool full_handshake; // no TLS session is resumed
     bool expects_http2; // the origin has spoken it before
+    size_t rule;       // of the trust, for the host
+    size_t proxy_rule; // of the proxies' trust, for `proxy_host`
+    const char *_Nullable proxy_host; // where the proxy is itself spoken to over TLS
+    bool proxy_is_address;
 } ce_request;
 
 typedef enum ce_refusal {
@@ -301,6 +346,10 @@ ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
 ce_verdict ce_transfer_verdict(const ce_transfer *_Nonnull transfer);
 /// What the gates found; NULL when neither ran. Valid until the transfer is prepared anew or destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
+/// Whether that report is about the proxy rather than the host.
+bool ce_transfer_report_is_of_proxy(const ce_transfer *_Nonnull transfer);
+/// The chain that lacked the pins of a rule which only reports; NULL when it lacked none.
+const ce_report *_Nullable ce_transfer_missed_pins(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_transfer_error_text(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_curl_text(int curl_code);
 /// 10, 11 or 20.

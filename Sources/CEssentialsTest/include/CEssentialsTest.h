@@ -83,6 +83,10 @@ cet_context *_Nullable cet_client_context_create(
     const cet_options *_Nonnull options, const char *_Nullable anchors_pem, const char *_Nullable chain_pem,
     const char *_Nullable key_pem, const char *_Nonnull protocols, cet_error *_Nonnull error);
 
+/// Staples a copy of an OCSP response to the handshakes of a server's context, for clients that ask. To be called
+/// before the context is used. False when out of memory.
+bool cet_context_set_staple(cet_context *_Nonnull context, const uint8_t *_Nonnull staple, size_t size);
+
 /// Connections made from the context keep what they need of it.
 void cet_context_free(cet_context *_Nullable context);
 
@@ -133,5 +137,20 @@ char *_Nullable cet_tls_peer_certificate(const cet_tls *_Nonnull tls);
 /// The session to resume later, or NULL. Under TLS 1.3 there is one only after something was read.
 cet_session *_Nullable cet_tls_session(cet_tls *_Nonnull tls);
 void cet_session_free(cet_session *_Nullable session);
+
+// MARK: Handles
+
+/// OpenSSL's `SSL_CTX *`, for code under test that takes one. Valid as long as the context.
+void *_Nonnull cet_context_handle(cet_context *_Nonnull context);
+
+/// OpenSSL's `SSL *`, for code under test that takes one. Valid as long as the connection.
+void *_Nonnull cet_tls_handle(cet_tls *_Nonnull tls);
+
+/// Has a context take any peer, any version from TLS 1.0 on, certificates out of their time and chains without a root.
+bool cet_context_loosen(cet_context *_Nonnull context);
+
+/// As a server under TLS 1.2, asks the client for a second handshake, and for its certificate if so said. Whether the
+/// client went along. Blocks.
+bool cet_tls_renegotiate(cet_tls *_Nonnull tls, bool asks_for_certificate);
 
 #endif

@@ -49,7 +49,9 @@ final class Engine: Sendable {
     /// Makes the engine and starts its thread.
     ///
     /// - Throws: `connection` when the system gives no descriptor or thread.
-    init(trust: CompiledTrust, configuration: CurlTransport.Configuration) throws(RequestFailure) {
+    init(
+        trust: CompiledTrust, proxies: ProxySetup, configuration: CurlTransport.Configuration
+    ) throws(RequestFailure) {
         wakeup = ce_wakeup_create()
         guard wakeup >= 0 else { throw Self.noResources("eventfd") }
         guard let loop = configuration.withSettings({ ce_loop_create(wakeup, &$0) }) else {
@@ -57,7 +59,7 @@ final class Engine: Sendable {
         }
         var multis: MultiSet
         do throws(RequestFailure) {
-            multis = try MultiSet(loop: loop, trust: trust)
+            multis = try MultiSet(loop: loop, trust: trust, proxyTrust: proxies.compiledTrust)
         } catch {
             ce_loop_destroy(loop)
             throw error

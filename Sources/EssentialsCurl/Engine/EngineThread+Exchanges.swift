@@ -106,7 +106,7 @@ extension EngineThread {
     private func complete(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
         let prepared = exchange.prepared
         learnSharing(exchange, transfer)
-        if let failure = Failures.failure(prepared, transfer, code, policy: trust.policy) {
+        if let failure = Failures.failure(prepared, transfer, code) {
             if shouldTryFreshConnection(exchange, transfer, failure) {
                 giveBack(exchange)
                 exchange.triedFreshConnection = true
@@ -115,6 +115,7 @@ extension EngineThread {
                 return start(exchange, now: ce_now_ms())
             }
             if shouldSendStreamAgain(exchange, transfer, code) { return sendStreamAgain(exchange) }
+            report(failure, of: prepared, isOfProxy: ce_transfer_report_is_of_proxy(transfer))
             let underlying = exchange.upload?.failure.map { Failures.source($0, prepared) }
             return end(exchange, .failure(underlying ?? failure))
         }
@@ -174,6 +175,7 @@ extension EngineThread {
 
     /// Ends an exchange: nil when its body was a stream, which is whole now.
     private func end(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?) {
+        if exchange.prepared.isPinned { reportMissedPins(exchange) }
         var isCancelled = false
         if case .failure(let failure) = outcome { isCancelled = failure.reason == .cancelled }
         if !isCancelled, let body = exchange.body, let transfer = exchange.transfer {
@@ -190,6 +192,21 @@ extension EngineThread {
             admission.leave(lane: exchange.lane)
         }
         if let outcome { finish(exchange, outcome) }
+    }
+
+    /// Tells the policy that refused, which can be the proxies'.
+    private func report(_ failure: RequestFailure, of prepared: PreparedRequest, isOfProxy: Bool) {
+        if isOfProxy, let proxy = prepared.proxy {
+            multis.proxyTrust?.report(failure, host: proxy.host, port: proxy.port)
+        } else {
+            trust.report(failure, host: prepared.origin.host, port: prepared.origin.port)
+        }
+    }
+
+    private func reportMissedPins(_ exchange: Exchange) {
+        guard let report = exchange.transfer.flatMap(ce_transfer_missed_pins) else { return }
+        let origin = exchange.prepared.origin
+        trust.reportMissedPins(host: origin.host, port: origin.port, chain: GateReport(report).chain)
     }
 
     /// Gives the transfer back, and leaves the exchange its place in its lane.

@@ -73,7 +73,7 @@ extension EngineThread {
     /// Ends an exchange that libcurl could not take up again: it has dropped what it held.
     private func goOn(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
         guard code != 0, code != CurlCodes.notRunning else { return }
-        let failure = Failures.failure(exchange.prepared, transfer, code, policy: trust.policy)
+        let failure = Failures.failure(exchange.prepared, transfer, code)
         abort(exchange, failure ?? Failures.noMemory(exchange.prepared))
     }
 }

@@ -5,7 +5,7 @@ import EssentialsHTTP
 enum Failures {
     /// The failure of a finished transfer; nil when it succeeded.
     static func failure(
-        _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32, policy: TrustPolicy
+        _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32
     ) -> RequestFailure? {
         if code == 0 { return hiddenFailure(prepared, transfer) }
         let phase = phase(of: prepared, transfer, code)
@@ -15,8 +15,8 @@ enum Failures {
             return refused(refusal, prepared, phase: phase)
         }
         if let pointer = ce_transfer_report(transfer) {
-            let report = TrustReport(pointer)
-            if let failure = report.failure(host: host, policy: policy, phase: phase) { return failure }
+            let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy?.host.text : nil
+            if let failure = GateReport(pointer).failure(host: proxy ?? host, phase: phase) { return failure }
         }
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text

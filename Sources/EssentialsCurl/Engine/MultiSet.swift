@@ -13,15 +13,17 @@ struct MultiSet {
 
     private let loop: OpaquePointer
     private let trust: CompiledTrust
+    let proxyTrust: CompiledTrust?
     private(set) var all: [OpaquePointer] = []
     /// For lanes that have been crowded, how many requests are on each handle.
     private var crowds: [Int: [Int]] = [:]
 
     /// - Throws: `connection` when libcurl gives no handle.
-    init(loop: OpaquePointer, trust: CompiledTrust) throws(RequestFailure) {
+    init(loop: OpaquePointer, trust: CompiledTrust, proxyTrust: CompiledTrust?) throws(RequestFailure) {
         self.loop = loop
         self.trust = trust
-        guard let first = ce_multi_create(loop, trust.pointer, nil) else {
+        self.proxyTrust = proxyTrust
+        guard let first = ce_multi_create(loop, trust.pointer, proxyTrust?.pointer, nil) else {
             throw RequestFailure(.connection, "libcurl gave no multi handle.", remedy: "Free some memory.")
         }
         all = [first]
@@ -50,7 +52,7 @@ struct MultiSet {
 
     private mutating func grow() -> Bool {
         guard all.count < Self.maximum, let first = all.first,
-            let another = ce_multi_create(loop, trust.pointer, first)
+            let another = ce_multi_create(loop, trust.pointer, proxyTrust?.pointer, first)
         else { return false }
         all.append(another)
         return true

@@ -16,6 +16,7 @@ final class PreparedRequest: Sendable {
         var proxy: Int?
         var proxyUser: Int?
         var proxyPassword: Int?
+        var proxyHost: Int?
     }
 
     /// Bodies up to this size are copied before they are sent; bigger ones are lent.
@@ -33,27 +34,37 @@ final class PreparedRequest: Sendable {
     private let bodyLimit: Int
     /// The proxy that it goes through; nil for none.
     let proxy: Proxy?
+    /// The trust policy's rule for the host, and that of the proxies' policy for the proxy.
+    private let rule: Int
+    /// Whether the host has pins.
+    let isPinned: Bool
+    private let proxyRule: Int
     /// The socket that it goes to, whatever its URL; nil for none.
     let unixSocket: String?
 
     /// Checks a request and lays its texts out.
     ///
-    /// - Throws: `invalidRequest` for fields that are the transport's, `plaintextRefused` for `http` under pins.
+    /// - Throws: `invalidRequest` for fields that are the transport's, `plaintextRefused` for `http` under pins,
+    ///   `hostRefused` for a host that the policy refuses.
     init(
-        _ request: TransportRequest, policy: TrustPolicy, userAgent: String?, proxies: ProxyPolicy = .direct,
+        _ request: TransportRequest, trust: CompiledTrust, userAgent: String?, proxies: ProxySetup = ProxySetup(),
         unixSocket: String? = nil
     ) throws(RequestFailure) {
         let origin = request.url.origin
-        guard origin.scheme == .https || policy.pins.isEmpty else {
+        rule = try trust.rule(for: origin.host)
+        isPinned = trust.rules.entries[rule].pins != nil
+        guard origin.scheme == .https || !trust.rules.entries[rule].wantsTLS else {
             throw RequestFailure(
-                .plaintextRefused, "\(origin) is not encrypted, and the policy has pins.", host: origin.host.text)
+                .plaintextRefused, "\(origin) is not encrypted, and the policy has pins for it.", host: origin.host.text
+            )
         }
         self.request = request
         self.origin = origin
         self.unixSocket = unixSocket
-        proxy = unixSocket == nil ? try proxies.proxy(for: origin) : nil
+        proxy = unixSocket == nil ? try proxies.policy.proxy(for: origin) : nil
+        proxyRule = try proxy.map { proxy throws(RequestFailure) in try proxies.rule(for: proxy) } ?? 0
         // An HTTP proxy is asked for the whole URL, where it does not tunnel (RFC 9112, 3.2.2).
-        let isForwarded = proxy?.kind == .http && origin.scheme == .http
+        let isForwarded = proxy?.kind.isHTTP == true && origin.scheme == .http
         guard !isForwarded || request.options.protocolVersion != .http2 else {
             throw RequestFailure(
                 .invalidRequest, "An http request through an HTTP proxy cannot insist on HTTP/2.",
@@ -103,6 +114,7 @@ final class PreparedRequest: Sendable {
                 request.proxy = offsets.proxy.map { base + $0 }
                 request.proxy_user = offsets.proxyUser.map { base + $0 }
                 request.proxy_password = offsets.proxyPassword.map { base + $0 }
+                request.proxy_host = offsets.proxyHost.map { base + $0 }
                 request.body = bytes.baseAddress
                 request.body_size = bytes.count
                 fill(&request)
@@ -125,6 +137,9 @@ final class PreparedRequest: Sendable {
     private func fill(_ target: inout ce_request) {
         let options = request.options
         target.host_is_address = origin.host.isAddress
+        target.rule = rule
+        target.proxy_rule = proxyRule
+        target.proxy_is_address = proxy?.host.isAddress ?? false
         target.secure = origin.scheme == .https
         target.idempotent = request.method.isIdempotent
         target.body_kind = Int32(bodyKind.rawValue)
@@ -186,6 +201,10 @@ final class PreparedRequest: Sendable {
     private static func append(_ proxy: Proxy, to texts: inout [UInt8], _ offsets: inout Offsets) {
         offsets.proxy = texts.count
         append("\(proxy.kind.rawValue)://\(proxy.host):\(proxy.port)", to: &texts)
+        if proxy.kind == .https {
+            offsets.proxyHost = texts.count
+            append(proxy.host.text, to: &texts)
+        }
         guard let user = proxy.user else { return }
         offsets.proxyUser = texts.count
         append(user, to: &texts)

@@ -31,7 +31,7 @@ enum ResponseReader {
             case 10: "HTTP/1.0"
             default: "HTTP/1.1"
             }
-        connection.peerAddress = TrustReport.text(of: timings.peer_address)
+        connection.peerAddress = GateReport.text(of: timings.peer_address)
         connection.peerPort = UInt16(clamping: timings.peer_port)
         connection.isReused = timings.reused
         let tls = String(cString: ce_transfer_tls_version(transfer))

@@ -5,7 +5,7 @@ import Glibc
 /// Certificates looked at for their pins: a server's, or those of a PEM file.
 ///
 /// ```swift
-/// let chain = try CertificateChain.presented(by: HostName("example.com"))
+/// let chain = try CertificateChain.presented(by: HostName("example.com"), trust: CompiledTrust(.system))
 /// for certificate in chain.certificates { print(certificate.publicKeyPin.text) }
 /// ```
 public struct CertificateChain: Sendable {
@@ -28,16 +28,16 @@ public struct CertificateChain: Sendable {
         }
         guard count > 0 else {
             throw RequestFailure(
-                .invalidPolicy, "A certificate could not be read: \(TrustReport.text(of: error.text)).",
+                .invalidPolicy, "A certificate could not be read: \(GateReport.text(of: error.text)).",
                 remedy: "Check that the file holds whole certificates in PEM form.")
         }
-        certificates = TrustReport(&report).chain
+        certificates = GateReport(&report).chain
         distrust = nil
     }
 
-    private init(report: TrustReport, host: HostName, policy: TrustPolicy) {
+    private init(report: GateReport, host: HostName) {
         certificates = report.chain
-        distrust = report.failure(host: host.text, policy: policy, phase: .handshake)
+        distrust = report.failure(host: host.text, phase: .handshake)
     }
 
     /// Connects to a server, looks at its certificates, sends no request and hangs up. Blocks the calling thread; name
@@ -48,17 +48,19 @@ public struct CertificateChain: Sendable {
     ///   - port: Its port.
     ///   - trust: By which the chain is judged for ``distrust``.
     ///   - timeout: For connection and handshake.
-    /// - Throws: `nameResolution`, `connection`, `timeout` or `tls`; an untrusted chain is not an error.
+    /// - Throws: `nameResolution`, `connection`, `timeout` or `tls`, and `hostRefused` for a host that the policy refuses;
+    ///   an untrusted chain is not an error.
     public static func presented(
         by host: HostName, port: UInt16 = 443, trust: CompiledTrust, timeout: Duration = .seconds(10)
     ) throws(RequestFailure) -> CertificateChain {
         let milliseconds = Int32(clamping: max(1, timeout.milliseconds))
+        let rule = try trust.rule(for: host)
         var last: RequestFailure?
         for address in try addresses(of: host) {
             var report = ce_report()
-            let result = ce_probe(host.text, address, port, trust.pointer, milliseconds, &report)
-            let found = TrustReport(&report)
-            if result == CE_PROBE_OK { return CertificateChain(report: found, host: host, policy: trust.policy) }
+            let result = ce_probe(host.text, address, port, trust.pointer, rule, milliseconds, &report)
+            let found = GateReport(&report)
+            if result == CE_PROBE_OK { return CertificateChain(report: found, host: host) }
             last = failure(result, text: found.text, host: host, port: port)
         }
         throw last ?? RequestFailure(.nameResolution, "\(host) has no address.", host: host.text)

@@ -1,5 +1,6 @@
 import CEssentials
 public import EssentialsHTTP
+import FoundationEssentials
 
 /// A trust policy made ready for OpenSSL: anchors, pins and identity are read once, and every fault in them is thrown
 /// here, before any request.
@@ -16,6 +17,8 @@ public final class CompiledTrust: @unchecked Sendable {
     let pointer: OpaquePointer
     /// The policy that was compiled.
     public let policy: TrustPolicy
+    let rules: HostRuleTable
+    let reporter = TrustReporter()
 
     /// Compiles a policy.
     ///
@@ -25,21 +28,37 @@ public final class CompiledTrust: @unchecked Sendable {
         try LibraryRequirements.check(LibraryRequirements.facts())
         let system = policy.anchors.includesSystem ? try SystemAnchors.locate() : SystemAnchors()
         self.policy = policy
-        pointer = try Self.compile(policy, system: system)
+        rules = HostRuleTable(policy)
+        pointer = try Self.compile(policy, rules, system: system)
     }
 
     deinit { ce_trust_release(pointer) }
 
-    private static func compile(_ policy: TrustPolicy, system: SystemAnchors) throws(RequestFailure) -> OpaquePointer {
+    /// Refusals under the policy, and what its report-only rules would have refused: the same rule, chain and result once
+    /// in 24 hours, counted from the first while anybody listens. A listener that lags by more than 100 loses the oldest.
+    ///
+    /// Each call makes a stream of its own. It ends with the policy.
+    public func reports() -> AsyncStream<TrustReport> { reporter.stream() }
+
+    private static func compile(
+        _ policy: TrustPolicy, _ table: HostRuleTable, system: SystemAnchors
+    ) throws(RequestFailure) -> OpaquePointer {
         let anchors = policy.anchors.explicit.map(\.text).joined(separator: "\n")
-        let pins = policy.pins.map(ce_pin.init)
+        let passphrase = try policy.identity?.readPassphrase()
+        var revocationLists: String?
+        if case .lists(let lists) = policy.revocation { revocationLists = lists.map(\.text).joined(separator: "\n") }
+        var pins: [ce_pin] = []
+        let rules = table.entries.map { entry in
+            defer { pins += entry.pins?.pins.map(ce_pin.init) ?? [] }
+            return ce_rule(entry, firstPin: pins.count)
+        }
         var error = ce_trust_error()
         // Every pointer in the configuration is borrowed for this one call; the C side copies what it keeps.
         let compiled: OpaquePointer? = withTexts([
             system.file, system.directory, anchors.isEmpty ? nil : anchors, policy.identity?.certificate.text,
-            policy.identity?.privateKey.text,
+            policy.identity?.privateKey.text, passphrase, revocationLists,
         ]) { texts in
-            pins.withUnsafeBufferPointer { pins in
+            withBuffers(pins, rules) { pins, rules in
                 var config = ce_trust_config()
                 config.system_file = texts[0].pointer
                 config.system_directory = texts[1].pointer
@@ -47,13 +66,24 @@ public final class CompiledTrust: @unchecked Sendable {
                 (config.identity_certificate_pem, config.identity_certificate_pem_size) =
                     (texts[3].pointer, texts[3].count)
                 (config.identity_key_pem, config.identity_key_pem_size) = (texts[4].pointer, texts[4].count)
+                config.passphrase = texts[5].pointer
+                (config.revocation_pem, config.revocation_pem_size) = (texts[6].pointer, texts[6].count)
+                config.staple = Int32(policy.revocation.staple.rawValue)
                 (config.pins, config.pin_count) = (pins.baseAddress, pins.count)
+                (config.rules, config.rule_count) = (rules.baseAddress, rules.count)
                 config.minimum_tls = policy.minimumTLS == .tls13 ? 0x0304 : 0x0303
                 return ce_trust_create(&config, &error)
             }
         }
         guard let compiled else { throw failure(error) }
         return compiled
+    }
+
+    private static func withBuffers<First, Second, Result>(
+        _ first: [First], _ second: [Second],
+        _ body: (UnsafeBufferPointer<First>, UnsafeBufferPointer<Second>) -> Result
+    ) -> Result {
+        first.withUnsafeBufferPointer { first in second.withUnsafeBufferPointer { body(first, $0) } }
     }
 
     private struct Text {
@@ -85,7 +115,11 @@ public final class CompiledTrust: @unchecked Sendable {
         case CE_TRUST_IDENTITY_CERTIFICATE:
             return invalid("The client certificate could not be read: \(text).", "Check its PEM file.")
         case CE_TRUST_IDENTITY_KEY:
-            return invalid("The client key could not be read: \(text).", "Give it as unencrypted PEM.")
+            return invalid("The client key could not be read: \(text).", "Check its PEM file.")
+        case CE_TRUST_PASSPHRASE:
+            return invalid("The client key could not be decrypted: \(text).", "Check the passphrase.")
+        case CE_TRUST_REVOCATION:
+            return invalid("A revocation list could not be read: \(text).", "Check that its PEM file is whole.")
         case CE_TRUST_IDENTITY_MISMATCH:
             return invalid(
                 "The client key does not belong to the client certificate.",
@@ -109,6 +143,32 @@ extension ce_pin {
     fileprivate init(_ pin: Pin) {
         self.init()
         kind = Int32((pin.kind == .certificate ? CE_PIN_CERTIFICATE : CE_PIN_PUBLIC_KEY).rawValue)
+        switch pin.scope {
+        case .any: scope = Int32(CE_PIN_ANYWHERE.rawValue)
+        case .leaf: scope = Int32(CE_PIN_LEAF.rawValue)
+        case .issuer: scope = Int32(CE_PIN_ISSUER.rawValue)
+        }
         withUnsafeMutableBytes(of: &digest) { $0.copyBytes(from: pin.digest) }
+    }
+}
+
+extension ce_rule {
+    fileprivate init(_ entry: HostRuleTable.Entry, firstPin: Int) {
+        self.init()
+        first_pin = firstPin
+        pin_count = entry.pins?.pins.count ?? 0
+        report_only = entry.pins?.mode == .reportOnly
+        // A moment beyond all that the clock can show never comes.
+        expires = entry.pins?.expires.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) } ?? .max
+        refuses_when_expired = entry.pins?.onExpiry == .refuse
+    }
+}
+
+extension Revocation {
+    fileprivate var staple: ce_staple {
+        switch self {
+        case .none, .lists: CE_STAPLE_IGNORED
+        case .stapled(let isRequired): isRequired ? CE_STAPLE_REQUIRED : CE_STAPLE_JUDGED
+        }
     }
 }

@@ -24,7 +24,10 @@ struct SystemAnchors: Sendable, Equatable {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let directory = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
         if file != nil || directory != nil {
-            for path in [file, directory].compactMap({ $0 }) where !isReadable(path) {
+            // OpenSSL takes several directories, and passes over those that are not there.
+            let directories = directory?.split(separator: ":").map(String.init) ?? []
+            let unreadable = directories.contains(where: isReadable) ? [] : [directory].compactMap { $0 }
+            for path in [file].compactMap({ $0 }).filter({ !isReadable($0) }) + unreadable {
                 throw RequestFailure(
                     .file, "“\(path)”, named by SSL_CERT_FILE or SSL_CERT_DIR, could not be read.",
                     remedy: "Correct or remove the variable.")

@@ -44,7 +44,7 @@ extension RequestFailure {
         public static let tlsTooOld = Reason(code: .tlsTooOld)
         /// A connection carries no proof of whom it leads to.
         public static let trustEvidence = Reason(code: .trustEvidence)
-        /// A certificate was revoked, or proof that it was not is missing.
+        /// A certificate was revoked. Where only the proof is missing that it was not, it is `trustChain`.
         public static let revoked = Reason(code: .revoked)
         /// The policy does not list this host.
         public static let hostRefused = Reason(code: .hostRefused)

@@ -12,10 +12,15 @@ public struct Proxy: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
         /// HTTP; tunnels for `https`.
         case http
+        /// HTTP over TLS; tunnels for `https`. Who the proxy is, is judged by the transport's `proxyTrust`.
+        case https
         /// SOCKS 5; names are resolved here.
         case socks5
         /// SOCKS 5; names are resolved by the proxy.
         case socks5h
+
+        /// Whether it speaks HTTP.
+        package var isHTTP: Bool { self == .http || self == .https }
     }
 
     /// What it speaks.
@@ -49,8 +54,9 @@ public struct Proxy: Sendable, Hashable {
         self.password = user == nil ? nil : password ?? ""
     }
 
-    /// Reads a proxy as the environment names it: `http://user:password@host:port`, `socks5://…`, `socks5h://…`, or
-    /// `host:port`, which is HTTP. Without a port, 80 for HTTP and 1080 for SOCKS. Credentials are percent-decoded.
+    /// Reads a proxy as the environment names it: `http://user:password@host:port`, `https://…`, `socks5://…`,
+    /// `socks5h://…`, or `host:port`, which is HTTP. Without a port, 80 for HTTP, 443 for HTTP over TLS, 1080 for SOCKS.
+    /// Credentials are percent-decoded.
     ///
     /// - Throws: `invalidRequest` with what is wrong, and nothing of the text: what stands in the wrong place may be a
     ///   password. A path other than `/` is refused.
@@ -74,7 +80,8 @@ public struct Proxy: Sendable, Hashable {
             authority = authority[authority.index(after: at)...]
         }
         let (host, port) = try Self.place(authority)
-        try self.init(kind, host: host, port: port ?? (kind == .http ? 80 : 1080), user: user, password: password)
+        let usualPort: UInt16 = kind == .http ? 80 : kind == .https ? 443 : 1080
+        try self.init(kind, host: host, port: port ?? usualPort, user: user, password: password)
     }
 
     /// Host and port, by the rules for URLs; no port where none is written.
@@ -96,12 +103,11 @@ public struct Proxy: Sendable, Hashable {
         case "http": return (.http, rest)
         case "socks5": return (.socks5, rest)
         case "socks5h": return (.socks5h, rest)
-        case "https":
-            throw invalid("Proxies that are spoken to over TLS are not supported.", "Use http:// or socks5://.")
+        case "https": return (.https, rest)
         case "ftp", "socks", "socks4", "socks4a":
-            throw invalid("Proxies of this kind are not supported.", "Use http, socks5 or socks5h.")
+            throw invalid("Proxies of this kind are not supported.", "Use http, https, socks5 or socks5h.")
         default:
-            throw invalid("The text before :// is no kind of proxy.", "Use http, socks5 or socks5h.")
+            throw invalid("The text before :// is no kind of proxy.", "Use http, https, socks5 or socks5h.")
         }
     }
 

@@ -50,6 +50,12 @@ public struct ProxyPolicy: Sendable {
             rule: .byScheme(http: http, https: https, except: ProxyBypass(bypass + ",localhost,127.0.0.0/8,::1")))
     }
 
+    /// Whether nothing ever goes through a proxy.
+    package var isDirect: Bool {
+        if case .direct = rule { return true }
+        return false
+    }
+
     /// The proxy for an origin; nil for none.
     package func proxy(for origin: Origin) throws(RequestFailure) -> Proxy? {
         switch rule {

@@ -42,6 +42,14 @@ public struct PEM: Sendable, Hashable {
         text.split(whereSeparator: \.isNewline).compactMap { Self.label(of: $0, mark: "BEGIN") }
     }
 
+    /// Whether it holds an encrypted private key: PKCS #8, or the older form with `Proc-Type: 4,ENCRYPTED` (RFC 1421).
+    public var isEncrypted: Bool {
+        keyLabel == "ENCRYPTED PRIVATE KEY" || keyLabel != nil && text.contains("Proc-Type: 4,ENCRYPTED")
+    }
+
+    /// The label of the first private key.
+    var keyLabel: String? { labels.first { $0.hasSuffix("PRIVATE KEY") } }
+
     private static let maximumFileSize = 16 << 20
 
     private init(_ text: String, source: String) throws(RequestFailure) {

@@ -1,4 +1,4 @@
-/// Whom a transport may talk to: anchors, pins, a TLS floor, and who the client is.
+/// Whom a transport may talk to: anchors, pins by host, revocation, a TLS floor, and who the client is.
 ///
 /// ```swift
 /// let policy = try TrustPolicy(pins: [
@@ -7,65 +7,129 @@
 /// ])
 /// ```
 ///
-/// The pins hold for every host that the policy meets. A chain and a host name are always verified: nothing here accepts
-/// an invalid certificate. A request over plain `http` under a policy with pins is refused.
+/// A chain and a host name are always verified: nothing here accepts an invalid certificate. Plain `http` to a host that
+/// has pins is refused.
 public struct TrustPolicy: Sendable, Hashable {
+    /// What becomes of hosts that no rule is for.
+    public enum UnlistedHosts: Sendable, Hashable {
+        /// Their chains are verified, and not pinned.
+        case anchorsOnly
+        /// They are pinned too.
+        case pinned(PinSet)
+        /// They are refused, as `hostRefused`, before anything is sent; plain `http` too.
+        case refused
+    }
+
+    /// What the policy asks of one host beyond a verified chain and host name.
+    public enum Requirement: Sendable, Hashable {
+        /// Nothing more.
+        case anchorsOnly
+        /// One of these pins.
+        case pinned(PinSet)
+        /// It may not be reached.
+        case refused
+    }
+
     /// Which authorities count.
     public let anchors: TrustAnchors
-    /// The pins of which a verified chain must hold at least one; empty for no pinning.
-    public let pins: [Pin]
+    /// The rules for some hosts. The most specific one for a host counts, and no other: the one whose host is longest; of
+    /// two with the same host, an exact one before `*.` and that before `**.`.
+    public let hosts: [HostRule]
+    /// What becomes of all others.
+    public let unlistedHosts: UnlistedHosts
     /// The lowest TLS version.
     public let minimumTLS: TLSVersion
+    /// How it is learned that a certificate was revoked.
+    public let revocation: Revocation
     /// Who the client is, for servers that ask.
     public let identity: ClientIdentity?
-    /// Whether fewer than two pins were accepted.
-    public let acceptsSinglePin: Bool
 
     /// The system's anchors, TLS 1.2, no pins.
     public static let system = TrustPolicy()
 
-    /// Makes a policy with pins.
+    /// Makes a policy whose pins hold for every host that it meets, those of redirects included.
     ///
     /// - Parameters:
     ///   - pins: At least two different ones, so that a lost or renewed key does not lock every client out.
     ///   - acceptsSinglePin: Accept fewer than two.
     ///   - anchors: Which authorities count.
     ///   - minimumTLS: The lowest TLS version.
+    ///   - revocation: How it is learned that a certificate was revoked.
     ///   - identity: Who the client is.
     /// - Throws: `invalidPolicy` when there is no pin, or one and `acceptsSinglePin` is false.
     public init(
         pins: [Pin], acceptsSinglePin: Bool = false, anchors: TrustAnchors = .system, minimumTLS: TLSVersion = .tls12,
-        identity: ClientIdentity? = nil
+        revocation: Revocation = .none, identity: ClientIdentity? = nil
     ) throws(RequestFailure) {
-        guard !pins.isEmpty else {
+        try self.init(
+            hosts: [], unlistedHosts: .pinned(PinSet(pins, acceptsSinglePin: acceptsSinglePin)), anchors: anchors,
+            minimumTLS: minimumTLS, revocation: revocation, identity: identity)
+    }
+
+    /// Makes a policy with rules for hosts.
+    ///
+    /// ```swift
+    /// let policy = try TrustPolicy(
+    ///     hosts: [HostRule("**.example.com", pins: PinSet([.publicKey(current), .publicKey(backup)]))],
+    ///     unlistedHosts: .refused)
+    /// ```
+    ///
+    /// - Throws: `invalidPolicy` when two rules have the same pattern, or a revocation list holds something else.
+    public init(
+        hosts: [HostRule], unlistedHosts: UnlistedHosts = .anchorsOnly, anchors: TrustAnchors = .system,
+        minimumTLS: TLSVersion = .tls12, revocation: Revocation = .none, identity: ClientIdentity? = nil
+    ) throws(RequestFailure) {
+        var patterns: Set<HostPattern> = []
+        for rule in hosts where !patterns.insert(rule.pattern).inserted {
             throw RequestFailure(
-                .invalidPolicy, "The list of pins is empty.",
-                remedy: "Name the server's pin and a backup, or make the policy without pins.")
+                .invalidPolicy, "There are two rules for “\(rule.pattern)”.",
+                remedy: "Put the pins of both into one rule, or remove one.")
         }
-        guard acceptsSinglePin || Set(pins).count >= 2 else {
-            throw RequestFailure(
-                .invalidPolicy, "The policy has a single pin: when that key is lost or renewed, no client gets in.",
-                remedy: "Add a backup pin, or accept a single pin explicitly.")
+        if case .lists(let lists) = revocation {
+            guard !lists.isEmpty, lists.allSatisfy({ $0.labels.allSatisfy { $0.hasSuffix("CRL") } }) else {
+                throw RequestFailure(
+                    .invalidPolicy, "The revocation lists are empty, or hold something else.",
+                    remedy: "Give files with “BEGIN X509 CRL”, one for each authority of the chains.")
+            }
         }
         self.init(
-            anchors: anchors, minimumTLS: minimumTLS, identity: identity, pins: pins,
-            acceptsSinglePin: acceptsSinglePin)
+            anchors: anchors, minimumTLS: minimumTLS, revocation: revocation, identity: identity, rules: hosts,
+            unlistedHosts: unlistedHosts)
     }
 
     /// Makes a policy without pins.
     public init(
         anchors: TrustAnchors = .system, minimumTLS: TLSVersion = .tls12, identity: ClientIdentity? = nil
     ) {
-        self.init(anchors: anchors, minimumTLS: minimumTLS, identity: identity, pins: [], acceptsSinglePin: false)
+        self.init(
+            anchors: anchors, minimumTLS: minimumTLS, revocation: .none, identity: identity, rules: [],
+            unlistedHosts: .anchorsOnly)
     }
 
     private init(
-        anchors: TrustAnchors, minimumTLS: TLSVersion, identity: ClientIdentity?, pins: [Pin], acceptsSinglePin: Bool
+        anchors: TrustAnchors, minimumTLS: TLSVersion, revocation: Revocation, identity: ClientIdentity?,
+        rules: [HostRule], unlistedHosts: UnlistedHosts
     ) {
         self.anchors = anchors
         self.minimumTLS = minimumTLS
+        self.revocation = revocation
         self.identity = identity
-        self.pins = pins
-        self.acceptsSinglePin = acceptsSinglePin
+        hosts = rules
+        self.unlistedHosts = unlistedHosts
+    }
+
+    /// The rule for a host; nil when it is unlisted. Looks through all rules.
+    public func rule(for host: HostName) -> HostRule? {
+        hosts.filter { $0.pattern.matches(host) }.max { $1.pattern.isMoreSpecific(than: $0.pattern) }
+    }
+
+    /// What is asked of a host beyond a verified chain and host name. Looks through all rules.
+    public func requirement(for host: HostName) -> Requirement {
+        if let rule = rule(for: host) { return rule.pins.map { .pinned($0) } ?? .anchorsOnly }
+        switch unlistedHosts {
+        case .anchorsOnly: return .anchorsOnly
+        case .pinned(let pins): return .pinned(pins)
+        case .refused: return .refused
+        }
     }
 }

@@ -51,12 +51,14 @@ public struct ServerTLS: Sendable {
     public var alpn: [String]
     /// How sessions are continued.
     public var resumption: Resumption
+    /// An OCSP response in DER form for clients that ask for one (RFC 6066, 8): exactly this, whatever it says. None.
+    public var staple: [UInt8]?
 
     /// Makes a description; it is tried when a server is made of it.
     public init(
         certificate: TestCertificate, chain: [TestCertificate] = [], minimumVersion: Version = .tls12,
         maximumVersion: Version = .tls13, clientAuthentication: ClientAuthentication = .none,
-        alpn: [String] = ["http/1.1"], resumption: Resumption = .tickets
+        alpn: [String] = ["http/1.1"], resumption: Resumption = .tickets, staple: [UInt8]? = nil
     ) {
         self.certificate = certificate
         self.chain = chain
@@ -65,6 +67,7 @@ public struct ServerTLS: Sendable {
         self.clientAuthentication = clientAuthentication
         self.alpn = alpn
         self.resumption = resumption
+        self.staple = staple
     }
 
     func makeContext() throws(TestKitError) -> TLSContext {
@@ -89,6 +92,10 @@ public struct ServerTLS: Sendable {
         let context = cet_server_context_create(
             &options, presented, certificate.privateKeyPEM, anchor, alpn.joined(separator: "\n"), &error)
         guard let context else { throw TestKitError(CText.string(error.text) ?? "No TLS context.") }
+        if let staple, !cet_context_set_staple(context, staple, staple.count) {
+            cet_context_free(context)
+            throw TestKitError("No memory for the OCSP response.")
+        }
         return TLSContext(context)
     }
 }

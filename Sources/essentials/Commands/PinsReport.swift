@@ -1,13 +1,18 @@
 import Glibc
 import ServiceEssentials
 
-/// The lines that `essentials pins` prints: Swift array elements with comments.
+/// The lines that `essentials pins` prints: Swift array elements with comments, or a policy file.
 struct PinsReport {
     let chain: CertificateChain
-    /// Whether the certificates come from a file, where their order means nothing.
-    let isFile: Bool
+    /// The server; nil for the certificates of a file, where their order means nothing.
+    let host: HostName?
+    /// The anchors that were named.
+    let anchors: AnchorOptions?
 
     private static let day: Int64 = 86_400
+    /// How early a certificate's end is warned of.
+    private static let warningPeriod = 30 * day
+    private var isFile: Bool { host == nil }
 
     var lines: [String] {
         let now = Int64(time(nil))
@@ -19,6 +24,33 @@ struct PinsReport {
                 "try Pin.certificate(\"\(certificate.certificatePin.text)\"),  \(comment)",
             ]
         }
+    }
+
+    /// A policy file with the keys of the leaf and its issuer; of a file, with those of all its certificates.
+    var policyLines: [String] {
+        let keys = chain.certificates.prefix(isFile ? .max : 2).map(\.publicKeyPin.text)
+        var pins = ["\"pins\": [\(keys.map(JSONText.quoted).joined(separator: ", "))]"]
+        if Set(keys).count < 2 { pins.append("\"singlePin\": true") }
+        var members: [String] = []
+        if let anchors = anchors?.policyText { members.append("\"anchors\": \(anchors)") }
+        if let host {
+            let rule = ["\"host\": \(JSONText.quoted(host.text))"] + pins
+            members.append("\"hosts\": [\n        {\(rule.joined(separator: ", "))}\n    ]")
+        } else {
+            members.append("\"unlistedHosts\": {\(pins.joined(separator: ", "))}")
+        }
+        return ["{"] + ["    " + members.joined(separator: ",\n    ")] + ["}"]
+    }
+
+    /// What should be known about the certificates, each in a line.
+    var warnings: [String] {
+        let now = Int64(time(nil))
+        var warnings = chain.distrust.map { [FailurePrinter.text(of: $0)] } ?? []
+        for certificate in chain.certificates where certificate.notAfter - now < Self.warningPeriod {
+            warnings.append(
+                "\(OneLine.text(certificate.subject)) \(Self.validity(of: certificate, now: now))")
+        }
+        return warnings
     }
 
     private func role(of index: Int) -> String {

@@ -19,9 +19,24 @@ extension RequestCommand {
     func run() async throws {
         try await FailurePrinter(format: output.errorFormat).run { () async throws(RequestFailure) in
             let exchange = try makeExchange()
-            try await Interruption.watch(removing: exchange.temporaryPath) { () async throws(RequestFailure) in
-                try await exchange.run()
+            let reports = exchange.transport.trustReports
+            let warnings = Task {
+                for await report in reports where !report.isEnforced {
+                    StandardStream.error.printLine("warning: " + OneLine.text(report.message))
+                }
             }
+            var failure: RequestFailure?
+            do throws(RequestFailure) {
+                try await Interruption.watch(removing: exchange.temporaryPath) { () async throws(RequestFailure) in
+                    try await exchange.run()
+                }
+            } catch {
+                failure = error
+            }
+            // What was reported is printed all the same; nothing more will be.
+            warnings.cancel()
+            await warnings.value
+            if let failure { throw failure }
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ServiceEssentials
 
 /// Which authorities a server's chain may lead to.
@@ -21,6 +22,20 @@ struct AnchorOptions: ParsableArguments {
     func anchors() throws(RequestFailure) -> TrustAnchors {
         if !only.isEmpty { return try .only(Self.read(only)) }
         return added.isEmpty ? .system : try .systemAnd(Self.read(added))
+    }
+
+    /// The anchors as a policy file names them: by whole paths, because it looks for others beside itself. Nil for the
+    /// system's.
+    var policyText: String? {
+        let files = "[\((only + added).map { JSONText.quoted(Self.wholePath($0)) }.joined(separator: ", "))]"
+        if !only.isEmpty { return files }
+        return added.isEmpty ? nil : "{\"system\": true, \"files\": \(files)}"
+    }
+
+    private static func wholePath(_ path: String) -> String {
+        guard let whole = realpath(path, nil) else { return path }
+        defer { free(whole) }
+        return String(cString: whole)
     }
 
     private static func read(_ paths: [String]) throws(RequestFailure) -> [PEM] {

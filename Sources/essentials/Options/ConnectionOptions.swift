@@ -13,8 +13,9 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
-            "Go through this proxy: http://, socks5:// or socks5h:// with user:password@ where needed; \"none\" for "
-                + "no proxy. (default: what http_proxy, https_proxy, all_proxy and no_proxy say)", valueName: "url"))
+            "Go through this proxy: http://, https://, socks5:// or socks5h:// with user:password@ where needed; "
+                + "\"none\" for no proxy. (default: what http_proxy, https_proxy, all_proxy and no_proxy say)",
+            valueName: "url"))
     var proxy: String?
 
     @Option(

@@ -8,6 +8,18 @@ struct JSONText {
     private var rest: Substring.UTF8View
     private var depth = 0
 
+    /// A text as a JSON string, with its quotes.
+    static func quoted(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case "\0"..<" ": "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))"
+            default: "\(scalar)"
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+
     /// The text itself.
     static func checked(_ text: String) throws -> String {
         var reader = JSONText(rest: text[...].utf8)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ServiceEssentials
 
 /// Whom the request may reach, and who sends it.
@@ -24,7 +25,31 @@ struct TrustOptions: ParsableArguments {
     @Flag(name: .customLong("single-pin"), help: "Accept a single pin, without a backup.")
     var acceptsSinglePin = false
 
+    @Flag(
+        name: .customLong("report-only"),
+        help: "Let a server without the pins through, with a warning. Chain and host name are enforced all the same.")
+    var reportsOnly = false
+
+    @Option(
+        name: .customLong("policy"),
+        help: ArgumentHelp(
+            "Read the whole trust policy from this JSON file, instead of the options for it here. “essentials pins "
+                + "--format json” prints one.", valueName: "file"))
+    var policyFile: String?
+
     @OptionGroup var anchorFiles: AnchorOptions
+
+    @Option(
+        name: .customLong("crl"),
+        help: ArgumentHelp(
+            "A certificate revocation list, as a PEM file; repeatable. Every authority of a chain needs one.",
+            valueName: "file"))
+    var revocationLists: [String] = []
+
+    @Flag(
+        name: .customLong("require-staple"),
+        help: "Refuse a server that staples no valid OCSP response to its handshake.")
+    var requiresStaple = false
 
     @Option(
         name: .customLong("client-cert"),
@@ -33,30 +58,51 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         name: .customLong("client-key"),
-        help: ArgumentHelp("The client certificate's private key, as an unencrypted PEM file.", valueName: "file"))
+        help: ArgumentHelp(
+            "The client certificate's private key, as a PEM file. If it is encrypted, its passphrase is read from the "
+                + "variable ESSENTIALS_KEY_PASSPHRASE.", valueName: "file"))
     var clientKey: String?
 
-    @Option(name: .customLong("min-tls"), help: ArgumentHelp("The lowest TLS version.", valueName: "version"))
-    var minimumTLS = MinimumTLS.tls12
+    @Option(
+        name: .customLong("min-tls"),
+        help: ArgumentHelp("The lowest TLS version. (default: 1.2)", valueName: "version"))
+    var minimumTLS: MinimumTLS?
 
     func validate() throws {
-        if acceptsSinglePin, publicKeyPins.isEmpty, certificatePins.isEmpty {
-            throw ValidationError("--single-pin needs --pin or --pin-certificate.")
+        let hasPins = !publicKeyPins.isEmpty || !certificatePins.isEmpty
+        if acceptsSinglePin, !hasPins { throw ValidationError("--single-pin needs --pin or --pin-certificate.") }
+        if reportsOnly, !hasPins { throw ValidationError("--report-only needs --pin or --pin-certificate.") }
+        if requiresStaple, !revocationLists.isEmpty {
+            throw ValidationError("Give --crl or --require-staple, not both.")
         }
         if (clientCertificate == nil) != (clientKey == nil) {
             throw ValidationError("--client-cert and --client-key belong together.")
         }
+        let hasOthers =
+            hasPins || requiresStaple || !revocationLists.isEmpty || clientCertificate != nil || minimumTLS != nil
+            || !anchorFiles.only.isEmpty || !anchorFiles.added.isEmpty
+        if policyFile != nil, hasOthers {
+            throw ValidationError("--policy is the whole policy: write the other trust options into its file.")
+        }
     }
 
     func policy() throws(RequestFailure) -> TrustPolicy {
-        let anchors = try anchorFiles.anchors()
+        if let policyFile { return try TrustPolicy(contentsOfFile: policyFile) }
         let pins = try pins()
-        let floor = minimumTLS == .tls13 ? TLSVersion.tls13 : .tls12
-        guard !pins.isEmpty else {
-            return TrustPolicy(anchors: anchors, minimumTLS: floor, identity: try identity())
+        var unlisted = TrustPolicy.UnlistedHosts.anchorsOnly
+        if !pins.isEmpty {
+            unlisted = .pinned(
+                try PinSet(pins, mode: reportsOnly ? .reportOnly : .enforce, acceptsSinglePin: acceptsSinglePin))
         }
         return try TrustPolicy(
-            pins: pins, acceptsSinglePin: acceptsSinglePin, anchors: anchors, minimumTLS: floor, identity: identity())
+            hosts: [], unlistedHosts: unlisted, anchors: anchorFiles.anchors(),
+            minimumTLS: minimumTLS == .tls13 ? .tls13 : .tls12, revocation: revocation(), identity: identity())
+    }
+
+    private func revocation() throws(RequestFailure) -> Revocation {
+        if requiresStaple { return .stapled(isRequired: true) }
+        guard !revocationLists.isEmpty else { return .none }
+        return .lists(try revocationLists.map { path throws(RequestFailure) in try PEM(contentsOfFile: path) })
     }
 
     private func pins() throws(RequestFailure) -> [Pin] {
@@ -66,7 +112,10 @@ struct TrustOptions: ParsableArguments {
 
     private func identity() throws(RequestFailure) -> ClientIdentity? {
         guard let clientCertificate, let clientKey else { return nil }
-        return try ClientIdentity(
-            certificate: PEM(contentsOfFile: clientCertificate), privateKey: PEM(contentsOfFile: clientKey))
+        let (certificate, key) = try (PEM(contentsOfFile: clientCertificate), PEM(contentsOfFile: clientKey))
+        guard key.isEncrypted, let passphrase = getenv("ESSENTIALS_KEY_PASSPHRASE").map({ String(cString: $0) }) else {
+            return try ClientIdentity(certificate: certificate, privateKey: key)
+        }
+        return try ClientIdentity(certificate: certificate, encryptedKey: key) { passphrase }
     }
 }

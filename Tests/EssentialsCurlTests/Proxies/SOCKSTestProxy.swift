@@ -100,11 +100,13 @@ final class SOCKSTestProxy: Sendable {
             }
             channel.write([5, 2])
             shown = readCredentials(channel)
-            channel.write([1, shown == expected ? 0 : 1])
             guard shown == expected else {
+                // Counted before the client can know.
                 rules.records.withLock { $0.refusedCredentials += 1 }
+                channel.write([1, 1])
                 return connection.hang()
             }
+            channel.write([1, 0])
         } else {
             channel.write([5, 0])
         }

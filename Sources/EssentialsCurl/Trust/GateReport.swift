@@ -2,7 +2,7 @@ import CEssentials
 import EssentialsHTTP
 
 /// What the gates found, as Swift values.
-struct TrustReport {
+struct GateReport {
     var verdict: ce_verdict
     var text: String
     var x509Error: Int32
@@ -36,9 +36,9 @@ struct TrustReport {
     private static func bytes<Tuple>(of tuple: Tuple) -> [UInt8] { withUnsafeBytes(of: tuple) { Array($0) } }
 }
 
-extension TrustReport {
+extension GateReport {
     /// The failure that a refusal means; nil when nothing was refused.
-    func failure(host: String, policy: TrustPolicy, phase: RequestFailure.Phase) -> RequestFailure? {
+    func failure(host: String, phase: RequestFailure.Phase) -> RequestFailure? {
         let leaf = chain.first?.subject ?? "no certificate"
         switch verdict {
         case CE_VERDICT_CHAIN:
@@ -52,7 +52,7 @@ extension TrustReport {
             let found = chain.map(\.publicKeyPin.text).joined(separator: ", ")
             return make(
                 .pinMismatch,
-                "None of \(policy.pins.count) pins matches the chain of \(host); its public keys are \(found).")
+                "None of the pins for \(host) matches its chain, whose public keys are \(found).")
         case CE_VERDICT_PEER:
             return make(.unexpectedPeer, "The connection for \(host) leads to another TLS peer (“\(text)”).")
         case CE_VERDICT_OTHER_TRUST:
@@ -65,13 +65,25 @@ extension TrustReport {
             return make(.trustChain, "A certificate in the chain of \(host) expired since the connection was made.")
         case CE_VERDICT_PLAINTEXT:
             return make(.plaintextRefused, "The connection to \(host) is not encrypted.")
+        case CE_VERDICT_REVOKED:
+            return make(.revoked, "The certificate of \(host) (\(leaf)) was revoked: \(text).")
+        case CE_VERDICT_STAPLE:
+            return make(
+                .trustChain, "The certificate of \(host) was refused: \(text).",
+                remedy: "Have the server staple a valid OCSP response, or demand none.")
+        case CE_VERDICT_RULE_EXPIRED:
+            return make(
+                .hostRefused, "The pins for \(host) have expired, and its rule says to refuse it then.",
+                remedy: "Renew the pins.")
         case CE_VERDICT_INTERNAL:
             return make(.tls, "The certificate of \(host) could not be judged: \(text).")
         default: return nil
         }
 
-        func make(_ reason: RequestFailure.Reason, _ message: String) -> RequestFailure {
-            RequestFailure(reason, message, phase: phase, host: host, chain: chain)
+        func make(
+            _ reason: RequestFailure.Reason, _ message: String, remedy: String? = nil
+        ) -> RequestFailure {
+            RequestFailure(reason, message, remedy: remedy, phase: phase, host: host, chain: chain)
         }
     }
 }

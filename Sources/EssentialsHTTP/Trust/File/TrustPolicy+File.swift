@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension TrustPolicy {
+    private static var maximumFileSize: Int { 1 << 20 }
+
+    /// Reads a policy from a JSON file, which `essentials pins --format json` makes.
+    ///
+    /// ```json
+    /// {
+    ///     "anchors": "system",
+    ///     "minimumTLS": "1.2",
+    ///     "unlistedHosts": "refused",
+    ///     "hosts": [
+    ///         {
+    ///             "host": "**.example.com",
+    ///             "pins": ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    ///                      {"certificate": "sha256/n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=", "scope": "issuer"}],
+    ///             "expires": "2030-01-01", "onExpiry": "anchorsOnly"
+    ///         }
+    ///     ]
+    /// }
+    /// ```
+    ///
+    /// Every member is optional. Files that it names are looked for beside it. What each means is in <doc:PolicyFiles>.
+    ///
+    /// - Throws: `file` when a file cannot be read, `invalidPolicy` with the line of what is wrong.
+    public init(contentsOfFile path: String) throws(RequestFailure) {
+        let url = URL(filePath: path)
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw RequestFailure(
+                .file, "“\(path)” could not be read.", remedy: "Check the path and its permissions.",
+                underlying: error)
+        }
+        guard data.count <= Self.maximumFileSize else {
+            throw RequestFailure(
+                .invalidPolicy, "“\(path)” has \(data.count) bytes, which is too much for a policy.",
+                remedy: "Check that it is the right file; at most 1 MiB is read.")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw RequestFailure(.invalidPolicy, "“\(path)” is no UTF-8 text.", remedy: "Save it as UTF-8.")
+        }
+        try self.init(json: text, name: "“\(path)”", directory: url.deletingLastPathComponent().path)
+    }
+
+    /// Reads a policy from JSON text, as ``init(contentsOfFile:)`` does.
+    ///
+    /// - Parameters:
+    ///   - json: The text.
+    ///   - directory: Where the files are that it names without a leading slash.
+    /// - Throws: `file` when a file cannot be read, `invalidPolicy` with the line of what is wrong.
+    public init(json: String, directory: String = ".") throws(RequestFailure) {
+        try self.init(json: json, name: "The policy", directory: directory)
+    }
+
+    private init(json: String, name: String, directory: String) throws(RequestFailure) {
+        do throws(LocatedJSON.Fault) {
+            self = try PolicyReader(directory: directory).policy(LocatedJSON(json))
+        } catch {
+            if let file = error.underlying, file.reason == .file { throw file }
+            throw RequestFailure(
+                .invalidPolicy, "\(name), line \(error.line): \(error.text)",
+                remedy: error.underlying?.remedy ?? "Correct the line.", underlying: error.underlying)
+        }
+    }
+}

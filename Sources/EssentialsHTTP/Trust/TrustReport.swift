@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A connection that a trust policy refused, or that a rule which only reports would have refused.
+///
+/// ```swift
+/// for await report in transport.trustReports { try logFile.append(report.json + "\n") }
+/// ```
+///
+/// The library sends reports nowhere.
+public struct TrustReport: Sendable, Hashable {
+    /// The host that was asked for.
+    public let host: String
+    /// Its port; 0 when unknown.
+    public let port: UInt16
+    /// What was wrong.
+    public let reason: RequestFailure.Reason
+    /// The same in words.
+    public let message: String
+    /// Whether the connection was refused. False for a rule that only reports.
+    public let isEnforced: Bool
+    /// The pattern of the rule that was applied; nil for unlisted hosts.
+    public let pattern: HostPattern?
+    /// The pins that were wanted.
+    public let pins: [Pin]
+    /// The chain that was judged, leaf first: the verified one where there was one. Empty when none was seen.
+    public let chain: [CertificateFacts]
+    /// When it was judged.
+    public let time: Date
+
+    /// Makes one from its parts.
+    public init(
+        host: String, port: UInt16, reason: RequestFailure.Reason, message: String, isEnforced: Bool,
+        pattern: HostPattern?, pins: [Pin], chain: [CertificateFacts], time: Date
+    ) {
+        self.host = host
+        self.port = port
+        self.reason = reason
+        self.message = message
+        self.isEnforced = isEnforced
+        self.pattern = pattern
+        self.pins = pins
+        self.chain = chain
+        self.time = time
+    }
+
+    /// One line of JSON (RFC 8259) with sorted keys; times are in seconds since 1970.
+    public var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Texts, numbers and arrays of them: there is nothing in it that cannot be encoded.
+        guard let data = try? encoder.encode(Encoded(self)) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private struct Encoded: Encodable {
+        struct Certificate: Encodable {
+            let subject: String
+            let notBefore, notAfter: Int64
+            let certificate, publicKey: String
+        }
+
+        let host, reason, message: String
+        let port: UInt16
+        let enforced: Bool
+        let rule: String?
+        let pins: [String]
+        let chain: [Certificate]
+        let time: Int64
+
+        init(_ report: TrustReport) {
+            host = report.host
+            port = report.port
+            reason = report.reason.description
+            message = report.message
+            enforced = report.isEnforced
+            rule = report.pattern?.description
+            pins = report.pins.map(\.description)
+            chain = report.chain.map {
+                Certificate(
+                    subject: $0.subject, notBefore: $0.notBefore, notAfter: $0.notAfter,
+                    certificate: $0.certificatePin.text, publicKey: $0.publicKeyPin.text)
+            }
+            time = Int64(report.time.timeIntervalSince1970)
+        }
+    }
+}
