@@ -8,10 +8,10 @@ struct PinsCommand: AsyncParsableCommand {
         abstract: "Print the pins of a server's certificates, or of those in a file.",
         discussion: """
             Connects, looks at the certificates, sends no request and hangs up. For each certificate, leaf first, there \
-            are two lines of Swift to paste into a policy: its public key's pin and its own. Prefer public keys: they \
-            survive a renewal with the same key. As JSON it is a whole policy file for --policy, with the keys of the leaf and of \
-            its issuer. A chain that is not trusted, and a certificate that expires within 30 days, come with a warning \
-            on standard error.
+            are two lines of Swift to paste into a policy: the pin of its public key and its own. Prefer public keys: \
+            they survive a renewal with the same key. As JSON it is a whole policy file for --policy, with the keys of \
+            the leaf and of its issuer. A chain that is not trusted, and a certificate that expires within 30 days, \
+            come with a warning on standard error.
 
             EXAMPLES
               essentials pins example.com
@@ -48,7 +48,8 @@ struct PinsCommand: AsyncParsableCommand {
     func run() async throws {
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
             let report = try makeReport()
-            for line in format == .json ? report.policyLines : report.lines { try StandardStream.output.write(line + "\n") }
+            let lines = format == .json ? report.policyLines : report.lines
+            for line in lines { try StandardStream.output.write(line + "\n") }
             for warning in report.warnings { StandardStream.error.printLine("warning: " + warning) }
         }
     }
