@@ -16,6 +16,8 @@ import Synchronization
 /// descriptor and its own connections. Dropping the last reference cancels what runs and ends the thread in the
 /// background; ``shutdown()`` waits for it.
 ///
+/// Where requests have several policies, ``CurlTransports`` keeps a transport for each.
+///
 /// **Fork.** A transport belongs to the process that made it. In a child after fork(2) without exec its thread does not
 /// exist, and ``send(_:)`` fails as `closed`; make a new one there. Descriptors are closed by exec(2), but for
 /// one that libcurl has while it resolves a name.
@@ -129,6 +131,7 @@ public final class CurlTransport: Transport {
         let prepared: PreparedRequest
         let origin = request.url.origin
         do throws(RequestFailure) {
+            if let wanted = request.options.trust, wanted != trust.policy { throw Failures.otherPolicy(origin) }
             prepared = try PreparedRequest(
                 request, trust: trust, userAgent: configuration.userAgent, proxies: proxies,
                 unixSocket: configuration.unixSocket)

@@ -3,7 +3,7 @@ public import EssentialsHTTP
 public import EssentialsRequests
 
 extension HTTPDataRequestService {
-    /// Makes a service with a transport of its own.
+    /// Makes a service with transports of its own: one for the policy, and one for each other that an environment names.
     ///
     /// ```swift
     /// try locator.registerLazy((any DataRequestService).self) { locator in
@@ -19,6 +19,9 @@ extension HTTPDataRequestService {
         environment: any EnvironmentService, trust: TrustPolicy = .system,
         configuration: CurlTransport.Configuration = CurlTransport.Configuration()
     ) throws(RequestFailure) {
-        self.init(environment: environment, transport: try CurlTransport(trust: trust, configuration: configuration))
+        let transports = CurlTransports(trust: trust, configuration: configuration)
+        // Made now, so that a fault in the policy is known before the first request.
+        _ = try transports.transport(for: environment.trust ?? trust)
+        self.init(environment: environment, transport: transports)
     }
 }

@@ -39,8 +39,10 @@ final class ToolProcess: Sendable {
     private let outputFile: Int32
     private let errorFile: Int32
 
-    /// Starts the tool.
-    init(_ arguments: [String], input: [UInt8] = [], output: Output = .captured) throws {
+    /// Starts the tool, with these variables besides the ones of the tests.
+    init(
+        _ arguments: [String], input: [UInt8] = [], output: Output = .captured, environment: [String: String] = [:]
+    ) throws {
         outputFile = try Self.temporaryFile()
         errorFile = try Self.temporaryFile()
         let inputFile = try Self.temporaryFile(input)
@@ -60,7 +62,15 @@ final class ToolProcess: Sendable {
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
-        let code = posix_spawn(&child, path, &actions, nil, &words, environ)
+        let own = sequence(state: environ) { next -> UnsafeMutablePointer<CChar>? in
+            defer { next += 1 }
+            return next.pointee
+        }
+        let given = environment.map { strdup("\($0)=\($1)") }
+        defer { for variable in given { free(variable) } }
+        // The first of two variables with a name counts.
+        var variables = given + own.map { $0 } + [nil]
+        let code = posix_spawn(&child, path, &actions, nil, &words, &variables)
         try #require(code == 0, "the tool could not be started")
         identifier = child
     }

@@ -197,6 +197,12 @@ enum Failures {
         RequestFailure(.closed, "The transport was shut down.", phase: .queue, host: prepared.origin.host.text)
     }
 
+    static func otherPolicy(_ origin: Origin) -> RequestFailure {
+        RequestFailure(
+            .otherTrust, "The request to \(origin.host) asks for another trust policy than the transport has.",
+            phase: .queue, host: origin.host.text)
+    }
+
     static func forked(_ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(
             .closed, "The transport belongs to the process that this one was forked from.",

@@ -18,16 +18,21 @@ public final class CompiledTrust: @unchecked Sendable {
     /// The policy that was compiled.
     public let policy: TrustPolicy
     let rules: HostRuleTable
-    let reporter = TrustReporter()
+    let reporter: TrustReporter
 
     /// Compiles a policy.
     ///
     /// - Throws: `invalidPolicy` for a certificate or key that cannot be read or does not fit, `file` for system anchors
     ///   that cannot be read, `tls` when the system's libraries are too old.
-    public init(_ policy: TrustPolicy) throws(RequestFailure) {
+    public convenience init(_ policy: TrustPolicy) throws(RequestFailure) {
+        try self.init(policy, reporter: TrustReporter())
+    }
+
+    init(_ policy: TrustPolicy, reporter: TrustReporter) throws(RequestFailure) {
         try LibraryRequirements.check(LibraryRequirements.facts())
         let system = policy.anchors.includesSystem ? try SystemAnchors.locate() : SystemAnchors()
         self.policy = policy
+        self.reporter = reporter
         rules = HostRuleTable(policy)
         pointer = try Self.compile(policy, rules, system: system)
     }

@@ -37,6 +37,9 @@ public struct TransportOptions: Sendable, Hashable {
         }
     }
 
+    /// By what the servers are judged; nil leaves it to the transport. One that has another policy refuses the request
+    /// as `otherTrust`: ways for several policies are what `CurlTransports` is for.
+    public var trust: TrustPolicy?
     /// The longest time for name resolution, connection and TLS handshake together. 10 seconds. Zero or less: none.
     public var connectTimeout: Duration = .seconds(10)
     /// The longest time in which nothing moves in either direction: no byte of a body, no whole header line. 60 seconds;

@@ -11,7 +11,7 @@ public import Logging
 /// let user: User = try await requests.get("users/1")
 /// ```
 ///
-/// It joins the path under the environment's base URL, fills in the environment's fields, sends through the transport and
+/// It joins the path under the environment's base URL, fills in the environment's fields and trust policy, sends through the transport and
 /// judges the status. It follows no redirect. Callable from any task.
 public struct HTTPDataRequestService: DataRequestService {
     private let environment: any EnvironmentService
@@ -50,13 +50,15 @@ public struct HTTPDataRequestService: DataRequestService {
     public func shutdown() async { await transport.shutdown() }
 
     private func prepare(_ request: DataRequest) throws(RequestFailure) -> TransportRequest {
+        let environment = environment.snapshot
         var url = try PathRules.join(request.path, to: environment.baseURL)
         let query = request.parameters.query
         if !query.isEmpty { url = url.appending(encodedQuery: query) }
         var fields = request.headerFields
         for field in environment.headerFields where !request.headerFields.contains(field.name) { fields.append(field) }
-        return TransportRequest(
-            request.method, url, headerFields: fields, body: request.body, options: request.options)
+        var options = request.options
+        options.trust = options.trust ?? environment.trust
+        return TransportRequest(request.method, url, headerFields: fields, body: request.body, options: options)
     }
 
     private func judge(

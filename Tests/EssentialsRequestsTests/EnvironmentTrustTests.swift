@@ -1,0 +1,87 @@
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Synchronization
+import Testing
+
+@Suite("An environment's trust policy")
+struct EnvironmentTrustTests {
+    /// An environment that is switched over as a whole.
+    private final class Switching: EnvironmentService {
+        private let current: Mutex<EnvironmentSnapshot>
+
+        init(_ first: EnvironmentSnapshot) { current = Mutex(first) }
+
+        func change(to other: EnvironmentSnapshot) { current.withLock { $0 = other } }
+
+        var snapshot: EnvironmentSnapshot { current.withLock { $0 } }
+        var baseURL: RequestURL { snapshot.baseURL }
+        var headerFields: HTTPFields { snapshot.headerFields }
+        var trust: TrustPolicy? { snapshot.trust }
+    }
+
+    private struct Side {
+        let server: LoopbackServer
+        let environment: EnvironmentSnapshot
+
+        /// An HTTPS server, and an environment that trusts it alone, by its pin.
+        init(_ name: String) throws {
+            let authority = try TestAuthority(name: name)
+            let leaf = try authority.issue(.init(commonName: "localhost"))
+            server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in .response(body: "\"\(name)\"") }
+            let policy = try TrustPolicy(
+                pins: [.publicKey(leaf.publicKeyPin), .publicKey(authority.certificate.publicKeyPin)],
+                anchors: .only([PEM(authority.certificate.certificatePEM)]))
+            environment = EnvironmentSnapshot(baseURL: try RequestURL(server.url + "/"), trust: policy)
+        }
+    }
+
+    @Test("judges the environment's requests, and no other's")
+    func policies() async throws {
+        let (staging, live) = try (Side("staging"), Side("live"))
+        let environment = Switching(staging.environment)
+        let service = try HTTPDataRequestService(environment: environment)
+        for _ in 0..<2 {
+            environment.change(to: staging.environment)
+            #expect(try await service.get("name", parameters: [:]) == "staging")
+            environment.change(to: live.environment)
+            #expect(try await service.get("name", parameters: [:]) == "live")
+        }
+        // One environment's address under the other's policy.
+        var mixed = live.environment
+        mixed.trust = staging.environment.trust
+        environment.change(to: mixed)
+        let before = live.server.requestCount
+        let failure = await #expect(throws: RequestFailure.self) {
+            let _: String = try await service.get("name", parameters: [:])
+        }
+        #expect(failure?.reason == .trustChain)
+        #expect(live.server.requestCount == before)
+        await service.shutdown()
+    }
+
+    @Test("is read together with the address while both change all the time")
+    func snapshots() async throws {
+        let (staging, live) = try (Side("staging"), Side("live"))
+        let environment = Switching(staging.environment)
+        let service = try HTTPDataRequestService(environment: environment)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for number in 0..<2_000 {
+                    environment.change(to: number % 2 == 0 ? live.environment : staging.environment)
+                    await Task.yield()
+                }
+            }
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<25 {
+                        let name: String = try await service.get("name", parameters: [:])
+                        #expect(["staging", "live"].contains(name))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await service.shutdown()
+    }
+}
