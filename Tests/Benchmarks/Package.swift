@@ -32,6 +32,16 @@ var targets: [Target] = [
         name: "bench-locator",
         dependencies: ["ThreadCounters", .product(name: "EssentialsLocator", package: "ServiceEssentials")],
         swiftSettings: settings),
+    .target(name: "TrustFloor", cSettings: warnings, linkerSettings: [.linkedLibrary("crypto")]),
+    .executableTarget(
+        name: "bench-trust",
+        dependencies: [
+            "TrustFloor",
+            .product(name: "EssentialsCurl", package: "ServiceEssentials"),
+            .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
+            .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
 ]
 
