@@ -80,6 +80,7 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         }
         transfer->status = (int)status;
         transfer->head_done = true;
+        transfer->was_answered_early = transfer->sent_us == 0 && transfer->gives_body;
         if (transfer->streaming) ce_transfer_touch(transfer);
     }
     return count;

@@ -50,6 +50,9 @@ int ce_on_progress(void *user, curl_off_t expected, curl_off_t received, curl_of
     ce_transfer *transfer = user;
     if (!transfer->head_done || !(transfer->send_paused || transfer->speaks_http2)) return 0;
     if (transfer->speaks_http2) enter(transfer);
+    // Where all of the request was given to libcurl before the answer came, its end is on its way or blocked by the socket:
+    // looking after a while is enough, and a long answer is not looked at with each of its pieces.
+    if (!transfer->send_paused && !transfer->was_answered_early) return 0;
     // The work that was asked for is no reason to ask again, unless it went on.
     bool is_answer = transfer->reports_to_skip > 0;
     if (is_answer) transfer->reports_to_skip--;

@@ -109,6 +109,8 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->started_us = transfer->sent_us = 0;
     transfer->read_body = request->body_kind == CE_BODY_LENT ? request->read_body : NULL;
     transfer->lent_offset = 0;
+    transfer->gives_body = request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT;
+    transfer->was_answered_early = false;
     transfer->body_total = transfer->head_total = 0;
     transfer->last_activity_ms = ce_now_ms();
     transfer->refusal = CE_REFUSED_NOT;

@@ -141,6 +141,8 @@ struct ce_transfer {
     int64_t upload_left; // of the announced length; -1 when none was
     bool upload_ended, upload_failed, upload_wanted;
     bool reports_progress; // libcurl's option
+    bool gives_body;         // piece by piece, through ce_on_upload
+    bool was_answered_early; // before the last piece
     bool asks_again;       // see ce_looks.c, and all that follows
     int reports_to_skip;
     int look_wait_ms;

@@ -153,4 +153,9 @@ bool cet_context_loosen(cet_context *_Nonnull context);
 /// client went along. Blocks.
 bool cet_tls_renegotiate(cet_tls *_Nonnull tls, bool asks_for_certificate);
 
+// MARK: Processes
+
+/// Has a program that is spawned with `actions`, a `posix_spawn_file_actions_t *`, keep only descriptors below `first`.
+bool cet_spawn_keeping(void *_Nonnull actions, int first);
+
 #endif
