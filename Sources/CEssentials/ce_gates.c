@@ -124,9 +124,21 @@ static void record_chain(STACK_OF(X509) *chain, ce_report *report) {
     }
 }
 
+// Keys and digests of 112 bits of security, whatever the system's OpenSSL is told to take.
+enum { SECURITY_LEVEL = 2 };
+
 static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_address) {
     X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
-    X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_TRUSTED_FIRST);
+    // Of what the connection's context asks for nothing is left but what the policy's store does: it may be an
+    // application's, and have the clock or the purpose passed over.
+    unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(X509_STORE_CTX_get0_store(context)));
+    X509_VERIFY_PARAM_clear_flags(param, ~0ul);
+    X509_VERIFY_PARAM_set_flags(param, flags | X509_V_FLAG_TRUSTED_FIRST);
+    if (X509_VERIFY_PARAM_set_purpose(param, X509_PURPOSE_SSL_SERVER) != 1) return false;
+    if (X509_VERIFY_PARAM_set_trust(param, X509_TRUST_SSL_SERVER) != 1) return false;
+    if (X509_VERIFY_PARAM_get_auth_level(param) < SECURITY_LEVEL) {
+        X509_VERIFY_PARAM_set_auth_level(param, SECURITY_LEVEL);
+    }
     X509_VERIFY_PARAM_set_hostflags(
         param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     if (host_is_address) return X509_VERIFY_PARAM_set1_ip_asc(param, host) == 1;
@@ -266,9 +278,6 @@ const ce_report *ce_trust_installed_report(void *ssl_context) {
 
 // MARK: Chains without a connection
 
-// What Debian's OpenSSL asks of a handshake: keys and digests of 112 bits of security.
-enum { SECURITY_LEVEL = 2 };
-
 static STACK_OF(X509) *read_chain(const uint8_t *const *certificates, const size_t *sizes, size_t count) {
     STACK_OF(X509) *chain = sk_X509_new_null();
     for (size_t i = 0; chain && i < count; i++) {
@@ -296,7 +305,6 @@ bool ce_trust_evaluate(
     ce_copy_text(report->text, CE_TEXT_SIZE, "a certificate could not be read");
     if (context && X509_STORE_CTX_init(context, trust->store, sk_X509_value(chain, 0), chain) == 1 &&
         X509_STORE_CTX_set_default(context, "ssl_server") == 1) {
-        X509_VERIFY_PARAM_set_auth_level(X509_STORE_CTX_get0_param(context), SECURITY_LEVEL);
         is_trusted = ce_verify(context, &peer, report) == 1;
     }
     X509_STORE_CTX_free(context);

@@ -152,6 +152,12 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         ssl = info->internals;
     }
     transfer->speaks_http2 = ssl && transfer->secure ? negotiated_http2(ssl) : transfer->http_version == CE_HTTP_2;
+    // A kept connection's TLS to the proxy cannot be looked at; its rule can.
+    ce_trust *proxy_trust = transfer->proxy_is_secure ? transfer->multi->proxy_trust : NULL;
+    if (proxy_trust && ce_rule_refuses_now(proxy_trust, transfer->proxy_rule)) {
+        transfer->blames_proxy = true;
+        return distrust(transfer, CE_VERDICT_RULE_EXPIRED, CE_PINS_HAVE_EXPIRED);
+    }
     if (transfer->secure) {
         if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
         int result = judge_session(transfer, ssl);

@@ -4,7 +4,11 @@
 
 #include <openssl/ocsp.h>
 
-enum { CLOCK_TOLERANCE_S = 300 };
+enum {
+    CLOCK_TOLERANCE_S = 300,
+    // How old a response may be that names no end.
+    LONGEST_LIFE_S = 7 * 24 * 3600,
+};
 
 static bool refuse(ce_report *report, ce_verdict verdict, const char *text) {
     report->verdict = verdict;
@@ -31,7 +35,7 @@ static bool judge(OCSP_BASICRESP *answers, X509 *certificate, X509 *issuer, ce_r
         if (!is_about(OCSP_SINGLERESP_get0_id(answer), certificate, issuer)) continue;
         ASN1_GENERALIZEDTIME *begin = NULL, *end = NULL;
         int status = OCSP_single_get0_status(answer, NULL, NULL, &begin, &end);
-        if (OCSP_check_validity(begin, end, CLOCK_TOLERANCE_S, -1) != 1) {
+        if (OCSP_check_validity(begin, end, CLOCK_TOLERANCE_S, end ? -1 : LONGEST_LIFE_S) != 1) {
             return refuse(report, CE_VERDICT_STAPLE, "the stapled OCSP response has expired or is not valid yet");
         }
         if (status == V_OCSP_CERTSTATUS_GOOD) return true;

@@ -98,7 +98,7 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->proxy_is_secure = request->proxy_host != NULL;
     transfer->proxy_is_address = request->proxy_is_address;
     ce_copy_text(transfer->proxy_host, CE_HOST_SIZE, request->proxy_host ? request->proxy_host : "");
-    transfer->missed_pins = false;
+    transfer->missed_pins = transfer->blames_proxy = false;
     transfer->send_count = 0;
     transfer->status = 0;
     transfer->head_done = false;
@@ -200,6 +200,7 @@ const ce_report *ce_transfer_report(const ce_transfer *transfer) {
 }
 
 bool ce_transfer_report_is_of_proxy(const ce_transfer *transfer) {
+    if (transfer->blames_proxy) return true;
     bool is_of_request = transfer->report && !transfer->missed_pins;
     return !is_of_request && transfer->connection && transfer->connection->is_proxy;
 }

@@ -245,6 +245,12 @@ static bool holds(const ce_digests *chain, unsigned count, const ce_pin *pin) {
     return false;
 }
 
+bool ce_rule_refuses_now(const ce_trust *trust, size_t index) {
+    if (index >= trust->rule_count) return true;
+    const ce_rule *rule = &trust->rules[index];
+    return rule->refuses_when_expired && rule->expires <= (int64_t)time(NULL);
+}
+
 ce_pin_outcome ce_pins_judge(const ce_trust *trust, size_t index, const ce_digests *chain, unsigned count) {
     if (index >= trust->rule_count) return CE_PINS_MISSED;
     const ce_rule *rule = &trust->rules[index];

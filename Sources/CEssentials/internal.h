@@ -87,6 +87,7 @@ struct ce_transfer {
     bool proxy_is_secure, proxy_is_address;
     size_t rule, proxy_rule; // of the trusts
     bool missed_pins;        // of a rule that only reports
+    bool blames_proxy;       // the request gate's report is about the proxy
     long buffer_size;
     bool decompress, has_post_fields;
     bool is_fresh;   // libcurl has none of this transfer's options yet
@@ -241,6 +242,8 @@ void ce_openssl_text(char text[CE_TEXT_SIZE], const char *fallback);
 
 typedef enum ce_pin_outcome { CE_PINS_MET, CE_PINS_MISSED, CE_PINS_REPORTED, CE_PINS_EXPIRED } ce_pin_outcome;
 
+// Whether a rule has expired and refuses its hosts since then.
+bool ce_rule_refuses_now(const ce_trust *trust, size_t rule);
 // Judges a verified chain by a rule.
 ce_pin_outcome ce_pins_judge(const ce_trust *trust, size_t rule, const ce_digests *chain, unsigned count);
 // Whether the certificate status that a server stapled lets its certificate pass; else `report` says why not.

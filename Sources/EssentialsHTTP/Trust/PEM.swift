@@ -20,20 +20,7 @@ public struct PEM: Sendable, Hashable {
     ///
     /// - Throws: `file` when it cannot be read, `invalidPolicy` when it holds no PEM block or is over 16 MiB.
     public init(contentsOfFile path: String) throws(RequestFailure) {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        if let size = attributes?[.size] as? Int, size > Self.maximumFileSize {
-            throw RequestFailure(
-                .invalidPolicy, "“\(path)” has \(size) bytes, which is too much for certificates.",
-                remedy: "Check that it is the right file; at most 16 MiB are read.")
-        }
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(filePath: path))
-        } catch {
-            throw RequestFailure(
-                .file, "“\(path)” could not be read.", remedy: "Check the path and its permissions.",
-                underlying: error)
-        }
+        let data = try SmallFile.read(path, upTo: Self.maximumFileSize, for: "certificates")
         try self.init(String(decoding: data, as: UTF8.self), source: "“\(path)”")
     }
 

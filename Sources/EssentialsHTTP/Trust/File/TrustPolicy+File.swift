@@ -29,24 +29,11 @@ extension TrustPolicy {
     ///
     /// - Throws: `file` when a file cannot be read, `invalidPolicy` with the line of what is wrong.
     public init(contentsOfFile path: String) throws(RequestFailure) {
-        let url = URL(filePath: path)
-        let data: Data
-        do {
-            data = try Data(contentsOf: url)
-        } catch {
-            throw RequestFailure(
-                .file, "“\(path)” could not be read.", remedy: "Check the path and its permissions.",
-                underlying: error)
-        }
-        guard data.count <= Self.maximumFileSize else {
-            throw RequestFailure(
-                .invalidPolicy, "“\(path)” has \(data.count) bytes, which is too much for a policy.",
-                remedy: "Check that it is the right file; at most 1 MiB is read.")
-        }
+        let data = try SmallFile.read(path, upTo: Self.maximumFileSize, for: "a policy")
         guard let text = String(validating: data, as: UTF8.self) else {
             throw RequestFailure(.invalidPolicy, "“\(path)” is no UTF-8 text.", remedy: "Save it as UTF-8.")
         }
-        try self.init(json: text, name: "“\(path)”", directory: url.deletingLastPathComponent().path)
+        try self.init(json: text, name: "“\(path)”", directory: URL(filePath: path).deletingLastPathComponent().path)
     }
 
     /// Reads a policy from JSON text, as ``init(contentsOfFile:)`` does.

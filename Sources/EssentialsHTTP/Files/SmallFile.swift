@@ -1,0 +1,64 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Files that are read as a whole, and are no longer than they should be: neither a huge one nor one without an end, such
+/// as a device, fills the memory.
+enum SmallFile {
+    /// Reads a file.
+    ///
+    /// - Throws: `file` when it cannot be read, `invalidPolicy` when it is longer.
+    static func read(_ path: String, upTo limit: Int, for what: String) throws(RequestFailure) -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable(path, errno) }
+        defer { _ = close(descriptor) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, Int64(status.st_size) > Int64(limit) {
+            throw tooLong(path, "\(status.st_size) bytes", limit, what)
+        }
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            // The buffer is valid for the call, which writes no more than its size.
+            let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(path, errno) }
+            if count == 0 { return data }
+            data.append(contentsOf: buffer[..<count])
+            guard data.count <= limit else { throw tooLong(path, "more than \(limit) bytes", limit, what) }
+        }
+    }
+
+    private static func systemRead(
+        _ descriptor: Int32, _ target: UnsafeMutableRawPointer?, _ count: Int
+    ) -> Int {
+        #if canImport(Glibc)
+            Glibc.read(descriptor, target, count)
+        #elseif canImport(Musl)
+            Musl.read(descriptor, target, count)
+        #else
+            Darwin.read(descriptor, target, count)
+        #endif
+    }
+
+    private static func unreadable(_ path: String, _ code: Int32) -> RequestFailure {
+        RequestFailure(
+            .file, "“\(path)” could not be read: \(String(cString: strerror(code))).",
+            remedy: "Check the path and its permissions.", underlying: SystemError(code: code))
+    }
+
+    private static func tooLong(_ path: String, _ size: String, _ limit: Int, _ what: String) -> RequestFailure {
+        RequestFailure(
+            .invalidPolicy, "“\(path)” has \(size), which is too much for \(what).",
+            remedy: "Check that it is the right file; at most \(limit >> 20) MiB are read.")
+    }
+}

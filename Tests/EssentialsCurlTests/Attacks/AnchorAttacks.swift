@@ -1,0 +1,159 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import Glibc
+import Testing
+
+@Suite("Attacks: anchors", .serialized)
+struct AnchorAttacks {
+    @Test("33: with a private authority as the only anchor its server is accepted, and no other")
+    func privateAuthority() async throws {
+        let ours = try AttackBench.server("private-leaf")
+        let others = try ["leaf", "rogue-leaf", "self-signed"].map { try AttackBench.server($0) }
+        let policy = try TrustPolicy(anchors: Fixture.anchors("private-root"))
+        try await AttackBench.expectSuccess(of: ours, under: policy)
+        for other in others {
+            try await AttackBench.expectRefusal(.trustChain, of: other, under: policy)
+        }
+        // The system's anchors are those of the public servers, and the private authority is not among them.
+        try await AttackBench.expectRefusal(.trustChain, of: ours, under: .system)
+    }
+
+    @Test("33: anchors beside the system's are accepted together with them and bring in nobody else")
+    func besideSystem() async throws {
+        let policy = try TrustPolicy(anchors: .systemAnd([Fixture.pem("private-root.pem")]))
+        try await AttackBench.expectSuccess(of: AttackBench.server("private-leaf"), under: policy)
+        try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server("leaf"), under: policy)
+        try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server("self-signed"), under: policy)
+    }
+
+    @Test("33: the environment says where the system's anchors are, and nothing about others")
+    func environment() async throws {
+        // In a process of its own, whose environment can be changed.
+        await #expect(processExitsWith: .success) {
+            setenv("SSL_CERT_FILE", Fixture.path("private-root.pem"), 1)
+            setenv("SSL_CERT_DIR", Fixture.directory, 1)
+            let (ours, theirs) = try (AttackBench.server("leaf"), AttackBench.server("private-leaf"))
+            try await AttackBench.expectSuccess(of: theirs, under: .system)
+            try await AttackBench.expectRefusal(.trustChain, of: ours, under: .system)
+            let explicit = try TrustPolicy(anchors: Fixture.anchors("root"))
+            try await AttackBench.expectSuccess(of: ours, under: explicit)
+            try await AttackBench.expectRefusal(.trustChain, of: theirs, under: explicit)
+            // An intermediate among the system's anchors ends no path.
+            setenv("SSL_CERT_FILE", Fixture.path("intermediate.pem"), 1)
+            let beside = try TrustPolicy(anchors: .systemAnd([Fixture.pem("rogue-root.pem")]))
+            for policy in [.system, beside] {
+                try await AttackBench.expectRefusal(.trustChain, of: ours, under: policy)
+            }
+            setenv("SSL_CERT_FILE", Fixture.path("nonexistent.pem"), 1)
+            let missing = #expect(throws: RequestFailure.self) { try CompiledTrust(.system) }
+            #expect(missing?.reason == .file)
+            #expect(missing?.message.contains("nonexistent.pem") == true)
+        }
+    }
+
+    @Test("34: a self-signed server is its own anchor, for its host and for itself alone")
+    func selfSigned() async throws {
+        let server = try AttackBench.server("self-signed")
+        let policy = try TrustPolicy(anchors: Fixture.anchors("self-signed"))
+        try await AttackBench.expectSuccess(of: server, under: policy)
+        try await AttackBench.expectRefusal(
+            .trustHost, "hostname mismatch", of: server, host: "other.test", under: policy)
+        for chain in ["leaf", "private-leaf"] {
+            try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: policy)
+        }
+        // Another certificate with the same subject is another server.
+        let double = try TestCertificate.selfSigned(.init(commonName: "self-signed", dnsNames: ["pin.test"]))
+        try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server([double]), under: policy)
+    }
+
+    @Test("34: a self-signed anchor that is no authority brings in none that it has signed")
+    func selfSignedIssuer() async throws {
+        let anchor = try Fixture.certificate("self-signed")
+        let leaf = try anchor.issue(.init(commonName: "pin.test", dnsNames: ["pin.test"]))
+        let policy = try TrustPolicy(anchors: Fixture.anchors("self-signed"))
+        try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server([leaf, anchor]), under: policy)
+    }
+
+    @Test("34: a path ends below a root only at a certificate that is an anchor itself")
+    func partialChain() async throws {
+        let intermediate = try TrustPolicy(anchors: Fixture.anchors("intermediate"))
+        try await AttackBench.expectSuccess(of: AttackBench.server("leaf"), under: intermediate)
+        try await AttackBench.expectSuccess(of: AttackBench.server("missing-intermediate"), under: intermediate)
+        for chain in ["rogue-with-pinned-issuers", "private-leaf", "self-signed", "signed-by-leaf", "leaf-too-deep"] {
+            try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: intermediate)
+        }
+        let leaf = try TrustPolicy(anchors: Fixture.anchors("leaf"))
+        try await AttackBench.expectSuccess(of: AttackBench.server("leaf"), under: leaf)
+        for chain in ["leaf-renewed", "leaf-backup", "signed-by-leaf"] {
+            try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: leaf)
+        }
+        // With whole roots only, no intermediate that a server presents ends a path.
+        let root = try TrustPolicy(anchors: Fixture.anchors("cross-root"))
+        try await AttackBench.expectRefusal(
+            .trustChain, "X.509 error 20", of: AttackBench.server("leaf"), under: root)
+    }
+
+    @Test("35: two transports with different anchors never accept each other's server", arguments: [false, true])
+    func twoServices(reversed: Bool) async throws {
+        let mine = try (AttackBench.server("leaf"), Fixture.anchors("root"))
+        let yours = try (AttackBench.server("private-leaf"), Fixture.anchors("private-root"))
+        let (first, second) = reversed ? (yours, mine) : (mine, yours)
+        let transports = try [first, second].map {
+            try AttackBench.transport(TrustPolicy(anchors: $0.1), to: first.0, second.0)
+        }
+        for _ in 0..<3 {
+            try await AttackBench.expectSuccess(of: first.0, by: transports[0])
+            try await AttackBench.expectRefusal(.trustChain, of: first.0, by: transports[1])
+            try await AttackBench.expectSuccess(of: second.0, by: transports[1])
+            try await AttackBench.expectRefusal(.trustChain, of: second.0, by: transports[0])
+        }
+        #expect(first.0.requestCount == 3)
+        #expect(second.0.requestCount == 3)
+        for transport in transports { await transport.shutdown() }
+    }
+
+    @Test("35: two transports with different anchors under way at once never accept each other's server")
+    func twoServicesAtOnce() async throws {
+        let servers = try [AttackBench.server("leaf"), AttackBench.server("private-leaf")]
+        let transports = try ["root", "private-root"].map {
+            try AttackBench.transport(TrustPolicy(anchors: Fixture.anchors($0)), to: servers[0], servers[1])
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                let (client, server) = (number % 2, number / 2 % 2)
+                let sent = try AttackBench.request(servers[server])
+                let transport = transports[client]
+                group.addTask {
+                    let found = await failure { try await transport.send(sent) }
+                    #expect(found?.reason == (client == server ? nil : .trustChain))
+                }
+            }
+            try await group.waitForAll()
+        }
+        for transport in transports { await transport.shutdown() }
+        for server in servers {
+            try await AttackBench.closed(server)
+            #expect(server.requestCount == 10)
+            #expect(server.requests.allSatisfy { $0.bodyText == "secret" })
+        }
+    }
+
+    @Test("36: a list of anchors that is empty, or holds none, is refused before there is a transport")
+    func emptyList() throws {
+        for files in [[], ["root.key"], ["root.pem", "root.crl.pem"]] {
+            let list = try files.map { try Fixture.pem($0) }
+            let only = #expect(throws: RequestFailure.self) { try TrustAnchors.only(list) }
+            #expect(only?.reason == .invalidPolicy)
+            let beside = #expect(throws: RequestFailure.self) { try TrustAnchors.systemAnd(list) }
+            #expect(beside?.reason == .invalidPolicy)
+        }
+        let file = #expect(throws: RequestFailure.self) { try TrustPolicy(json: #"{"anchors": []}"#) }
+        #expect(file?.reason == .invalidPolicy)
+        let damaged = try Fixture.text("root.pem") + "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+        let half = #expect(throws: RequestFailure.self) {
+            try CompiledTrust(TrustPolicy(anchors: .only([PEM(damaged)])))
+        }
+        #expect(half?.reason == .invalidPolicy)
+    }
+}

@@ -1,0 +1,137 @@
+import CEssentialsTest
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+
+/// An `SSL_CTX` for clients, as a program makes one that speaks TLS by itself. One thread at a time.
+final class PeerContext {
+    private let pointer: OpaquePointer
+
+    /// - Parameters:
+    ///   - trust: The policy that is installed; nil for none.
+    ///   - host: Whom the policy is installed for.
+    ///   - isLoose: Whether the context takes any peer before the policy is installed.
+    init(
+        _ trust: CompiledTrust?, host: String = "pin.test", isLoose: Bool = false,
+        versions: ClosedRange<ServerTLS.Version> = .tls12 ... .tls13
+    ) throws {
+        var options = cet_options()
+        options.minimum_version = versions.lowerBound.rawValue
+        options.maximum_version = versions.upperBound.rawValue
+        var error = cet_error()
+        let anchors = try Fixture.text("root.pem")
+        guard let pointer = cet_client_context_create(&options, anchors, nil, nil, "http/1.1", &error) else {
+            throw TestKitError("no context")
+        }
+        self.pointer = pointer
+        if isLoose { loosen() }
+        try trust?.install(on: OpaquePointer(cet_context_handle(pointer)), host: HostName(host))
+    }
+
+    deinit { cet_context_free(pointer) }
+
+    /// Has the context take any peer.
+    func loosen() { _ = cet_context_loosen(pointer) }
+
+    /// Connects and does the client's side of a handshake, with `host` as the server's name.
+    func connect(
+        to server: LoopbackServer, as host: String = "pin.test", resuming session: PeerSession? = nil
+    ) throws -> PeerConnection {
+        try PeerConnection(pointer, port: server.port, host: host, session: session)
+    }
+}
+
+/// A session that is kept for resumption.
+final class PeerSession {
+    fileprivate let pointer: OpaquePointer
+
+    fileprivate init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { cet_session_free(pointer) }
+}
+
+/// A TLS connection whose handshake was tried. One thread at a time.
+final class PeerConnection {
+    private let channel: SocketChannel
+    private let tls: OpaquePointer
+    /// Whether the handshake was completed.
+    let isEstablished: Bool
+    /// Whether it continued a session.
+    let isResumed: Bool
+
+    fileprivate init(_ context: OpaquePointer, port: UInt16, host: String, session: PeerSession?) throws {
+        PeerClient.blockBrokenPipeSignal()
+        guard let channel = SocketChannel(port: port), let tls = cet_tls_create(context, channel.descriptor) else {
+            throw TestKitError("no connection")
+        }
+        // A handshake that hangs fails instead.
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(channel.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        self.channel = channel
+        self.tls = tls
+        isEstablished = cet_tls_connect(tls, host, session?.pointer)
+        isResumed = cet_tls_handshake(tls).resumed
+    }
+
+    deinit {
+        cet_tls_free(tls)
+        channel.close()
+    }
+
+    /// The failure of judging the connection; nil when the policy lets it pass.
+    func failure(under trust: CompiledTrust, host: String = "pin.test") throws -> RequestFailure? {
+        let name = try HostName(host)
+        do throws(RequestFailure) {
+            try trust.judge(OpaquePointer(cet_tls_handle(tls)), host: name)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Sends a request and reads what is answered; whether that was "ok". Under TLS 1.3, tickets come along.
+    func exchange(host: String = "pin.test") -> Bool {
+        PeerClient.blockBrokenPipeSignal()
+        let request = Array("GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
+        guard cet_tls_write(tls, request, request.count) else { return false }
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = cet_tls_read(tls, &buffer, buffer.count)
+            guard count > 0 else { break }
+            answer += buffer[..<count]
+        }
+        return answer.holds("200") && answer.suffix(2).elementsEqual("ok".utf8)
+    }
+
+    /// The session, with all that hangs on it; after an exchange.
+    func session() -> PeerSession? { cet_tls_session(tls).map(PeerSession.init) }
+}
+
+enum PeerClient {
+    /// OpenSSL writes with `write`, which would end the test process when the peer is gone already.
+    static func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
+
+/// Makes something that ends at a moment a little ahead, and waits for that moment.
+///
+/// - Parameter make: What is made and tried in time. It is made again with more time when it took too long, so what it
+///   finds is to be returned, and not expected in there.
+func outlived<Value>(_ make: (Date) async throws -> Value) async throws -> Value {
+    for seconds in [2.0, 8, 32] {
+        let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + seconds).rounded(.down))
+        let value = try await make(end)
+        guard Date() < end else { continue }
+        // By a whole second, because certificates end with theirs.
+        while Date() < end + 1.1 { try await Task.sleep(for: .milliseconds(20)) }
+        return value
+    }
+    throw TestKitError("too slow for a moment half a minute ahead")
+}

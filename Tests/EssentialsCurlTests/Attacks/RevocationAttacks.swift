@@ -1,0 +1,219 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import Testing
+
+@Suite("Attacks: revocation", .serialized)
+struct RevocationAttacks {
+    static let versions = [ServerTLS.Version.tls12, .tls13]
+
+    /// A server of one TLS version that staples a file of the fixtures, and asks for the client's certificate.
+    private func server(
+        _ chain: String = "leaf", staple: [UInt8]?, version: ServerTLS.Version,
+        handler: @escaping @Sendable (ServerRequest) -> ServerReply = { _ in .response(body: "ok") }
+    ) throws -> LoopbackServer {
+        try AttackBench.server(
+            chain,
+            adjust: {
+                ($0.minimumVersion, $0.maximumVersion, $0.staple) = (version, version, staple)
+                $0.clientAuthentication = .request
+            }, handler: handler)
+    }
+
+    private func policy(
+        _ revocation: Revocation, mode: PinSet.Mode = .enforce, anchors: TrustAnchors? = nil
+    ) throws -> TrustPolicy {
+        try AttackBench.policy(
+            [Fixture.key("intermediate"), Fixture.key("self-signed")], mode: mode, anchors: anchors,
+            revocation: revocation, identity: Fixture.identity("client-a"))
+    }
+
+    private func lists(_ files: String...) throws -> Revocation {
+        .lists(try files.map { try Fixture.pem("\($0).crl.pem") })
+    }
+
+    // MARK: Staples
+
+    @Test("56: a good staple is accepted, demanded or not", arguments: versions)
+    func goodStaple(version: ServerTLS.Version) async throws {
+        let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version)
+        for isRequired in [false, true] {
+            try await AttackBench.expectSuccess(of: server, under: policy(.stapled(isRequired: isRequired)))
+        }
+    }
+
+    @Test("56: a server without a staple is refused where one is demanded, and nowhere else", arguments: versions)
+    func noStaple(version: ServerTLS.Version) async throws {
+        let server = try server(staple: nil, version: version)
+        for mode in [PinSet.Mode.enforce, .reportOnly] {
+            let found = try await AttackBench.expectRefusal(
+                .trustChain, "stapled no OCSP response", of: server,
+                under: policy(.stapled(isRequired: true), mode: mode))
+            #expect(found?.phase == .handshake)
+        }
+        try await AttackBench.expectSuccess(of: server, under: policy(.stapled(isRequired: false)))
+        try await AttackBench.expectSuccess(of: server, under: policy(.none))
+    }
+
+    @Test("56: a staple that says revoked is refused, demanded or not", arguments: versions)
+    func revokedStaple(version: ServerTLS.Version) async throws {
+        let server = try server("leaf-revoked", staple: Fixture.bytes("leaf-revoked.ocsp"), version: version)
+        for isRequired in [false, true] {
+            for mode in [PinSet.Mode.enforce, .reportOnly] {
+                try await AttackBench.expectRefusal(
+                    .revoked, of: server, under: policy(.stapled(isRequired: isRequired), mode: mode))
+            }
+        }
+        // Who does not ask is not told.
+        try await AttackBench.expectSuccess(of: server, under: policy(.none))
+    }
+
+    /// A staple that proves nothing.
+    struct Staple: Sendable, CustomTestStringConvertible {
+        let name: String
+        let text: String
+        let bytes: @Sendable () throws -> [UInt8]
+        var testDescription: String { name }
+    }
+
+    static let worthless: [Staple] = [
+        Staple(name: "stale", text: "expired") { try Fixture.bytes("leaf-old.ocsp") },
+        Staple(name: "of a wrong signer", text: "not signed by the certificate's issuer") {
+            try Fixture.bytes("leaf-wrong-signer.ocsp")
+        },
+        Staple(name: "about another certificate", text: "about another certificate") {
+            try Fixture.bytes("leaf-revoked.ocsp")
+        },
+        Staple(name: "changed after it was signed", text: "not signed by the certificate's issuer") {
+            try changed(Fixture.bytes("leaf.ocsp"))
+        },
+        Staple(name: "cut short", text: "cannot be read") { Array(try Fixture.bytes("leaf.ocsp").dropLast(10)) },
+        Staple(name: "of one byte", text: "cannot be read") { [0x30] },
+        Staple(name: "that is no OCSP response", text: "cannot be read") { try Fixture.certificate("leaf").der },
+        Staple(name: "that only says “try later”", text: "cannot be read") { [0x30, 0x03, 0x0a, 0x01, 0x03] },
+    ]
+
+    /// A response made a second earlier or later than the one that was signed.
+    private static func changed(_ response: [UInt8]) throws -> [UInt8] {
+        var copy = response
+        // GeneralizedTime (tag 0x18) of 15 characters, "YYYYMMDDHHMMSSZ": the first one is producedAt.
+        let tag = try #require(copy.indices.dropLast(16).first { copy[$0] == 0x18 && copy[$0 + 1] == 15 })
+        copy[tag + 2 + 13] ^= 1
+        return copy
+    }
+
+    @Test("56: a staple that proves nothing is refused, demanded or not", arguments: worthless, versions)
+    func worthlessStaple(_ staple: Staple, version: ServerTLS.Version) async throws {
+        let server = try server(staple: staple.bytes(), version: version)
+        for isRequired in [false, true] {
+            for mode in [PinSet.Mode.enforce, .reportOnly] {
+                try await AttackBench.expectRefusal(
+                    .trustChain, staple.text, of: server,
+                    under: policy(.stapled(isRequired: isRequired), mode: mode))
+            }
+        }
+    }
+
+    @Test("56: a wrong signer is refused although the client trusts it as an authority", arguments: versions)
+    func trustedWrongSigner(version: ServerTLS.Version) async throws {
+        let server = try server(staple: Fixture.bytes("leaf-wrong-signer.ocsp"), version: version)
+        let anchors = try Fixture.anchors("root", "rogue-root")
+        try await AttackBench.expectRefusal(
+            .trustChain, "not signed by the certificate's issuer", of: server,
+            under: policy(.stapled(isRequired: true), anchors: anchors))
+    }
+
+    @Test("56: a resumed session needs no staple again", arguments: versions)
+    func resumption(version: ServerTLS.Version) async throws {
+        let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version) { _ in
+            .response(headers: [("Connection", "close")], body: "ok")
+        }
+        let transport = try AttackBench.transport(policy(.stapled(isRequired: true)), to: server)
+        for _ in 0..<3 { try await AttackBench.expectSuccess(of: server, by: transport) }
+        #expect(server.handshakes.map(\.resumed) == [false, true, true])
+        await transport.shutdown()
+    }
+
+    @Test("56: a session is not kept from a handshake whose staple was refused", arguments: versions)
+    func refusedSession(version: ServerTLS.Version) async throws {
+        let server = try server("leaf-revoked", staple: Fixture.bytes("leaf-revoked.ocsp"), version: version)
+        let transport = try AttackBench.transport(policy(.stapled(isRequired: false)), to: server)
+        for _ in 0..<3 { try await AttackBench.expectRefusal(.revoked, of: server, by: transport) }
+        #expect(server.handshakes.allSatisfy { !$0.resumed })
+        await transport.shutdown()
+    }
+
+    @Test("56: a wrong pin is refused whatever the staple says", arguments: versions)
+    func stapleAndPins(version: ServerTLS.Version) async throws {
+        let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version)
+        let policy = try AttackBench.policy([strangePin()], revocation: .stapled(isRequired: true))
+        try await AttackBench.expectRefusal(.pinMismatch, of: server, under: policy)
+    }
+
+    // MARK: Lists
+
+    @Test("56: with lists of every level a good certificate is accepted and a revoked one refused", arguments: versions)
+    func lists(version: ServerTLS.Version) async throws {
+        let revocation = try lists("intermediate", "root")
+        let good = try server(staple: nil, version: version)
+        try await AttackBench.expectSuccess(of: good, under: policy(revocation))
+        let revoked = try server("leaf-revoked", staple: nil, version: version)
+        for mode in [PinSet.Mode.enforce, .reportOnly] {
+            let found = try await AttackBench.expectRefusal(
+                .revoked, "certificate revoked", of: revoked, under: policy(revocation, mode: mode))
+            #expect(found?.chain.first?.certificatePin.text == (try Fixture.certificate("leaf-revoked").certificatePin))
+        }
+        try await AttackBench.expectSuccess(of: revoked, under: policy(.none))
+    }
+
+    @Test("56: a chain is refused while the list of one of its levels is missing")
+    func oneLevel() async throws {
+        let server = try AttackBench.server()
+        for file in ["intermediate", "root"] {
+            for mode in [PinSet.Mode.enforce, .reportOnly] {
+                try await AttackBench.expectRefusal(
+                    .trustChain, "unable to get certificate CRL (X.509 error 3", of: server,
+                    under: policy(lists(file), mode: mode))
+            }
+        }
+    }
+
+    @Test("56: a list that has expired is refused")
+    func expiredList() async throws {
+        let server = try AttackBench.server()
+        for mode in [PinSet.Mode.enforce, .reportOnly] {
+            try await AttackBench.expectRefusal(
+                .trustChain, "CRL has expired (X.509 error 12", of: server,
+                under: policy(lists("intermediate-old", "root"), mode: mode))
+        }
+    }
+
+    @Test("56: an expired list beside one that is not does no harm and forgives nothing")
+    func expiredListBesideCurrent() async throws {
+        let revocation = try lists("intermediate-old", "root", "intermediate")
+        try await AttackBench.expectSuccess(of: AttackBench.server(), under: policy(revocation))
+        let revoked = try AttackBench.server("leaf-revoked")
+        try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(revocation))
+    }
+
+    @Test("56: lists are judged without a connection too")
+    func evaluated() throws {
+        let trust = try CompiledTrust(policy(lists("intermediate", "root")))
+        let host = try HostName("pin.test")
+        let revoked = try Fixture.chain("leaf-revoked").map(\.der)
+        let found = #expect(throws: RequestFailure.self) { try trust.evaluate(chain: revoked, host: host) }
+        #expect(found?.reason == .revoked)
+        #expect(try trust.evaluate(chain: Fixture.chain("leaf").map(\.der), host: host).count == 3)
+    }
+
+    @Test("56: what is no revocation list is refused before there is a transport")
+    func noLists() throws {
+        let damaged = try PEM("-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----\n")
+        for lists in try [[], [Fixture.pem("root.pem")], [Fixture.pem("root.crl.pem"), damaged]] {
+            let found = #expect(throws: RequestFailure.self) {
+                _ = try CompiledTrust(policy(.lists(lists)))
+            }
+            #expect(found?.reason == .invalidPolicy)
+        }
+    }
+}

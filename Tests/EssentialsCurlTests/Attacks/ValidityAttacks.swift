@@ -1,0 +1,182 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Testing
+
+@Suite("Attacks: validity", .serialized)
+struct ValidityAttacks {
+    /// The pins of the chain are right, or wrong and only reported: neither forgives an invalid certificate.
+    static let modes = [PinSet.Mode.enforce, .reportOnly]
+
+    /// Expects a refusal under a rule whose pins match the chain, and under one that would only report their mismatch;
+    /// by clients that have a certificate to lose.
+    private func expectRefusal(
+        _ reason: RequestFailure.Reason, _ text: String, of chain: String, host: String = "pin.test", mode: PinSet.Mode,
+        pinned: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let server = try AttackBench.server(chain) { $0.clientAuthentication = .request }
+        let names = [String(chain.prefix { $0 != "." })] + pinned
+        let right = try names.flatMap { try [Fixture.key($0), Fixture.whole($0)] } + [Fixture.key("root")]
+        for pins in try [right, [strangePin()]] where mode == .reportOnly || pins == right {
+            let policy = try AttackBench.policy(pins, mode: mode, host: host, identity: Fixture.identity("client-a"))
+            try await AttackBench.expectRefusal(
+                reason, text, of: server, host: host, under: policy, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test("21: an expired certificate is refused", arguments: modes)
+    func expired(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "certificate has expired (X.509 error 10 at depth 0)", of: "leaf-expired", mode: mode)
+    }
+
+    @Test("22: a certificate that is not valid yet is refused", arguments: modes)
+    func future(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "certificate is not yet valid (X.509 error 9 at depth 0)", of: "leaf-future", mode: mode)
+    }
+
+    @Test("23: a certificate for another host is refused, whose authority and pins are right", arguments: modes)
+    func wrongHost(mode: PinSet.Mode) async throws {
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-wrong-host", mode: mode)
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf", host: "other.test", mode: mode)
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf", host: "a.pin.test", mode: mode)
+    }
+
+    @Test("24: a certificate with the host in its common name only is refused", arguments: modes)
+    func commonNameOnly(mode: PinSet.Mode) async throws {
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-cn-only", mode: mode)
+    }
+
+    @Test("25: a wildcard is neither for the name below it nor for two labels more", arguments: modes)
+    func wildcard(mode: PinSet.Mode) async throws {
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-wild", mode: mode)
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-wild", host: "b.a.pin.test", mode: mode)
+        let server = try AttackBench.server("leaf-wild")
+        let policy = try AttackBench.policy([Fixture.key("leaf-wild")], mode: mode, host: "a.pin.test")
+        try await AttackBench.expectSuccess(of: server, host: "a.pin.test", under: policy)
+    }
+
+    @Test(
+        "25: a wildcard that stands for a part of a label only, or for a whole domain, is for no host", arguments: modes
+    )
+    func partialWildcard(mode: PinSet.Mode) async throws {
+        let issuer = try Fixture.certificate("intermediate")
+        for name in ["a*.pin.test", "*a.pin.test", "*.test", "*", "a.*.test"] {
+            let leaf = try issuer.issue(.init(commonName: "a.pin.test", dnsNames: [name]))
+            let server = try AttackBench.server([leaf, issuer])
+            let policy = try AttackBench.policy([Fixture.key("intermediate")], mode: mode, host: "a.pin.test")
+            try await AttackBench.expectRefusal(
+                .trustHost, "hostname mismatch", of: server, host: "a.pin.test", under: policy)
+        }
+    }
+
+    @Test("26: an address needs a certificate that holds it as an address", arguments: modes)
+    func address(mode: PinSet.Mode) async throws {
+        try await expectRefusal(.trustHost, "IP address mismatch", of: "leaf", host: "127.0.0.1", mode: mode)
+        let issuer = try Fixture.certificate("intermediate")
+        let named = try issuer.issue(.init(commonName: "127.0.0.1", dnsNames: ["127.0.0.1"], ipAddresses: []))
+        let policy = try AttackBench.policy([Fixture.key("intermediate")], mode: mode, host: "127.0.0.1")
+        try await AttackBench.expectRefusal(
+            .trustHost, "IP address mismatch", of: AttackBench.server([named, issuer]), host: "127.0.0.1", under: policy
+        )
+        try await AttackBench.expectSuccess(of: AttackBench.server("leaf-ip"), host: "127.0.0.1", under: policy)
+        try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-ip", mode: mode)
+    }
+
+    @Test("26: an IPv6 address is compared as an address", arguments: modes)
+    func addressIPv6(mode: PinSet.Mode) async throws {
+        let options = ServerOptions(address: .ipv6)
+        let good = try AttackBench.server("leaf-ip", options: options)
+        let bad = try AttackBench.server("leaf", options: options)
+        let policy = try AttackBench.policy([Fixture.key("intermediate")], mode: mode, host: "::1")
+        try await AttackBench.expectSuccess(of: good, host: "[::1]", under: policy)
+        try await AttackBench.expectSuccess(of: good, host: "[0:0:0:0:0:0:0:1]", under: policy)
+        try await AttackBench.expectRefusal(.trustHost, "IP address mismatch", of: bad, host: "[::1]", under: policy)
+    }
+
+    @Test("27: a certificate for clients is refused", arguments: modes)
+    func clientUsage(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "certificate purpose (X.509 error 26 at depth 0)", of: "leaf-client-eku", mode: mode)
+    }
+
+    @Test("28: a certificate whose key is too short is refused", arguments: modes)
+    func shortKey(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "key too weak (X.509 error 66 at depth 0)", of: "leaf-rsa1024", mode: mode)
+    }
+
+    @Test("28: a key that is too short is refused also where the system's OpenSSL is told to take it")
+    func shortKeyByConfiguration() async throws {
+        // In a process of its own, whose OpenSSL has not read its configuration yet.
+        await #expect(processExitsWith: .success) {
+            let path = FileManager.default.temporaryDirectory.appending(path: "openssl-\(getpid()).cnf").path
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let configuration = """
+                openssl_conf = main
+                [main]
+                ssl_conf = ssl
+                [ssl]
+                system_default = system
+                [system]
+                CipherString = DEFAULT@SECLEVEL=0
+                """
+            try Data(configuration.utf8).write(to: URL(filePath: path))
+            setenv("OPENSSL_CONF", path, 1)
+            let policy = try AttackBench.policy([Fixture.key("leaf-rsa1024")])
+            let server = try AttackBench.server("leaf-rsa1024")
+            try await AttackBench.expectRefusal(.trustChain, "X.509 error 66", of: server, under: policy)
+        }
+    }
+
+    @Test("29: a self-signed certificate is refused although it is pinned", arguments: modes)
+    func selfSigned(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "self-signed certificate (X.509 error 18 at depth 0)", of: "self-signed", mode: mode)
+    }
+
+    @Test("30: a self-signed certificate with the pinned chain appended is refused", arguments: modes)
+    func selfSignedWithChain(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "self-signed certificate (X.509 error 18 at depth 0)", of: "self-signed.chain-with-pinned",
+            mode: mode, pinned: ["leaf", "intermediate"])
+    }
+
+    @Test("31: the certificate of an authority that nobody trusts is refused", arguments: modes)
+    func unknownAuthority(mode: PinSet.Mode) async throws {
+        try await expectRefusal(
+            .trustChain, "unable to get local issuer certificate (X.509 error 20 at depth 0)", of: "private-leaf",
+            mode: mode, pinned: ["private-root"])
+    }
+
+    @Test("31: an authority that brings its own root along is refused", arguments: modes)
+    func unknownAuthorityWithRoot(mode: PinSet.Mode) async throws {
+        let chain = try [Fixture.certificate("private-leaf"), Fixture.certificate("private-root")]
+        let policy = try AttackBench.policy([Fixture.key("private-root"), Fixture.key("private-leaf")], mode: mode)
+        try await AttackBench.expectRefusal(
+            .trustChain, "X.509 error 19", of: AttackBench.server(chain), under: policy)
+    }
+
+    @Test(
+        "32: a server that speaks nothing newer than TLS 1.1 is refused, and one of TLS 1.2 under a floor of 1.3",
+        arguments: modes)
+    func oldVersions(mode: PinSet.Mode) async throws {
+        for (newest, floor) in [
+            (ServerTLS.Version.tls10, TLSVersion.tls12), (.tls11, .tls12), (.tls11, .tls13), (.tls12, .tls13),
+        ] {
+            let server = try AttackBench.server {
+                ($0.minimumVersion, $0.maximumVersion, $0.clientAuthentication) = (.tls10, newest, .request)
+            }
+            let policy = try AttackBench.policy(
+                [Fixture.key("leaf")], mode: mode, minimumTLS: floor, identity: Fixture.identity("client-a"))
+            try await AttackBench.expectRefusal(.tlsTooOld, of: server, under: policy)
+        }
+        let newest = try AttackBench.server { ($0.minimumVersion, $0.maximumVersion) = (.tls10, .tls13) }
+        let policy = try AttackBench.policy([Fixture.key("leaf")], mode: mode, minimumTLS: .tls13)
+        try await AttackBench.expectSuccess(of: newest, under: policy)
+        #expect(newest.handshakes.last?.version == "TLSv1.3")
+    }
+}
