@@ -68,7 +68,7 @@ let package = Package(
             name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit"],
+            name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
