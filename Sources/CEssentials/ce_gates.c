@@ -239,7 +239,6 @@ static bool install(SSL_CTX *ssl, ce_connection *connection) {
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(ssl, handshake_gate, connection);
-    SSL_CTX_set_info_callback(ssl, note_alert);
     return true;
 }
 
@@ -261,7 +260,9 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     ce_connection_retain(connection);
     ce_connection_release(transfer->connection);
     transfer->connection = connection;
-    return install(ssl_context, connection) ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
+    if (!install(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
+    SSL_CTX_set_info_callback(ssl_context, note_alert);
+    return CURLE_OK;
 }
 
 bool ce_trust_install(ce_trust *trust, size_t rule, const char *host, bool host_is_address, void *ssl_context) {

@@ -86,6 +86,24 @@ static int judge_session(ce_transfer *transfer, SSL *ssl) {
     return CURL_PREREQFUNC_OK;
 }
 
+// A kept connection's TLS to the proxy can be looked at where nothing is tunnelled through it; else only its rule can.
+static int judge_proxy(ce_transfer *transfer, const SSL *ssl) {
+    ce_trust *trust = transfer->multi->proxy_trust;
+    if (!transfer->proxy_is_secure || !trust) return CURL_PREREQFUNC_OK;
+    ce_peer peer = {trust, transfer->proxy_rule, transfer->proxy_host, transfer->proxy_is_address};
+    judgement found = {CE_VERDICT_TRUSTED, "", NULL, false};
+    if (!transfer->secure && !ssl) {
+        found.verdict = CE_VERDICT_PLAINTEXT, found.text = "the connection is not encrypted";
+    } else if (!transfer->secure) {
+        found = judge(ssl, &peer);
+    } else if (ce_rule_refuses_now(trust, transfer->proxy_rule)) {
+        found.verdict = CE_VERDICT_RULE_EXPIRED, found.text = CE_PINS_HAVE_EXPIRED;
+    }
+    if (found.verdict == CE_VERDICT_TRUSTED) return CURL_PREREQFUNC_OK;
+    transfer->blames_proxy = true;
+    return distrust(transfer, found.verdict, found.text);
+}
+
 // Expired pins still mean that the host is spoken to over TLS; those that only report do not refuse anything.
 static bool wants_tls(const ce_transfer *transfer) {
     const ce_trust *trust = transfer->multi->trust;
@@ -152,12 +170,8 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         ssl = info->internals;
     }
     transfer->speaks_http2 = ssl && transfer->secure ? negotiated_http2(ssl) : transfer->http_version == CE_HTTP_2;
-    // A kept connection's TLS to the proxy cannot be looked at; its rule can.
-    ce_trust *proxy_trust = transfer->proxy_is_secure ? transfer->multi->proxy_trust : NULL;
-    if (proxy_trust && ce_rule_refuses_now(proxy_trust, transfer->proxy_rule)) {
-        transfer->blames_proxy = true;
-        return distrust(transfer, CE_VERDICT_RULE_EXPIRED, CE_PINS_HAVE_EXPIRED);
-    }
+    int judged = judge_proxy(transfer, ssl);
+    if (judged != CURL_PREREQFUNC_OK) return judged;
     if (transfer->secure) {
         if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
         int result = judge_session(transfer, ssl);
@@ -170,7 +184,8 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
     }
     // libcurl's own second sending has found out already that its connection is new.
-    if (is_stale(transfer, transfer->secure ? ssl : NULL, &route) && !transfer->send_count) {
+    bool is_encrypted = transfer->secure || transfer->proxy_is_secure;
+    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route) && !transfer->send_count) {
         return stop(transfer, CE_REFUSED_STALE);
     }
     if (!ce_transfer_may_serve(transfer)) return stop(transfer, CE_REFUSED_STALE);

@@ -154,14 +154,18 @@ struct ShutdownTests {
     @Test("gives descriptors and threads back")
     func resources() async throws {
         let server = try LoopbackServer { _ in .response(body: "x") }
-        let before = Self.descriptors()
-        for _ in 0..<100 {
-            let transport = try CurlTransport()
-            _ = try await transport.send(request(server))
-            await transport.shutdown()
+        // Other tests run beside this one and open descriptors too; a leak of one for each transport shows every time.
+        var leaked = Int.max
+        for _ in 0..<5 where leaked >= 100 {
+            let before = Self.descriptors()
+            for _ in 0..<100 {
+                let transport = try CurlTransport()
+                _ = try await transport.send(request(server))
+                await transport.shutdown()
+            }
+            leaked = Self.descriptors() - before
         }
-        // Other tests run beside this one and open descriptors too; a leak of one for each transport still shows.
-        #expect(Self.descriptors() - before < 100)
+        #expect(leaked < 100)
     }
 
     private static func descriptors() -> Int {

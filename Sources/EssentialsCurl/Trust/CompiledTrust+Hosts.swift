@@ -79,6 +79,7 @@ extension CompiledTrust {
     ///
     /// - Parameters:
     ///   - context: An OpenSSL `SSL_CTX *` of the libssl that the process is linked with. It keeps what it needs of the policy.
+    ///     Its handshakes may follow one another; those that run at the same time need a context each.
     ///   - host: Who the server should be. The server name of every `SSL` made from the context has to be this host; an
     ///     address has none.
     /// - Throws: `hostRefused`, and `tls` when OpenSSL refuses.

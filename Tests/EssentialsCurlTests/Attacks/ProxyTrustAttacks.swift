@@ -328,4 +328,28 @@ struct ProxyTrustAttacks {
         // Through a tunnel the proxy sees the end of the server's TLS, an alert of 24 bytes.
         if scheme == "http" { #expect(proxy.front.applicationBytesReceived == seen) }
     }
+
+    @Test("for plain http is refused on a kept connection to the proxy whose certificate has expired since")
+    func proxyCertificateExpires() async throws {
+        let authority = try TestAuthority(name: "Short")
+        let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])
+        let (origin, proxy, transport, first) = try await outlived { end in
+            let seconds = Int64(end.timeIntervalSince1970) - Int64(Date().timeIntervalSince1970)
+            let leaf = try authority.issue(
+                .init(commonName: "other.test", dnsNames: ["other.test"], notAfter: seconds))
+            let origin = try LoopbackServer { _ in .response(body: "ok") }
+            let proxy = try SecureProxy(origin: origin) { ($0.certificate, $0.chain) = (leaf, []) }
+            let transport = try proxy.transport(.system, proxyTrust: TrustPolicy(anchors: anchors))
+            let sent = try AttackBench.request(origin, scheme: "http")
+            return (origin, proxy, transport, await failure { try await transport.send(sent) })
+        }
+        #expect(first == nil)
+        let seen = proxy.front.applicationBytesReceived
+        let found = await failure { try await transport.send(AttackBench.request(origin, scheme: "http")) }
+        #expect(found?.reason == .trustChain)
+        #expect(found?.host == "other.test")
+        #expect(origin.requestCount == 1)
+        #expect(proxy.front.applicationBytesReceived == seen)
+        await transport.shutdown()
+    }
 }

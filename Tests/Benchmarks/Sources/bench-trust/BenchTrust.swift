@@ -1,9 +1,10 @@
-// Measures what a trust policy adds to the verification of a chain: digests, report and pins, beside OpenSSL alone.
+// Measures what a trust policy adds: to the verification of a chain digests, report and pins, beside OpenSSL alone; and to
+// a request on a pooled connection the look at its evidence.
 //
 //     cd Tests/Benchmarks
 //     swift run -c release bench-trust
 //
-// The three ways take turns, and the medians of their rounds are shown, because absolute figures drift with the machine.
+// The ways take turns, and the medians of their rounds are shown, because absolute figures drift with the machine.
 
 internal import EssentialsCurl
 internal import EssentialsHTTP
@@ -16,7 +17,7 @@ struct BenchTrust {
     /// The goal: what a handshake may cost more with pins than without any policy, in microseconds.
     static let goal = 15.0
 
-    static func main() throws {
+    static func main() async throws {
         let isSmoke = CommandLine.arguments.contains("--smoke")
         let ways = try Ways()
         var times: [[Double]] = [[], [], []]
@@ -33,6 +34,22 @@ struct BenchTrust {
         print(
             "added by the policy and its pins              \(text(added)) µs, goal \(text(goal)): "
                 + (added <= goal ? "met" : "missed"))
+        try await compareRequests(isSmoke: isSmoke)
+    }
+
+    /// One request at a time on a pooled connection, under a policy without pins and one with 20.
+    private static func compareRequests(isSmoke: Bool) async throws {
+        let bench = try PooledRequests()
+        var times: [[Double]] = [[], []]
+        for _ in 0..<(isSmoke ? 3 : 31) {
+            for index in 0..<2 { times[index].append(try await bench.round(index, requests: isSmoke ? 20 : 400)) }
+        }
+        let ratio = times[0].indices.map { times[1][$0] / times[0][$0] }.sorted()[times[0].count / 2]
+        print("a request on a pooled connection without pins \(text(times[0].sorted()[times[0].count / 2])) µs")
+        print(
+            "the same with 20 pins                         \(text(times[1].sorted()[times[1].count / 2])) µs, "
+                + "\((ratio * 1000).rounded() / 1000) times")
+        await bench.end()
     }
 
     private static func measure(calls: Int, _ way: () throws -> Void) rethrows -> Double {

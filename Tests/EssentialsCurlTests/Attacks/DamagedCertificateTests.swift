@@ -1,0 +1,100 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+/// Certificates, keys and lists that are damaged somewhere. That nothing reads beyond them is the address sanitizer's to say.
+@Suite("Attacks: damaged certificates", .serialized)
+struct DamagedCertificateTests {
+    /// The same numbers in every run.
+    private struct Numbers: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            // SplitMix64
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    private func damaged(_ bytes: [UInt8], _ numbers: inout Numbers) -> [UInt8] {
+        var bytes = bytes
+        switch Int.random(in: 0..<4, using: &numbers) {
+        case 0: bytes.removeLast(Int.random(in: 1...bytes.count, using: &numbers))
+        case 1: bytes.remove(at: Int.random(in: 0..<bytes.count, using: &numbers))
+        case 2:
+            let place = Int.random(in: 0..<bytes.count, using: &numbers)
+            bytes.insert(contentsOf: bytes[..<place].suffix(40), at: place)
+        default:
+            for _ in 0..<Int.random(in: 1...4, using: &numbers) {
+                bytes[Int.random(in: 0..<bytes.count, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+            }
+        }
+        return bytes
+    }
+
+    @Test("in a PEM text are read or refused, wherever they are wrong", arguments: 0..<4)
+    func pem(seed: UInt64) throws {
+        var numbers = Numbers(state: seed)
+        let chain = try Fixture.bytes("leaf.chain.pem")
+        var refused = 0
+        for _ in 0..<500 {
+            let text = String(decoding: damaged(chain, &numbers), as: UTF8.self)
+            do throws(RequestFailure) {
+                let pem = try PEM(text)
+                #expect(try !CertificateChain(pem).certificates.isEmpty)
+                _ = try CompiledTrust(TrustPolicy(anchors: .only([pem])))
+            } catch {
+                #expect(error.reason == .invalidPolicy)
+                refused += 1
+            }
+        }
+        #expect(refused > 100)
+    }
+
+    @Test("as chains are judged, and never trusted", arguments: 0..<4)
+    func chains(seed: UInt64) throws {
+        var numbers = Numbers(state: seed)
+        let chain = try Fixture.chain("leaf").map(\.der)
+        let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
+        try trust.evaluate(chain: chain, host: HostName("pin.test"))
+        for _ in 0..<500 {
+            var wrong = chain
+            wrong[0] = damaged(chain[0], &numbers)
+            guard wrong[0] != chain[0] else { continue }
+            let failure = #expect(throws: RequestFailure.self) {
+                try trust.evaluate(chain: wrong, host: HostName("pin.test"))
+            }
+            #expect([.trustChain, .trustHost, .tls].contains(failure?.reason))
+        }
+    }
+
+    @Test("as keys, encrypted keys and revocation lists are refused or used", arguments: 0..<4)
+    func others(seed: UInt64) throws {
+        var numbers = Numbers(state: seed)
+        let (certificate, anchors) = try (Fixture.pem("client-a.pem"), Fixture.anchors("root"))
+        for file in ["client-a.key", "client-a-encrypted.key", "intermediate.crl.pem"] {
+            let bytes = try Fixture.bytes(file)
+            for _ in 0..<100 {
+                do throws(RequestFailure) {
+                    let pem = try PEM(String(decoding: damaged(bytes, &numbers), as: UTF8.self))
+                    if file.hasSuffix("crl.pem") {
+                        _ = try CompiledTrust(TrustPolicy(hosts: [], anchors: anchors, revocation: .lists([pem])))
+                        continue
+                    }
+                    let identity =
+                        pem.isEncrypted
+                        ? try ClientIdentity(certificate: certificate, encryptedKey: pem) { "test passphrase" }
+                        : try ClientIdentity(certificate: certificate, privateKey: pem)
+                    _ = try CompiledTrust(TrustPolicy(anchors: anchors, identity: identity))
+                } catch {
+                    #expect(error.reason == .invalidPolicy)
+                }
+            }
+        }
+    }
+}
