@@ -144,7 +144,7 @@ import Testing
 
     @Test("No bytes trap the reader, and what it accepts can stand on a request line", arguments: 0..<8)
     func randomText(seed: Int) throws {
-        var generator = SplitMix64(state: UInt64(seed))
+        var generator = SeededNumbers(state: UInt64(seed))
         let pieces = [
             "http", "https", "://", "/", "?", "#", "@", ":", "[", "]", "%", "%2e", "%2", "..", ".", "::1", "1.2.3.4",
             "example", "com", "80", " ", "\t", "\r\n", "\u{0}", "\u{7f}", "\u{301}", "é", "日", "\\", "|", "=", "&",
@@ -170,18 +170,5 @@ import Testing
             #expect(try RequestURL(url.description) == url, "\(text.debugDescription)")
         }
         #expect(accepted > 100)
-    }
-}
-
-/// Random numbers that are the same in every run.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }
