@@ -7,21 +7,7 @@ import Testing
 /// Certificates, keys and lists that are damaged somewhere. That nothing reads beyond them is the address sanitizer's to say.
 @Suite("Attacks: damaged certificates", .serialized)
 struct DamagedCertificateTests {
-    /// The same numbers in every run.
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            // SplitMix64
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
-    private func damaged(_ bytes: [UInt8], _ numbers: inout Numbers) -> [UInt8] {
+    private func damaged(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {
         var bytes = bytes
         switch Int.random(in: 0..<4, using: &numbers) {
         case 0: bytes.removeLast(Int.random(in: 1...bytes.count, using: &numbers))
@@ -39,7 +25,7 @@ struct DamagedCertificateTests {
 
     @Test("in a PEM text are read or refused, wherever they are wrong", arguments: 0..<4)
     func pem(seed: UInt64) throws {
-        var numbers = Numbers(state: seed)
+        var numbers = SeededNumbers(state: seed)
         let chain = try Fixture.bytes("leaf.chain.pem")
         var refused = 0
         for _ in 0..<500 {
@@ -58,7 +44,7 @@ struct DamagedCertificateTests {
 
     @Test("as chains are judged, and never trusted", arguments: 0..<4)
     func chains(seed: UInt64) throws {
-        var numbers = Numbers(state: seed)
+        var numbers = SeededNumbers(state: seed)
         let chain = try Fixture.chain("leaf").map(\.der)
         let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
         try trust.evaluate(chain: chain, host: HostName("pin.test"))
@@ -75,7 +61,7 @@ struct DamagedCertificateTests {
 
     @Test("as keys, encrypted keys and revocation lists are refused or used", arguments: 0..<4)
     func others(seed: UInt64) throws {
-        var numbers = Numbers(state: seed)
+        var numbers = SeededNumbers(state: seed)
         let (certificate, anchors) = try (Fixture.pem("client-a.pem"), Fixture.anchors("root"))
         for file in ["client-a.key", "client-a-encrypted.key", "intermediate.crl.pem"] {
             let bytes = try Fixture.bytes(file)

@@ -129,17 +129,13 @@ private struct Storm {
     }
 }
 
-/// Numbers that are the same in each run (SplitMix64).
+/// Chances that are the same in each run.
 private struct Dice {
-    var state: UInt64
+    var numbers: SeededNumbers
 
-    mutating func roll(_ sides: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(sides))
-    }
+    init(state: UInt64) { numbers = SeededNumbers(state: state) }
+
+    mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &numbers) }
 
     /// Waits for no time at all, for a few turns of other tasks, or for some milliseconds.
     mutating func wait() async {
