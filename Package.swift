@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "EssentialsLocator", targets: ["EssentialsLocator"]),
         .library(name: "EssentialsHTTP", targets: ["EssentialsHTTP"]),
         .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
+        .library(name: "EssentialsReachability", targets: ["EssentialsReachability"]),
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
@@ -43,15 +44,21 @@ let package = Package(
         .target(name: "CEssentials", dependencies: ["CLibcurl", "COpenSSL"]),
         .target(
             name: "EssentialsCurl", dependencies: ["EssentialsHTTP", "CEssentials", logging], swiftSettings: settings),
-        .target(name: "EssentialsRequests", dependencies: ["EssentialsHTTP", logging], swiftSettings: settings),
+        .target(name: "EssentialsReachability", swiftSettings: settings),
+        .target(
+            name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
+            swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
-            name: "EssentialsTestKit", dependencies: ["EssentialsHTTP", "CEssentialsTest"],
+            name: "EssentialsTestKit",
+            dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", "CEssentialsTest"],
             swiftSettings: settings),
         .target(name: "EssentialsTestTraits", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .target(
             name: "ServiceEssentials",
-            dependencies: ["EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsRequests"],
+            dependencies: [
+                "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability", "EssentialsRequests",
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "essentials",
@@ -70,6 +77,8 @@ let package = Package(
         .testTarget(
             name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsReachabilityTests", dependencies: ["EssentialsReachability"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
             swiftSettings: settings),

@@ -29,7 +29,7 @@ import Testing
     @Test("After the end nothing is cancelled")
     func finished() throws {
         let token = CancellableToken()
-        #expect(try token.finish(with: .success(1)).get() == 1)
+        #expect(try token.finish(with: .success(1))?.get() == 1)
         token.attach { Issue.record("It was over.") }
         token.cancel()
         #expect(token.isFinished)
@@ -44,11 +44,56 @@ import Testing
             .success(1), .failure(RequestFailure(.status, "No.")), .failure(RequestFailure(.cancelled, "Told so.")),
         ]
         let failures = results.map { result in
-            #expect(throws: RequestFailure.self) { try token.finish(with: result).get() }
+            #expect(throws: RequestFailure.self) { try token.finish(with: result)?.get() }
         }
         #expect(failures.map { $0?.reason } == [.cancelled, .cancelled, .cancelled])
         #expect(failures.last??.message == "Told so.")
         #expect(!token.isFinished)
+    }
+
+    @Test("A token that is cancelled silently calls no handler, whatever came")
+    func silent() {
+        let results: [Result<Int, RequestFailure>] = [.success(1), .failure(RequestFailure(.cancelled, "Told so."))]
+        for result in results {
+            let token = CancellableToken()
+            token.cancel(silently: true)
+            token.cancel()
+            #expect(token.finish(with: result) == nil)
+            #expect(token.state == .cancelled)
+        }
+    }
+
+    @Test("Each token is equal to itself alone, and says where its request is")
+    func identity() throws {
+        let (one, other) = (CancellableToken(), CancellableToken())
+        #expect(one == one)
+        #expect(one != other)
+        #expect(Set([one, other, one]).count == 2)
+        #expect(one.id != other.id)
+        #expect(one.state == .running)
+        _ = one.finish(with: .success(1))
+        #expect(one.state == .finished)
+    }
+
+    @Test("Progress is the newest value, as a value and as a stream that ends with the request")
+    func progress() async {
+        let token = CancellableToken()
+        #expect(token.progress == nil)
+        var early = token.progressUpdates.makeAsyncIterator()
+        token.reached(TransferProgress(bytes: 1, expected: 3))
+        #expect(await early.next()?.bytes == 1)
+        token.reached(TransferProgress(bytes: 2, expected: 3))
+        token.reached(TransferProgress(bytes: 3, expected: 3))
+        #expect(token.progress?.bytes == 3)
+        var late = token.progressUpdates.makeAsyncIterator()
+        _ = token.finish(with: .success(()))
+        #expect(await early.next()?.bytes == 3)
+        #expect(await early.next() == nil)
+        #expect(await late.next()?.bytes == 3)
+        #expect(await late.next() == nil)
+        var after = token.progressUpdates.makeAsyncIterator()
+        #expect(await after.next()?.bytes == 3)
+        #expect(await after.next() == nil)
     }
 
     @Test("Cancelling while requests complete gives each handler one result, 10,000 times")

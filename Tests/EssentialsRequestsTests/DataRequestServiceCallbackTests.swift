@@ -19,9 +19,10 @@ import Testing
     private func service(
         _ transport: StubTransport = StubTransport(body), callbackQueue: DispatchQueue? = nil
     ) throws -> HTTPDataRequestService {
-        HTTPDataRequestService(
-            environment: try ConstantEnvironment("https://h/"), transport: transport,
-            callbackQueue: callbackQueue ?? DispatchQueue(label: "own"))
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.callbackQueue = callbackQueue ?? DispatchQueue(label: "own")
+        return HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://h/"), transport: transport, configuration: configuration)
     }
 
     /// Answers when the gate is open, or fails as cancelled, like a transport on a network.
@@ -63,10 +64,9 @@ import Testing
     @Test("A double that implements nothing but send has every other form, callbacks included")
     func double() async throws {
         struct Double: DataRequestService {
-            func send(_ request: DataRequest) async throws(RequestFailure) -> TransportResponse {
+            func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
                 guard request.path == "a" else { throw RequestFailure(.status, "Nothing there.") }
-                return TransportResponse(
-                    HTTPResponse(status: .ok), body: ResponseBody(Data(DataRequestServiceCallbackTests.body.utf8)))
+                return DataResponse(body: Data(DataRequestServiceCallbackTests.body.utf8))
             }
         }
         let service: any DataRequestService = Double()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("An environment's trust policy")
 struct EnvironmentTrustTests {
-    /// An environment that is switched over as a whole.
+    /// An environment that is switched over as a whole, to one that nobody knew before.
     private final class Switching: EnvironmentService {
         private let current: Mutex<EnvironmentSnapshot>
 
@@ -28,7 +28,9 @@ struct EnvironmentTrustTests {
         init(_ name: String) throws {
             let authority = try TestAuthority(name: name)
             let leaf = try authority.issue(.init(commonName: "localhost"))
-            server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in .response(body: "\"\(name)\"") }
+            server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in
+                .response(headers: [("Content-Type", "application/json")], body: "\"\(name)\"")
+            }
             let policy = try TrustPolicy(
                 pins: [.publicKey(leaf.publicKeyPin), .publicKey(authority.certificate.publicKeyPin)],
                 anchors: .only([PEM(authority.certificate.certificatePEM)]))

@@ -11,7 +11,7 @@ struct ReadmeTests {
         var name: String
     }
 
-    struct NewUser: Codable {
+    struct NewUser: Codable, Sendable {
         var name: String
     }
 

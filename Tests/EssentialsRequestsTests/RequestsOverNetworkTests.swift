@@ -39,26 +39,38 @@ import Testing
 
     @Test("A posted model reaches the server once, as JSON, and its echo comes back")
     func post() async throws {
-        try await withService({ .response(status: 201, body: $0.body) }) { service, server in
+        try await withService({
+            .response(status: 201, headers: [("Content-Type", $0.header("Content-Type") ?? "")], body: $0.body)
+        }) { service, server in
             let note = Note(id: 1, text: "é/\n")
             #expect(try await service.post("notes", body: note, as: Note.self) == note)
             #expect(server.requestCount == 1)
             let request = try #require(server.requests.first)
             #expect(request.method == "POST")
             #expect(request.target == "/v1/notes")
-            #expect(request.allHeaders("Content-Type") == ["application/json"])
+            #expect(request.allHeaders("Content-Type") == ["application/json; charset=utf-8"])
             #expect(request.bodyText == #"{"id":1,"text":"é/\n"}"#)
         }
     }
 
-    @Test("A redirect is the failure status and is not followed")
+    @Test("A redirect is followed, and where the request says so is the failure status")
     func redirect() async throws {
-        try await withService({ _ in .response(status: 302, headers: [("Location", "/v1/other")]) }) {
-            service, server in
-            let failure = await #expect(throws: RequestFailure.self) { try await service.get("a", as: Note.self) }
+        try await withService({ request in
+            request.path == "/v1/a"
+                ? .response(status: 302, headers: [("Location", "/v1/other")])
+                : .response(headers: [("Content-Type", "application/json")], body: #"{"id":7,"text":"other"}"#)
+        }) { service, server in
+            let note = try await service.response(to: DataRequest(.get, "a"), as: Note.self)
+            #expect(note.model == Note(id: 7, text: "other"))
+            #expect(note.response.url?.path == "/v1/other")
+            #expect(note.response.redirects.map(\.status.code) == [302])
+            #expect(server.requests.map(\.path) == ["/v1/a", "/v1/other"])
+            var request = DataRequest(.get, "a")
+            request.redirects = RedirectPolicy.none
+            let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
             #expect(failure?.reason == .status)
             #expect(failure?.response?.head.headerFields[.location] == "/v1/other")
-            #expect(server.requestCount == 1)
+            #expect(server.requestCount == 3)
         }
     }
 

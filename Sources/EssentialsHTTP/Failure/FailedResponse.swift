@@ -8,8 +8,10 @@
 public struct FailedResponse: Sendable {
     /// The response's status and header fields.
     public let head: HTTPResponse
-    /// The raw body, as far as it was received; of a streamed body nothing.
+    /// The raw body, as far as it was received; of a streamed body at most 64 KiB.
     public let body: Data
+    /// What the body was read as, where the request named a model for that and the body was one.
+    public var model: (any Sendable)?
 
     /// Makes one from a head and a body.
     public init(head: HTTPResponse, body: Data) {

@@ -111,7 +111,7 @@ public struct FileDownload: Sendable {
                 }
                 point = nil
             case .empty, .refused:
-                let body = await Self.beginning(of: response.body)
+                let body = await response.body.beginning(upTo: Self.failedBodyLimit)
                 let reason: RequestFailure.Reason = answer == .empty ? .emptyBody : .status
                 let message = "\(request.url.origin) answered \(response.status.code) to a download; nothing was saved."
                 throw RequestFailure(
@@ -204,17 +204,6 @@ public struct FileDownload: Sendable {
     }
 
     // MARK: Bodies
-
-    /// The beginning of a body; what keeps the rest from coming is no matter.
-    private static func beginning(of body: ResponseBody) async -> Data {
-        var beginning = Data()
-        var chunks = body.makeAsyncIterator()
-        while beginning.count < failedBodyLimit, let chunk = try? await chunks.next() {
-            chunk.withUnsafeBytes { beginning.append(contentsOf: $0.prefix(failedBodyLimit - beginning.count)) }
-        }
-        drop(body)
-        return beginning
-    }
 
     /// Has the transfer of an unread body ended.
     private static func drop(_ body: ResponseBody) {

@@ -26,7 +26,9 @@ struct SentFile: Sendable {
         let status = try RequestFailure.onFile(path, "cannot be sent", phase: .preparation) {
             () throws(SystemError) in try FileStatus(of: path)
         }
-        guard status.isRegular else { throw Self.notRegular(path, phase: .preparation) }
+        guard status.isRegular else {
+            throw status.isDirectory ? Self.directory(path) : Self.notRegular(path, phase: .preparation)
+        }
         let whole = 0..<max(0, status.size)
         guard range.map({ $0.lowerBound >= 0 && $0.upperBound <= whole.upperBound }) ?? true else {
             throw RequestFailure(
@@ -41,6 +43,12 @@ struct SentFile: Sendable {
 
     /// Whether a file is still as it was.
     func isSame(as status: FileStatus) -> Bool { status.size == size && status.modified == modified }
+
+    private static func directory(_ path: String) -> RequestFailure {
+        RequestFailure(
+            .file, "“\(RequestFailure.shownPath(path))” is a directory, and only a file can be sent.",
+            remedy: "Name a file in the directory, or send an archive of it.")
+    }
 
     static func notRegular(_ path: String, phase: RequestFailure.Phase) -> RequestFailure {
         RequestFailure(

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 #if canImport(Glibc)
     import Glibc
@@ -13,17 +13,19 @@
 
 /// Files that are read as a whole, and are no longer than they should be: neither a huge one nor one without an end, such
 /// as a device, fills the memory.
-enum SmallFile {
+package enum SmallFile {
     /// Reads a file.
     ///
-    /// - Throws: `file` when it cannot be read, `invalidPolicy` when it is longer.
-    static func read(_ path: String, upTo limit: Int, for what: String) throws(RequestFailure) -> Data {
+    /// - Throws: `file` when it cannot be read, the given reason when it is longer.
+    package static func read(
+        _ path: String, upTo limit: Int, for what: String, tooLong reason: RequestFailure.Reason = .invalidPolicy
+    ) throws(RequestFailure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { _ = close(descriptor) }
         var status = stat()
         if fstat(descriptor, &status) == 0, Int64(status.st_size) > Int64(limit) {
-            throw tooLong(path, "\(status.st_size) bytes", limit, what)
+            throw tooLong(reason, path, "\(status.st_size) bytes", limit, what)
         }
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -34,7 +36,7 @@ enum SmallFile {
             guard count >= 0 else { throw unreadable(path, errno) }
             if count == 0 { return data }
             data.append(contentsOf: buffer[..<count])
-            guard data.count <= limit else { throw tooLong(path, "more than \(limit) bytes", limit, what) }
+            guard data.count <= limit else { throw tooLong(reason, path, "more than \(limit) bytes", limit, what) }
         }
     }
 
@@ -56,9 +58,11 @@ enum SmallFile {
             remedy: "Check the path and its permissions.", underlying: SystemError(code: code))
     }
 
-    private static func tooLong(_ path: String, _ size: String, _ limit: Int, _ what: String) -> RequestFailure {
+    private static func tooLong(
+        _ reason: RequestFailure.Reason, _ path: String, _ size: String, _ limit: Int, _ what: String
+    ) -> RequestFailure {
         RequestFailure(
-            .invalidPolicy, "“\(path)” has \(size), which is too much for \(what).",
+            reason, "“\(path)” has \(size), which is too much for \(what).",
             remedy: "Check that it is the right file; at most \(limit >> 20) MiB are read.")
     }
 }

@@ -9,6 +9,7 @@ public import EssentialsHTTP
 /// let requests = try locator.resolve((any DataRequestService).self)
 /// let users: [User] = try await requests.get("users", parameters: ["role": "admin"])
 /// let created: User = try await requests.post("users", body: NewUser(name: "Ada"))
+/// try await requests.delete("users/7")
 ///
 /// let token = requests.get("users/1", deserializeTo: User.self, completionQueue: .main) { result in … }
 /// token.cancel()
@@ -16,8 +17,26 @@ public import EssentialsHTTP
 public protocol DataRequestService: Sendable {
     /// Sends a request and checks the status of its response.
     ///
-    /// - Throws: `status` for one that the request does not expect, and whatever kept the exchange from being whole.
-    func send(_ request: DataRequest) async throws(RequestFailure) -> TransportResponse
+    /// - Throws: `status` for one that the request does not expect, and whatever kept the exchange from being whole;
+    ///   `cancelled` when the calling task was cancelled.
+    func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse
+
+    /// Loads a response into a file. The status is judged before anything is written, and the file has its name only when
+    /// it is whole; see `Transport.download`.
+    ///
+    /// - Parameters:
+    ///   - request: Of any method but HEAD. Its delivery is set to streamed.
+    ///   - destination: The file's path.
+    ///   - options: What becomes of a file that is there, whether a failed download is gone on with, and the most bytes.
+    ///   - progress: Told of the bytes as they are written.
+    /// - Throws: as ``send(_:)``; `file` with path and cause.
+    @discardableResult
+    func download(
+        _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
+    ) async throws(RequestFailure) -> DownloadedFile
+
+    /// Reads and writes bodies by their media type.
+    var codecs: CodecRegistry { get }
 
     /// Where completion handlers run that name no queue. Never the main queue by itself.
     var callbackQueue: DispatchQueue { get }
@@ -26,48 +45,57 @@ public protocol DataRequestService: Sendable {
 extension DataRequestService {
     /// A queue that all services without their own share.
     public var callbackQueue: DispatchQueue { sharedCallbackQueue }
+    /// JSON, forms, text and bytes.
+    public var codecs: CodecRegistry { .standard }
 
-    /// Gets a model. The body is decoded in the calling task.
-    ///
-    /// - Throws: as ``send(_:)``; `decoding` when the body does not fit, `emptyBody` when there is none.
-    public func get<Model: Decodable>(
-        _ path: String, parameters: Parameters = [:], as type: Model.Type = Model.self
-    ) async throws(RequestFailure) -> Model {
-        try await model(of: accepting(DataRequest(.get, path, parameters: parameters)))
+    /// Loads what ``send(_:)`` gives into a file: for doubles.
+    @discardableResult
+    public func download(
+        _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
+    ) async throws(RequestFailure) -> DownloadedFile {
+        let url = try PathRules.join(request.path, to: RequestURL("http://double.invalid/"))
+        let asked = TransportRequest(request.method, url, headerFields: request.headerFields, options: request.options)
+        return try await FileDownload.run(asked, to: destination, options: options, progress: progress) {
+            [self] asked throws(RequestFailure) in
+            var sent = request
+            sent.headerFields = asked.headerFields
+            sent.options = asked.options
+            return try await send(sent).transportResponse
+        }
     }
 
-    /// Posts a model as JSON and reads another from the answer. Nothing is sent twice.
-    ///
-    /// - Throws: as ``get(_:parameters:as:)``; `encoding` when the body has no JSON form.
-    public func post<Model: Decodable>(
-        _ path: String, body: some Encodable, as type: Model.Type = Model.self
-    ) async throws(RequestFailure) -> Model {
-        try await model(of: accepting(DataRequest(.post, path, json: body)))
-    }
-
-    /// Posts a model as JSON; the answer's body is not looked at.
-    ///
-    /// - Throws: as ``send(_:)``; `encoding` when the body has no JSON form.
-    public func post(_ path: String, body: some Encodable) async throws(RequestFailure) {
-        _ = try await send(DataRequest(.post, path, json: body))
+    /// Loads a response into a file with GET; see ``download(_:to:options:progress:)``.
+    @discardableResult
+    public func download(
+        _ path: String, parameters: FormParameters = [:], to destination: String,
+        options: DownloadOptions = DownloadOptions(), progress: ProgressReport? = nil
+    ) async throws(RequestFailure) -> DownloadedFile {
+        try await download(
+            DataRequest(.get, path, parameters: parameters), to: destination, options: options, progress: progress)
     }
 
     /// Sends a request and reads a model from the answer; of a streamed body at most 64 MiB.
     ///
-    /// - Throws: as ``get(_:parameters:as:)``.
-    public func model<Model: Decodable>(
+    /// A body over 64 KiB is decoded off the caller's actor, a smaller one where the caller runs.
+    ///
+    /// - Throws: as ``send(_:)``; `decoding` when the body does not fit, `emptyBody` when there is none.
+    public func model<Model: Decodable & Sendable>(
         of request: DataRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        var response = try await send(request)
-        // A streamed body is read whole: a model needs all of it.
-        if response.body.data == nil { response.body = ResponseBody(try await response.body.collect(upTo: 64 << 20)) }
-        return try JSONCoding.decode(type, from: response, host: nil)
+        try await response(to: request, as: type).model
     }
 
-    private func accepting(_ request: DataRequest) -> DataRequest {
+    /// Sends a request and reads a model from the answer, which is given too; see ``model(of:as:)``.
+    public func response<Model: Decodable & Sendable>(
+        to request: DataRequest, as type: Model.Type = Model.self
+    ) async throws(RequestFailure) -> ModelResponse<Model> {
         var request = request
-        if request.headerFields[.accept] == nil { request.headerFields[.accept] = "application/json" }
-        return request
+        if request.headerFields[.accept] == nil, let accepted = ModelReader.accepted(for: type) {
+            request.headerFields[.accept] = accepted
+        }
+        let response = try await send(request)
+        let model = try await ModelReader.read(type, from: response, to: request.method, codecs)
+        return ModelResponse(model: model, response: response)
     }
 }
 

@@ -1,7 +1,6 @@
 public import Dispatch
 public import EssentialsHTTP
-import FoundationEssentials
-public import Logging
+import Synchronization
 
 /// The data-request service over a transport.
 ///
@@ -11,65 +10,192 @@ public import Logging
 /// let user: User = try await requests.get("users/1")
 /// ```
 ///
-/// It joins the path under the environment's base URL, fills in the environment's fields and trust policy, sends through the transport and
-/// judges the status. It follows no redirect. Callable from any task.
-public struct HTTPDataRequestService: DataRequestService {
+/// It joins the path under the environment's base URL, has the interceptors prepare the request, fills in credentials
+/// and the environment's fields and trust policy, follows redirects, and judges the status. Callable from any task and
+/// thread. A service that nobody holds any more lets its requests finish and leaves the transport as it is;
+/// ``shutdown(grace:)`` ends both.
+public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
     private let environment: any EnvironmentService
     private let transport: any Transport
-    private let logger: Logger
-    /// The queue that the initialiser was given.
-    public let callbackQueue: DispatchQueue
+    private let configuration: Configuration
+    private let inFlight = RequestsInFlight()
+    private let authorization = AuthorizationStore()
+    /// Cancels what runs when the environment changes.
+    private let watch = Mutex<Task<Void, Never>?>(nil)
 
     /// Makes a service.
     ///
     /// - Parameters:
     ///   - environment: Where requests go; asked once for each.
-    ///   - transport: How they travel. The service does not shut it down unless ``shutdown()`` is called.
-    ///   - callbackQueue: Where completion handlers run that name no queue.
-    ///   - logger: Receives one debug message per unexpected status, without query, fields or bodies. Silent by default.
+    ///   - transport: How they travel. The service does not shut it down unless ``shutdown(grace:)`` is called.
+    ///   - configuration: Codecs, interceptors, logging and the like.
     public init(
-        environment: any EnvironmentService, transport: any Transport,
-        callbackQueue: DispatchQueue = DispatchQueue(label: "essentials.service"),
-        logger: Logger = Logger(label: "essentials.requests", factory: { _ in SwiftLogNoOpLogHandler() })
+        environment: any EnvironmentService, transport: any Transport, configuration: Configuration = Configuration()
     ) {
         self.environment = environment
         self.transport = transport
-        self.callbackQueue = callbackQueue
-        self.logger = logger
+        self.configuration = configuration
+        guard configuration.onEnvironmentChange == .cancelRequests else { return }
+        let (changes, inFlight) = (environment.changes, inFlight)
+        let task = Task { for await current in changes { inFlight.cancelAll(exceptIn: current) } }
+        watch.withLock { $0 = task }
     }
+
+    deinit { watch.withLock { $0.take() }?.cancel() }
+
+    /// Where completion handlers run that name no queue.
+    public var callbackQueue: DispatchQueue { configuration.callbackQueue }
+    /// Reads and writes the bodies.
+    public var codecs: CodecRegistry { configuration.codecs }
+    /// The environment in force.
+    public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
+    /// How many requests were taken and are not over; a streamed body counts until it was read.
+    public var requestsInFlight: Int { inFlight.count }
+
+    // MARK: Requests
 
     /// Sends a request; see the protocol.
-    public func send(_ request: DataRequest) async throws(RequestFailure) -> TransportResponse {
-        let prepared = try prepare(request)
-        let response = try await transport.send(prepared)
-        try judge(response, to: request, url: prepared.url)
-        return response
-    }
-
-    /// Shuts the transport down: what runs ends as `cancelled`, what comes later as `closed`.
-    public func shutdown() async { await transport.shutdown() }
-
-    private func prepare(_ request: DataRequest) throws(RequestFailure) -> TransportRequest {
+    public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let environment = environment.snapshot
-        var url = try PathRules.join(request.path, to: environment.baseURL)
-        let query = request.parameters.query
-        if !query.isEmpty { url = url.appending(encodedQuery: query) }
-        var fields = request.headerFields
-        for field in environment.headerFields where !request.headerFields.contains(field.name) { fields.append(field) }
-        var options = request.options
-        options.trust = options.trust ?? environment.trust
-        return TransportRequest(request.method, url, headerFields: fields, body: request.body, options: options)
+        let finishes = request.finishesOnShutdown
+        return try await inFlight.run(in: environment, finishes: finishes) { [self] number throws(RequestFailure) in
+            try await logged(number, request) { log, sent throws(RequestFailure) in
+                let prepared = try await prepare(request, in: environment, log)
+                sent = prepared.request
+                log.sends(prepared.request)
+                var response = try await exchange.send(
+                    prepared.request, redirects: prepared.redirects, expected: request.expectedStatus,
+                    errorModel: request.errorModel)
+                log.received(response, to: prepared.request)
+                if case .stream(let source) = response.body.content {
+                    response.body = ResponseBody(
+                        source: TrackedBody(
+                            source, inFlight, environment: environment, finishes: finishes,
+                            host: prepared.request.url.origin.host.text))
+                }
+                return response
+            }
+        }
     }
 
-    private func judge(
-        _ response: TransportResponse, to request: DataRequest, url: RequestURL
-    ) throws(RequestFailure) {
-        let code = response.status.code
-        guard !request.expectedStatus.contains(where: { $0.contains(code) }) else { return }
-        logger.debug("unexpected status", metadata: ["url": "\(url.redacted)", "status": "\(code)"])
-        throw RequestFailure(
-            .status, "\(request.method.rawValue) \(url.redacted) was answered with the status \(code).",
-            phase: .receiving, host: url.origin.host.text,
-            response: FailedResponse(head: response.head, body: response.body.data ?? Data()))
+    /// Loads a response into a file; see the protocol. The request is prepared once, also if it is resumed.
+    @discardableResult
+    public func download(
+        _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
+        progress: ProgressReport? = nil
+    ) async throws(RequestFailure) -> DownloadedFile {
+        let environment = environment.snapshot
+        return try await inFlight.run(in: environment, finishes: request.finishesOnShutdown) {
+            [self] number throws(RequestFailure) in
+            try await logged(number, request) { log, sent throws(RequestFailure) in
+                let prepared = try await prepare(request, in: environment, log)
+                sent = prepared.request
+                let (redirects, errorModel) = (prepared.redirects, request.errorModel)
+                let expected = request.expectedStatus.union(options.resumes ? [206...206, 416...416] : [])
+                return try await FileDownload.run(
+                    prepared.request, to: destination, options: options, progress: progress
+                ) { [exchange] asked throws(RequestFailure) in
+                    log.sends(asked)
+                    let response = try await exchange.send(
+                        asked, redirects: redirects, expected: expected, errorModel: errorModel)
+                    log.received(response, to: asked)
+                    return response.transportResponse
+                }
+            }
+        }
+    }
+
+    private var exchange: HTTPExchange { HTTPExchange(transport: transport, codecs: configuration.codecs) }
+
+    private func prepare(
+        _ request: DataRequest, in environment: EnvironmentSnapshot, _ log: RequestLog
+    ) async throws(RequestFailure) -> RequestAssembly.Result {
+        let assembly = RequestAssembly(
+            request: request, environment: environment, codecs: configuration.codecs,
+            formEncoding: configuration.formEncoding, userAgent: configuration.userAgent,
+            redirects: configuration.redirects)
+        var draft = try assembly.draft()
+        for interceptor in configuration.interceptors {
+            try await Self.intercept(&draft, with: interceptor)
+        }
+        let credentials = authorization.value(for: environment.baseURL.origin)
+        let result = try assembly.result(of: draft, credentials: credentials)
+        log.passedOver(result.passedOver)
+        return result
+    }
+
+    private static func intercept(
+        _ draft: inout RequestDraft, with interceptor: any RequestInterceptor
+    ) async throws(RequestFailure) {
+        let host = draft.environment.baseURL.origin.host.text
+        do {
+            try await interceptor.prepare(&draft)
+        } catch let failure as RequestFailure {
+            throw failure
+        } catch is CancellationError {
+            throw RequestFailure(.cancelled, "The request was cancelled while it was prepared.", host: host)
+        } catch {
+            throw RequestFailure(
+                .invalidRequest, "An interceptor (\(type(of: interceptor))) refused the request.",
+                remedy: "See the error below this one.", host: host, underlying: error)
+        }
+    }
+
+    /// Runs a request's work and tells the logger when it fails.
+    ///
+    /// - Parameter work: Names the request that is sent as soon as there is one.
+    private func logged<Value: Sendable>(
+        _ number: UInt64, _ asked: DataRequest,
+        _ work: (RequestLog, inout TransportRequest?) async throws(RequestFailure) -> Value
+    ) async throws(RequestFailure) -> Value {
+        let log = RequestLog(
+            logger: configuration.logger, redaction: configuration.redaction,
+            showsCommands: configuration.logsCommands, number: number)
+        var sent: TransportRequest?
+        do throws(RequestFailure) {
+            return try await work(log, &sent)
+        } catch {
+            log.failed(error, sent, asked)
+            throw error
+        }
+    }
+
+    // MARK: Authorization
+
+    /// Sends these credentials to the origin of the environment in force from now on; see the protocol.
+    public func setAuthorization(_ credentials: Credentials) {
+        authorization.set(credentials, for: environment.snapshot.baseURL.origin)
+    }
+
+    /// Forgets the credentials and the private state of the origin of the environment in force; see the protocol.
+    public func clearAuthorization() async {
+        let origin = environment.snapshot.baseURL.origin
+        authorization.clear(origin)
+        for store in configuration.privateState { await store.clearPrivateState(of: origin) }
+    }
+
+    // MARK: The end
+
+    /// Ends the service and its transport: new requests fail as `closed`, and those that run end as `cancelled`, but that
+    /// those marked with `finishesOnShutdown` have time to finish first.
+    ///
+    /// Returns when all connections are closed; those who wait for a request get its end at about the same time. Further
+    /// calls do the same and harm nothing.
+    ///
+    /// - Parameter grace: How long marked requests may take; a streamed body counts until it was read.
+    public func shutdown(grace: Duration = .zero) async {
+        watch.withLock { $0.take() }?.cancel()
+        inFlight.close()
+        inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
+        if grace > .zero {
+            await withTaskGroup { group in
+                group.addTask { [inFlight] in await inFlight.waitUntilEmpty() }
+                group.addTask { try? await Task.sleep(for: grace) }
+                await group.next()
+                group.cancelAll()
+            }
+            inFlight.cancelAll(includingThoseThatFinish: true)
+        }
+        await transport.shutdown()
     }
 }

@@ -21,8 +21,8 @@ struct Report: Decodable, Sendable {
 struct CannedRequests: DataRequestService {
     let user: User
 
-    func send(_ request: DataRequest) async throws(RequestFailure) -> TransportResponse {
+    func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let body = Data("{\"id\":\(user.id),\"name\":\"\(user.name)\"}".utf8)
-        return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(body))
+        return DataResponse(body: body)
     }
 }

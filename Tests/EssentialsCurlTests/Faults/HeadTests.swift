@@ -70,7 +70,7 @@ struct HeadTests {
 
     private static func status(_ line: String, is reason: RequestFailure.Reason? = nil) -> Fault {
         Fault(
-            line, [.text("\(line)\r\nContent-Length: 2\r\n\r\nok"), .keepAlive], is: reason,
+            String(line.prefix(40)), [.text("\(line)\r\nContent-Length: 2\r\n\r\nok"), .keepAlive], is: reason,
             body: reason == nil ? "ok" : "")
     }
 

@@ -1,8 +1,8 @@
 /// A JSON value that knows where it stands, so that what is wrong about it can be found (RFC 8259).
 ///
 /// For small files written by people: strict, whole in memory, nested 32 deep at most.
-struct LocatedJSON {
-    indirect enum Value {
+package struct LocatedJSON {
+    package indirect enum Value {
         case object([Member])
         case array([LocatedJSON])
         case string(String)
@@ -11,38 +11,44 @@ struct LocatedJSON {
         case null
     }
 
-    struct Member {
-        let name: String
+    package struct Member {
+        package let name: String
         /// Where the name stands.
-        let line: Int
-        let value: LocatedJSON
+        package let line: Int
+        package let value: LocatedJSON
     }
 
     /// What is wrong, and where.
-    struct Fault: Error {
-        let line: Int
-        let text: String
+    package struct Fault: Error {
+        package let line: Int
+        package let text: String
         /// What was wrong about the value itself.
-        var underlying: RequestFailure?
+        package var underlying: RequestFailure?
+
+        package init(line: Int, text: String, underlying: RequestFailure? = nil) {
+            self.line = line
+            self.text = text
+            self.underlying = underlying
+        }
     }
 
-    let value: Value
+    package let value: Value
     /// Counted from 1.
-    let line: Int
+    package let line: Int
 
     /// Reads a text that is one value.
-    init(_ text: String) throws(Fault) {
+    package init(_ text: String) throws(Fault) {
         var reader = Reader(bytes: Array(text.utf8))
         self = try reader.whole()
     }
 
-    init(value: Value, line: Int) {
+    package init(value: Value, line: Int) {
         self.value = value
         self.line = line
     }
 
     /// What kind of value it is, in JSON's words.
-    var kind: String {
+    package var kind: String {
         switch value {
         case .object: "an object"
         case .array: "an array"
@@ -51,6 +57,19 @@ struct LocatedJSON {
         case .bool: "true or false"
         case .null: "null"
         }
+    }
+
+    /// The string that it is.
+    package func text() throws(Fault) -> String {
+        guard case .string(let text) = value else { throw wrong(expected: "a string") }
+        return text
+    }
+
+    /// It should be something else.
+    package func wrong(expected: String) -> Fault {
+        var found = kind
+        if case .string(let text) = value { found = "“\(RequestFailure.shown(text))”" }
+        return Fault(line: line, text: "Here should stand \(expected), not \(found).")
     }
 }
 

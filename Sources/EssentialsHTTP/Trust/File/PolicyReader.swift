@@ -5,14 +5,16 @@
 #endif
 
 /// Makes a policy from the JSON of a policy file.
-struct PolicyReader {
-    typealias Fault = LocatedJSON.Fault
+package struct PolicyReader {
+    package typealias Fault = LocatedJSON.Fault
 
     /// Where the files are that it names.
-    let directory: String
+    private let directory: String
 
-    func policy(_ json: LocatedJSON) throws(Fault) -> TrustPolicy {
-        let object = try Members(
+    package init(directory: String) { self.directory = directory }
+
+    package func policy(_ json: LocatedJSON) throws(Fault) -> TrustPolicy {
+        let object = try LocatedMembers(
             json,
             knows: ["anchors", "minimumTLS", "unlistedHosts", "revocation", "identity", "hosts"])
         let anchors = try object.take("anchors", or: .system) { value throws(Fault) in try self.anchors(value) }
@@ -42,10 +44,10 @@ struct PolicyReader {
     // MARK: Hosts
 
     private func rule(_ json: LocatedJSON) throws(Fault) -> HostRule {
-        let object = try Members(
+        let object = try LocatedMembers(
             json, knows: ["host", "pins", "mode", "expires", "onExpiry", "singlePin", "unpinned"])
         let pattern = try object.need("host") { value throws(Fault) in
-            let text = try Self.string(value)
+            let text = try value.text()
             return try Self.located(value.line) { () throws(RequestFailure) in try HostPattern(text) }
         }
         let isUnpinned = try object.take("unpinned", or: false) { value throws(Fault) in try Self.bool(value) }
@@ -60,7 +62,7 @@ struct PolicyReader {
 
     private func pinSet(_ json: LocatedJSON, host: HostPattern?) throws(Fault) -> PinSet {
         let names = ["pins", "mode", "expires", "onExpiry", "singlePin"]
-        let object = try Members(json, knows: host == nil ? names : names + ["host", "unpinned"])
+        let object = try LocatedMembers(json, knows: host == nil ? names : names + ["host", "unpinned"])
         let pins = try object.need("pins") { value throws(Fault) in
             try Self.array(value).map { element throws(Fault) in try self.pin(element) }
         }
@@ -81,7 +83,7 @@ struct PolicyReader {
         if case .string(let text) = json.value {
             return try Self.located(json.line) { () throws(RequestFailure) in try .publicKey(text) }
         }
-        let object = try Members(json, knows: ["publicKey", "certificate", "scope"])
+        let object = try LocatedMembers(json, knows: ["publicKey", "certificate", "scope"])
         let scope = try object.take("scope", or: .any) { value throws(Fault) in
             try Self.choice(value, ["any": Pin.Scope.any, "leaf": .leaf, "issuer": .issuer])
         }
@@ -90,7 +92,7 @@ struct PolicyReader {
         }
         let isKey = object.members["publicKey"] != nil
         return try object.need(isKey ? "publicKey" : "certificate") { value throws(Fault) in
-            let text = try Self.string(value)
+            let text = try value.text()
             return try Self.located(value.line) { () throws(RequestFailure) in
                 isKey ? try .publicKey(text, scope: scope) : try .certificate(text, scope: scope)
             }
@@ -101,7 +103,7 @@ struct PolicyReader {
 
     private func anchors(_ json: LocatedJSON) throws(Fault) -> TrustAnchors {
         if case .object = json.value {
-            let object = try Members(json, knows: ["system", "files"])
+            let object = try LocatedMembers(json, knows: ["system", "files"])
             let system = try object.take("system", or: false) { value throws(Fault) in try Self.bool(value) }
             let files = try object.need("files") { value throws(Fault) in try self.files(value) }
             return try Self.located(json.line) { () throws(RequestFailure) in
@@ -117,7 +119,7 @@ struct PolicyReader {
 
     private func revocation(_ json: LocatedJSON) throws(Fault) -> Revocation {
         if case .object = json.value {
-            let object = try Members(json, knows: ["lists"])
+            let object = try LocatedMembers(json, knows: ["lists"])
             return .lists(try object.need("lists") { value throws(Fault) in try self.files(value) })
         }
         return try Self.choice(
@@ -126,7 +128,7 @@ struct PolicyReader {
     }
 
     private func identity(_ json: LocatedJSON) throws(Fault) -> ClientIdentity {
-        let object = try Members(json, knows: ["certificate", "key"])
+        let object = try LocatedMembers(json, knows: ["certificate", "key"])
         let certificate = try object.need("certificate") { value throws(Fault) in try self.file(value) }
         let key = try object.need("key") { value throws(Fault) in try self.file(value) }
         return try Self.located(json.line) { () throws(RequestFailure) in
@@ -139,7 +141,7 @@ struct PolicyReader {
     }
 
     private func file(_ json: LocatedJSON) throws(Fault) -> PEM {
-        let path = try Self.string(json)
+        let path = try json.text()
         let whole = path.hasPrefix("/") ? path : directory + "/" + path
         return try Self.located(json.line) { () throws(RequestFailure) in try PEM(contentsOfFile: whole) }
     }
@@ -156,36 +158,31 @@ struct PolicyReader {
         }
     }
 
-    private static func string(_ json: LocatedJSON) throws(Fault) -> String {
-        guard case .string(let text) = json.value else { throw wrong(json, "a string") }
-        return text
-    }
-
     private static func bool(_ json: LocatedJSON) throws(Fault) -> Bool {
-        guard case .bool(let flag) = json.value else { throw wrong(json, "true or false") }
+        guard case .bool(let flag) = json.value else { throw json.wrong(expected: "true or false") }
         return flag
     }
 
     private static func array(_ json: LocatedJSON) throws(Fault) -> [LocatedJSON] {
-        guard case .array(let elements) = json.value else { throw wrong(json, "an array") }
+        guard case .array(let elements) = json.value else { throw json.wrong(expected: "an array") }
         return elements
     }
 
     private static func choice<Value>(_ json: LocatedJSON, _ choices: [String: Value]) throws(Fault) -> Value {
         let names = choices.keys.sorted().map { "“\($0)”" }.joined(separator: ", ")
         guard case .string(let text) = json.value, let value = choices[text] else {
-            throw wrong(json, choices.count == 1 ? names : "one of \(names)")
+            throw json.wrong(expected: choices.count == 1 ? names : "one of \(names)")
         }
         return value
     }
 
     /// A day (RFC 3339, full-date), of which the first moment is meant, in UTC.
     private static func date(_ json: LocatedJSON) throws(Fault) -> Date {
-        let text = try string(json)
+        let text = try json.text()
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let isShaped = parts.map(\.utf8.count) == [4, 2, 2] && parts.allSatisfy { $0.allSatisfy(\.isNumber) }
         guard isShaped, let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]) else {
-            throw wrong(json, "a day such as “2030-01-31”")
+            throw json.wrong(expected: "a day such as “2030-01-31”")
         }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -193,52 +190,7 @@ struct PolicyReader {
         guard let date = calendar.date(from: components),
             calendar.dateComponents([.year, .month, .day], from: date)
                 == DateComponents(year: year, month: month, day: day)
-        else { throw wrong(json, "a day of the calendar") }
+        else { throw json.wrong(expected: "a day of the calendar") }
         return date
-    }
-
-    private static func wrong(_ json: LocatedJSON, _ expected: String) -> Fault {
-        var found = json.kind
-        if case .string(let text) = json.value { found = "“\(RequestFailure.shown(text))”" }
-        return Fault(line: json.line, text: "Here should stand \(expected), not \(found).")
-    }
-}
-
-/// The members of an object, each of which is known.
-private struct Members {
-    private(set) var members: [String: LocatedJSON] = [:]
-    private let line: Int
-
-    init(_ json: LocatedJSON, knows names: [String]) throws(LocatedJSON.Fault) {
-        guard case .object(let list) = json.value else {
-            throw LocatedJSON.Fault(line: json.line, text: "Here should stand an object, not \(json.kind).")
-        }
-        line = json.line
-        for member in list {
-            // An unknown name is a misspelt one, and could be a pin that nobody checks.
-            guard names.contains(member.name) else {
-                let known = names.map { "“\($0)”" }.joined(separator: ", ")
-                throw LocatedJSON.Fault(
-                    line: member.line,
-                    text: "“\(RequestFailure.shown(member.name))” is nothing that stands here; known are \(known).")
-            }
-            members[member.name] = member.value
-        }
-    }
-
-    func take<Value>(
-        _ name: String, or standard: Value, _ read: (LocatedJSON) throws(LocatedJSON.Fault) -> Value
-    ) throws(LocatedJSON.Fault) -> Value {
-        guard let value = members[name] else { return standard }
-        return try read(value)
-    }
-
-    func need<Value>(
-        _ name: String, _ read: (LocatedJSON) throws(LocatedJSON.Fault) -> Value
-    ) throws(LocatedJSON.Fault) -> Value {
-        guard let value = members[name] else {
-            throw LocatedJSON.Fault(line: line, text: "The object that begins here has no “\(name)”.")
-        }
-        return try read(value)
     }
 }

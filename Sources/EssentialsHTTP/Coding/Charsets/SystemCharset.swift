@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Charsets of the system's iconv; none where it has no iconv that is known here.
+enum SystemCharset {
+    /// Whether the system has the charset in both directions.
+    static func isKnown(_ name: String) -> Bool {
+        #if canImport(Glibc)
+            return Conversion(from: name, to: "UTF-8") != nil && Conversion(from: "UTF-8", to: name) != nil
+        #else
+            return false
+        #endif
+    }
+
+    /// The text as bytes; nil when the charset lacks a character of it.
+    static func encode(_ text: String, _ name: String) -> Data? {
+        #if canImport(Glibc)
+            var conversion = Conversion(from: "UTF-8", to: name)
+            return conversion?.run(Data(text.utf8), isLenient: false)
+        #else
+            return nil
+        #endif
+    }
+
+    /// The bytes as text; nil when they are none and must be.
+    static func decode(_ bytes: Data, _ name: String, _ isLenient: Bool) -> String? {
+        #if canImport(Glibc)
+            var conversion = Conversion(from: name, to: "UTF-8")
+            guard let text = conversion?.run(bytes, isLenient: isLenient) else { return nil }
+            return UnicodeUnits.utf8Text(text, isLenient)
+        #else
+            return nil
+        #endif
+    }
+}
+
+#if canImport(Glibc)
+    extension SystemCharset {
+        /// One run of iconv(3).
+        struct Conversion: ~Copyable {
+            private let descriptor: iconv_t
+
+            /// What a piece of the output is collected in.
+            private static let pieceSize = 16_384
+            /// How many bytes of output come from one of input, at most; no charset needs as many.
+            private static let maximumGrowth = 16
+
+            /// Nil for a name that the system does not know.
+            init?(from source: String, to target: String) {
+                guard let opened = iconv_open(target, source), opened != iconv_t(bitPattern: -1) else { return nil }
+                descriptor = opened
+            }
+
+            deinit { iconv_close(descriptor) }
+
+            /// The converted bytes; nil when some cannot be, unless U+FFFD may stand for them in UTF-8.
+            mutating func run(_ bytes: Data, isLenient: Bool) -> Data? {
+                var result = Data()
+                let maximum = bytes.count * Self.maximumGrowth + 64
+                // iconv takes a pointer to what it may change; it does not, but a copy costs little.
+                var input = bytes.map { CChar(bitPattern: $0) }
+                var piece = [CChar](repeating: 0, count: Self.pieceSize)
+                let isConverted = input.withUnsafeMutableBufferPointer { input in
+                    piece.withUnsafeMutableBufferPointer { piece in
+                        convert(input, piece, isLenient: isLenient, maximum: maximum, into: &result)
+                    }
+                }
+                return isConverted ? result : nil
+            }
+
+            private func convert(
+                _ input: UnsafeMutableBufferPointer<CChar>, _ piece: UnsafeMutableBufferPointer<CChar>,
+                isLenient: Bool, maximum: Int, into result: inout Data
+            ) -> Bool {
+                var next = input.baseAddress
+                var left = input.count
+                var isFlushing = left == 0
+                while result.count <= maximum {
+                    var end = piece.baseAddress
+                    var free = piece.count
+                    // Without input, what the charset keeps back is written: a shift to its first state.
+                    let outcome =
+                        isFlushing
+                        ? iconv(descriptor, nil, nil, &end, &free) : iconv(descriptor, &next, &left, &end, &free)
+                    let error = errno
+                    result.append(
+                        contentsOf: UnsafeRawBufferPointer(
+                            rebasing: UnsafeRawBufferPointer(piece)[..<(piece.count - free)]))
+                    if outcome != -1 {
+                        if isFlushing { return true }
+                        isFlushing = true
+                    } else if error != E2BIG {
+                        guard isLenient, !isFlushing, error == EILSEQ || error == EINVAL else { return false }
+                        // Past the byte that begins no character, or past the beginning of one that does not end.
+                        let skipped = error == EINVAL ? left : 1
+                        next = next?.advanced(by: skipped)
+                        left -= skipped
+                        result.append(contentsOf: [0xef, 0xbf, 0xbd])
+                        isFlushing = left == 0
+                    } else if free == piece.count {
+                        return false
+                    }
+                }
+                return false
+            }
+        }
+    }
+#endif

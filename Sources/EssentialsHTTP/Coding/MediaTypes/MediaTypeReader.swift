@@ -1,0 +1,122 @@
+/// Reads media types (RFC 9110, 5.6.2, 5.6.4, 5.6.6 and 8.3.1).
+struct MediaTypeReader {
+    /// What is wrong.
+    struct Fault: Error {
+        let text: String
+    }
+
+    private var rest: Substring.UTF8View
+
+    static func read(_ text: some StringProtocol, isStrict: Bool) throws(Fault) -> MediaType {
+        var reader = MediaTypeReader(rest: Substring(text).utf8)
+        return try reader.mediaType(isStrict: isStrict)
+    }
+
+    /// Whether the bytes are a token (RFC 9110, 5.6.2).
+    static func isToken(_ bytes: some Collection<UInt8>) -> Bool { !bytes.isEmpty && bytes.allSatisfy(isTokenByte) }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"),
+            UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"),
+            UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func mediaType(isStrict: Bool) throws(Fault) -> MediaType {
+        skipSpace()
+        let type = token()
+        guard !type.isEmpty else { throw Fault(text: "it does not begin with a type") }
+        guard take("/") else { throw Fault(text: "a slash should follow the type") }
+        let subtype = token()
+        guard !subtype.isEmpty else { throw Fault(text: "a subtype should follow the slash") }
+        guard !type.contains("*"), !subtype.contains("*") else { throw Fault(text: "it has an asterisk") }
+        skipSpace()
+        guard rest.isEmpty || rest.first == UInt8(ascii: ";") else {
+            throw Fault(text: "what follows the subtype is no parameter")
+        }
+        return MediaType(type: type, subtype: subtype, parameters: try parameters(isStrict: isStrict))
+    }
+
+    private mutating func parameters(isStrict: Bool) throws(Fault) -> [MediaType.Parameter] {
+        var found: [MediaType.Parameter] = []
+        while take(";") {
+            skipSpace()
+            // Nothing between two semicolons is allowed (RFC 9110, 5.6.6).
+            if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
+            do throws(Fault) {
+                let parameter = try parameter()
+                guard found.count < MediaType.maximumParameters else {
+                    throw Fault(text: "it has more than \(MediaType.maximumParameters) parameters")
+                }
+                guard !found.contains(where: { $0.name == parameter.name }) else {
+                    throw Fault(text: "it has the parameter “\(parameter.name)” twice")
+                }
+                found.append(parameter)
+            } catch {
+                if isStrict { throw error }
+                rest = rest.drop { $0 != UInt8(ascii: ";") }
+            }
+        }
+        return found
+    }
+
+    /// A name and value, and the space after it, up to a semicolon or the end.
+    private mutating func parameter() throws(Fault) -> MediaType.Parameter {
+        let name = token()
+        guard !name.isEmpty else { throw Fault(text: "a parameter has no name") }
+        guard take("=") else { throw Fault(text: "the parameter “\(name)” has no “=” after its name") }
+        let value: String
+        if take("\"") {
+            value = try quoted(name)
+        } else {
+            let bytes = rest.prefix { Self.isTokenByte($0) }
+            guard !bytes.isEmpty else { throw Fault(text: "the parameter “\(name)” has no value") }
+            value = String(decoding: bytes, as: UTF8.self)
+            rest = rest[bytes.endIndex...]
+        }
+        skipSpace()
+        guard rest.isEmpty || rest.first == UInt8(ascii: ";") else {
+            throw Fault(text: "the value of the parameter “\(name)” needs quotation marks")
+        }
+        return MediaType.Parameter(name: name, value: value)
+    }
+
+    /// The rest of a quoted string (RFC 9110, 5.6.4).
+    private mutating func quoted(_ name: String) throws(Fault) -> String {
+        var value: [UInt8] = []
+        while var byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { return String(decoding: value, as: UTF8.self) }
+            if byte == UInt8(ascii: "\\") {
+                guard let escaped = rest.popFirst() else { break }
+                byte = escaped
+            }
+            guard byte == 0x09 || byte >= 0x20 && byte != 0x7f else {
+                throw Fault(text: "the value of the parameter “\(name)” has a control character")
+            }
+            value.append(byte)
+        }
+        throw Fault(text: "the value of the parameter “\(name)” has no quotation mark at its end")
+    }
+
+    // MARK: Bytes
+
+    /// A token, lower-cased; empty without one.
+    private mutating func token() -> String {
+        let bytes = rest.prefix { Self.isTokenByte($0) }
+        rest = rest[bytes.endIndex...]
+        return String(decoding: bytes, as: UTF8.self).lowercased()
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+}

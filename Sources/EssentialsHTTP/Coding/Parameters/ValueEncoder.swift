@@ -1,0 +1,199 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Turns models into values of parameters.
+struct ValueEncoder: Encoder {
+    /// What was encoded so far; shared with the containers that were asked for.
+    final class Node {
+        enum Content {
+            case nothing
+            case value(FormParameters.Value)
+            case keyed([String: Node])
+            case unkeyed([Node])
+            case set([Node])
+        }
+
+        var content = Content.nothing
+
+        var value: FormParameters.Value {
+            switch content {
+            // What encodes nothing at all has no properties.
+            case .nothing: .dictionary([:])
+            case .value(let value): value
+            case .keyed(let nodes): .dictionary(nodes.mapValues(\.value))
+            case .unkeyed(let nodes): .array(nodes.map(\.value))
+            case .set(let nodes): .set(Set(nodes.map(\.value)))
+            }
+        }
+
+        func beginKeyed() {
+            if case .keyed = content { return }
+            content = .keyed([:])
+        }
+
+        func beginUnkeyed() {
+            if case .unkeyed = content { return }
+            content = .unkeyed([])
+        }
+
+        func member(_ name: String) -> Node {
+            let member = Node()
+            guard case .keyed(var members) = content else { return member }
+            content = .nothing
+            members[name] = member
+            content = .keyed(members)
+            return member
+        }
+
+        func element() -> Node {
+            let element = Node()
+            guard case .unkeyed(var elements) = content else { return element }
+            content = .nothing
+            elements.append(element)
+            content = .unkeyed(elements)
+            return element
+        }
+
+        var count: Int {
+            if case .unkeyed(let elements) = content { elements.count } else { 0 }
+        }
+    }
+
+    let node: Node
+    let codingPath: [any CodingKey]
+    /// How many models are being encoded around this one: a model that holds itself has no end.
+    let calls: Int
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    private static let maximumCalls = 256
+
+    static func value(of model: some Encodable, path: [any CodingKey]) throws -> FormParameters.Value {
+        let encoder = ValueEncoder(node: Node(), codingPath: path, calls: 0)
+        try encoder.encode(model)
+        return encoder.node.value
+    }
+
+    /// An encoder for a place inside of this one.
+    func inside(_ node: Node, _ key: any CodingKey) -> ValueEncoder {
+        ValueEncoder(node: node, codingPath: codingPath + [key], calls: calls)
+    }
+
+    func encode(_ model: some Encodable) throws {
+        guard calls < Self.maximumCalls, codingPath.count <= FormParameters.maximumDepth else {
+            throw EncodingError.tooDeep(FormParameters.maximumDepth)
+        }
+        if let value = Self.scalar(model) {
+            node.content = .value(value)
+            return
+        }
+        try model.encode(to: ValueEncoder(node: node, codingPath: codingPath, calls: calls + 1))
+        // Sets are encoded as arrays, in an order that differs from run to run.
+        if model is any EncodedAsSet, case .unkeyed(let nodes) = node.content { node.content = .set(nodes) }
+    }
+
+    private static func scalar(_ model: some Encodable) -> FormParameters.Value? {
+        switch model {
+        case let value as String: .text(value)
+        case let value as Bool: .boolean(value)
+        case let value as Double: .number(value)
+        // By its own digits: those of the nearest Double are more.
+        case let value as Float: .number(Double("\(value)") ?? Double(value))
+        case let value as Int: .integer(Int64(value))
+        case let value as Int64: .integer(value)
+        case let value as Int32: .integer(Int64(value))
+        case let value as Int16: .integer(Int64(value))
+        case let value as Int8: .integer(Int64(value))
+        case let value as UInt: .whole(UInt64(value))
+        case let value as UInt64: .whole(value)
+        case let value as UInt32: .integer(Int64(value))
+        case let value as UInt16: .integer(Int64(value))
+        case let value as UInt8: .integer(Int64(value))
+        case let value as Date: .date(value)
+        case let value as Data: .data(value)
+        case let value as URL: .text(value.absoluteString)
+        case let value as Decimal: decimal(value)
+        case let value as FormParameters: .dictionary(value.values)
+        default: nil
+        }
+    }
+
+    private static func decimal(_ value: Decimal) -> FormParameters.Value {
+        let text = value.description
+        if let whole = Int64(text) { return .integer(whole) }
+        guard let number = Double(text), "\(number)" == text else { return .text(text) }
+        return .number(number)
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.beginKeyed()
+        return KeyedEncodingContainer(Keyed<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.beginUnkeyed()
+        return Unkeyed(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { Single(encoder: self) }
+}
+
+/// What is encoded like an array and has no order.
+private protocol EncodedAsSet {}
+
+extension Set: EncodedAsSet {}
+
+// MARK: - Containers
+
+extension ValueEncoder {
+    private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
+        let encoder: ValueEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        private func place(_ key: any CodingKey) -> ValueEncoder {
+            encoder.inside(encoder.node.member(key.stringValue), key)
+        }
+
+        func encodeNil(forKey key: Key) { place(key).node.content = .value(.null) }
+        func encode(_ value: some Encodable, forKey key: Key) throws { try place(key).encode(value) }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type, forKey key: Key
+        ) -> KeyedEncodingContainer<Nested> { place(key).container(keyedBy: type) }
+
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { place(key).unkeyedContainer() }
+        func superEncoder() -> any Encoder { place(AnyKey("super")) }
+        func superEncoder(forKey key: Key) -> any Encoder { place(key) }
+    }
+
+    private struct Unkeyed: UnkeyedEncodingContainer {
+        let encoder: ValueEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+        var count: Int { encoder.node.count }
+
+        private func place() -> ValueEncoder {
+            let key = AnyKey(intValue: count)
+            return encoder.inside(encoder.node.element(), key)
+        }
+
+        func encodeNil() { place().node.content = .value(.null) }
+        func encode(_ value: some Encodable) throws { try place().encode(value) }
+
+        func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+            place().container(keyedBy: type)
+        }
+
+        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { place().unkeyedContainer() }
+        func superEncoder() -> any Encoder { place() }
+    }
+
+    private struct Single: SingleValueEncodingContainer {
+        let encoder: ValueEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        func encodeNil() { encoder.node.content = .value(.null) }
+        func encode(_ value: some Encodable) throws { try encoder.encode(value) }
+    }
+}

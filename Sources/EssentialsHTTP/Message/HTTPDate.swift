@@ -1,0 +1,92 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Dates as HTTP writes them (RFC 9110, 5.6.7), to the second.
+///
+/// ```swift
+/// HTTPDate.text(of: Date(timeIntervalSince1970: 784_111_777))       // "Sun, 06 Nov 1994 08:49:37 GMT"
+/// HTTPDate.date(from: "Sunday, 06-Nov-94 08:49:37 GMT")
+/// ```
+public enum HTTPDate {
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let secondsInDay = 86_400
+
+    /// The form that is sent.
+    public static func text(of date: Date) -> String {
+        // Within the years 1 to 9999, beyond which there is no such form.
+        let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
+        let day = Int((Double(seconds) / Double(secondsInDay)).rounded(.down))
+        let time = seconds - day * secondsInDay
+        let (year, month, dayOfMonth) = civil(day)
+        let weekday = ((day + 4) % 7 + 7) % 7
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let years = String(repeating: "0", count: max(0, 4 - String(year).count)) + String(year)
+        return "\(days[weekday]), \(two(dayOfMonth)) \(months[month - 1]) \(years)"
+            + " \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
+    }
+
+    /// Reads any of the three forms that servers send; nil for what is none. The name of the weekday is not compared.
+    ///
+    /// - Parameter now: Tells the century of a year with two digits: at most 50 years ahead.
+    public static func date(from text: String, now: Date = Date()) -> Date? {
+        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
+        guard words.count == 6 || words.count == 5, words.last == "GMT" || words.count == 5 else { return nil }
+        // "Sun, 06 Nov 1994 08:49:37 GMT" and "Sunday, 06-Nov-94 08:49:37 GMT", or "Sun Nov  6 08:49:37 1994".
+        let isAscTime = words.count == 5
+        let parts = isAscTime ? [words[2], words[1], words[4], words[3]] : Array(words[1...4])
+        guard let day = number(parts[0], 1...31), let month = months.firstIndex(where: { $0 == parts[1] }),
+            var year = number(parts[2], 0...9999), let time = time(parts[3])
+        else { return nil }
+        if parts[2].utf8.count == 2 {
+            let thisYear = civil(Int(now.timeIntervalSince1970) / secondsInDay).year
+            year += thisYear / 100 * 100
+            if year > thisYear + 50 { year -= 100 }
+        } else if parts[2].utf8.count != 4 {
+            return nil
+        }
+        let dayNumber = daysSince1970(year: year, month: month + 1, day: day)
+        guard civil(dayNumber) == (year, month + 1, day) else { return nil }
+        return Date(timeIntervalSince1970: Double(dayNumber * secondsInDay + time))
+    }
+
+    private static func time(_ text: Substring) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        // A leap second is the second after it.
+        guard parts.map(\.utf8.count) == [2, 2, 2], let hour = number(parts[0], 0...23),
+            let minute = number(parts[1], 0...59), let second = number(parts[2], 0...60)
+        else { return nil }
+        return hour * 3600 + minute * 60 + second
+    }
+
+    private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
+        guard text.utf8.count <= 4, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
+        else { return nil }
+        return range.contains(number) ? number : nil
+    }
+
+    // Days are counted in eras of 400 years that begin in March, so that the leap day is the last of a year.
+
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+}

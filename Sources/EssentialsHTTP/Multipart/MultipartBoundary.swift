@@ -1,0 +1,71 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The text that parts the parts of a body (RFC 2046, 5.1.1).
+struct MultipartBoundary: Sendable, Hashable {
+    private static let alphanumerics = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    /// What it may hold besides letters and digits.
+    private static let punctuation = Set("'()+_,-./:=? ".utf8)
+    /// What of it a parameter's value may hold without quotes (RFC 9110, 5.6.2).
+    private static let tokenPunctuation = Set("'+_-.".utf8)
+
+    let text: String
+    /// Whether nobody could know it beforehand.
+    let isRandom: Bool
+
+    /// Reads a boundary.
+    ///
+    /// - Throws: `invalidRequest` when it is none.
+    init(_ text: String) throws(RequestFailure) {
+        let isAllowed = text.utf8.allSatisfy { Self.isAlphanumeric($0) || Self.punctuation.contains($0) }
+        guard isAllowed, (1...70).contains(text.utf8.count), text.utf8.last != 0x20 else {
+            throw RequestFailure(
+                .invalidRequest, "“\(RequestFailure.shown(text))” is no boundary of a multipart body.",
+                remedy: "Give 1 to 70 letters, digits or some of '()+_,-./:=? (no space at the end), or none.")
+        }
+        self.text = text
+        isRandom = false
+    }
+
+    private init(random text: String) {
+        self.text = text
+        isRandom = true
+    }
+
+    /// 32 letters and digits: some 190 bits.
+    static func random() -> MultipartBoundary {
+        var system = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in alphanumerics[Int.random(in: alphanumerics.indices, using: &system)] }
+        return MultipartBoundary(random: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// The parameter's value, quoted where it must be.
+    var parameter: String {
+        let isToken = text.utf8.allSatisfy { Self.isAlphanumeric($0) || Self.tokenPunctuation.contains($0) }
+        return isToken ? text : MultipartHeadRules.quoted(text)
+    }
+
+    /// Whether a line begins as a delimiter does. Every CR and LF counts as a line's end: some readers take them so.
+    func beginsLine(of data: Data) -> Bool {
+        let delimiter = Array("--\(text)".utf8)
+        return data.withUnsafeBytes { bytes in
+            var start = 0
+            while bytes.count - start >= delimiter.count {
+                if bytes[start..<start + delimiter.count].elementsEqual(delimiter) { return true }
+                guard let end = bytes[start...].firstIndex(where: { $0 == 0x0d || $0 == 0x0a }) else { return false }
+                start = end + 1
+            }
+            return false
+        }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,99 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Writes the header lines of parts.
+enum MultipartHeadRules {
+    /// `Content-Disposition`, `Content-Type` and the extra fields in their order, each with its line break.
+    ///
+    /// - Throws: `invalidRequest` when a form's part has no name, or an extra field is one of the first two.
+    static func lines(of part: MultipartPart, in subtype: MultipartBody.Subtype) throws(RequestFailure) -> Data {
+        var lines = Data()
+        if let disposition = try disposition(of: part, in: subtype) {
+            lines.append(contentsOf: "Content-Disposition: \(disposition)\r\n".utf8)
+        }
+        lines.append(contentsOf: "Content-Type: \(part.type)\r\n".utf8)
+        for field in part.headerFields {
+            guard field.name != .contentDisposition, field.name != .contentType else {
+                throw RequestFailure(
+                    .invalidRequest, "The extra fields of the \(part.shown) hold \(field.name.rawName).",
+                    remedy: "Give the part's name, file name and type instead.")
+            }
+            lines.append(contentsOf: "\(field.name.rawName): ".utf8)
+            // Not as a string: a value may hold bytes that are no UTF-8.
+            field.withUnsafeBytesOfValue { lines.append(contentsOf: $0) }
+            lines.append(contentsOf: "\r\n".utf8)
+        }
+        return lines
+    }
+
+    /// A media type alone, such as `text/plain` of `text/plain; charset=utf-8`.
+    static func withoutParameters(_ type: String) -> String {
+        let name = type.prefix { $0 != ";" }
+        guard let last = name.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(name[...last])
+    }
+
+    /// A string in quotes (RFC 9110, 5.6.4).
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted += "\\" }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
+    }
+
+    /// A name as forms write it, in quotes (HTML, 4.10.21.8): UTF-8, with only what would end the value escaped.
+    static func escaped(_ name: String) -> String {
+        var escaped = "\""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\"": escaped += "%22"
+            case "\r": escaped += "%0D"
+            case "\n": escaped += "%0A"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped + "\""
+    }
+
+    /// A name as an extended value (RFC 8187, 3.2.1).
+    static func extended(_ name: String) -> String {
+        var extended = "UTF-8''"
+        for byte in name.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x21, 0x23, 0x24, 0x26, 0x2b, 0x2d, 0x2e, 0x5e, 0x5f, 0x60,
+                0x7c, 0x7e:
+                extended.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                extended += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return extended
+    }
+
+    private static func disposition(
+        of part: MultipartPart, in subtype: MultipartBody.Subtype
+    ) throws(RequestFailure) -> String? {
+        var disposition = "attachment"
+        if subtype == .formData {
+            guard part.name != nil else {
+                throw RequestFailure(
+                    .invalidRequest, "A part of a form needs a name (RFC 7578, 4.2).",
+                    remedy: "Give the part a name, or make the body mixed or related.")
+            }
+            disposition = "form-data"
+        } else if part.name == nil, part.fileName == nil {
+            return nil
+        }
+        if let name = part.name { disposition += "; name=" + escaped(name) }
+        if let fileName = part.fileName {
+            disposition += "; filename=" + escaped(fileName)
+            if part.addsExtendedFileName { disposition += "; filename*=" + extended(fileName) }
+        }
+        return disposition
+    }
+}

@@ -1,0 +1,108 @@
+import Glibc
+
+/// Finds out which way packets to addresses would take. A seam for tests.
+protocol RouteLookup: Sendable {
+    /// The status of each address, in the same order; unknown where the kernel could not say.
+    func statuses(of addresses: [NetworkAddress]) -> [ReachabilityStatus]
+    /// Frees the descriptor. Once.
+    func close()
+}
+
+/// Asks the kernel, over a socket of its own that is kept open: one opened later would ask in the network namespace of
+/// the thread that opens it.
+struct KernelRoutes: RouteLookup {
+    private let socket: NetlinkSocket
+    private let sysfs: SysfsTree
+    /// The kernel answers before it returns from taking the question; waiting for so long, in milliseconds, is only a
+    /// safeguard.
+    private static let patience: Int32 = 100
+    /// What is left of an earlier question is at most one answer.
+    private static let maximumStrangers = 16
+
+    init(sysfsRoot: String) throws(ReachabilityError) {
+        sysfs = SysfsTree(root: sysfsRoot)
+        socket = try NetlinkSocket(groups: 0)
+    }
+
+    func statuses(of addresses: [NetworkAddress]) -> [ReachabilityStatus] {
+        var asking = Asking(routes: self)
+        return addresses.map { asking.status(of: $0) }
+    }
+
+    func close() { socket.close() }
+
+    /// One round of questions, in which each interface is asked about once.
+    private struct Asking {
+        let routes: KernelRoutes
+        var sequence: UInt32 = 0
+        var links: [UInt32: Result<LinkAnswer, RouteError>] = [:]
+
+        mutating func status(of address: NetworkAddress) -> ReachabilityStatus {
+            sequence += 1
+            guard
+                let answer = routes.ask(RouteQuestion.route(to: address, sequence: sequence), { RouteAnswer($0) })
+            else { return .unknown }
+            switch answer {
+            case .local(let index): return isLoopbackDown(index) ? .unreachable(.interfaceDown) : .local
+            case .refused(let error): return Self.status(error)
+            case .way(let index, let hasGateway):
+                switch link(index) {
+                case .success(let link) where link.canSend:
+                    let interface = routes.interface(link)
+                    return hasGateway ? .routed(interface) : .direct(interface)
+                case .success: return .unreachable(.interfaceDown)
+                case .failure(let error): return Self.status(error)
+                }
+            }
+        }
+
+        private static func status(_ error: RouteError) -> ReachabilityStatus {
+            error.isAboutKernel ? .unknown : .unreachable(error)
+        }
+
+        /// The routes to this machine's own addresses stay when its loopback interface is set down.
+        private mutating func isLoopbackDown(_ index: UInt32) -> Bool {
+            guard index != 0, case .success(let link) = link(index) else { return false }
+            return link.isLoopback && !link.canSend
+        }
+
+        private mutating func link(_ index: UInt32) -> Result<LinkAnswer, RouteError> {
+            if let known = links[index] { return known }
+            sequence += 1
+            let result = routes.link(index, sequence: sequence)
+            links[index] = result
+            return result
+        }
+    }
+
+    private func link(_ index: UInt32, sequence: UInt32) -> Result<LinkAnswer, RouteError> {
+        let answer = ask(RouteQuestion.link(index, sequence: sequence)) { message in
+            if let code = message.errorCode { return Result<LinkAnswer, RouteError>.failure(RouteError(code: code)) }
+            return LinkAnswer(message).map { .success($0) }
+        }
+        return answer ?? .failure(RouteError(code: EAGAIN))
+    }
+
+    private func interface(_ link: LinkAnswer) -> NetworkInterface {
+        let kind = InterfaceKindRules.kind(of: link, entry: sysfs.entry(name: link.name, index: link.index))
+        return NetworkInterface(name: link.name, index: link.index, kind: kind)
+    }
+
+    /// Puts a question and reads the answer to it; nil when there is none.
+    private func ask<Answer>(_ question: NetlinkMessage, _ read: (NetlinkMessage) -> Answer?) -> Answer? {
+        guard socket.send(question) == 0 else { return nil }
+        for _ in 0..<Self.maximumStrangers {
+            switch socket.receive() {
+            case .nothing:
+                var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&request, 1, Self.patience) > 0 else { return nil }
+            case .datagram(let bytes):
+                let messages = NetlinkMessage.read(bytes).messages
+                if let message = messages.first(where: { $0.sequence == question.sequence }) { return read(message) }
+            case .foreign, .cut, .overrun: continue
+            case .failed: return nil
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Synchronization
+
+/// The system's resolver: getaddrinfo(3), with `/etc/hosts` and whatever else is configured.
+///
+/// Each lookup has a thread of its own, because it blocks for as long as the system likes. It cannot be ended early:
+/// one that nobody waits for any more goes on, and its result is dropped. More than 16 at a time are refused.
+public struct SystemAddressResolver: AddressResolver {
+    /// How many lookups there are at a time in a process.
+    static let limit = 16
+    private static let running = Mutex(0)
+
+    /// Makes one; all are alike.
+    public init() {}
+
+    /// The addresses of a name, in the order of RFC 6724.
+    ///
+    /// - Throws: ``ReachabilityError/Reason/resolution`` with the resolver's reason, or
+    ///   ``ReachabilityError/Reason/system`` without a thread.
+    public func addresses(of name: String) async throws -> [NetworkAddress] {
+        guard Self.enter() else {
+            throw ReachabilityError(
+                .resolution, "\(Self.limit) names are being resolved already.", remedy: "Track fewer hosts.")
+        }
+        let result = await withCheckedContinuation { continuation in
+            let code = LoopThread.start(named: "essentials-name") {
+                let result = Self.lookUp(name)
+                Self.leave()
+                continuation.resume(returning: result)
+            }
+            guard code != 0 else { return }
+            Self.leave()
+            continuation.resume(
+                returning: .failure(ReachabilityError.system("The system gave no thread to resolve a name", code: code))
+            )
+        }
+        return try result.get()
+    }
+
+    private static func enter() -> Bool {
+        running.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    private static func leave() { running.withLock { $0 -= 1 } }
+
+    /// Blocks.
+    static func lookUp(_ name: String) -> Result<[NetworkAddress], ReachabilityError> {
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        // One entry for each address, not one for each kind of socket.
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(name, nil, &hints, &first)
+        guard code == 0 else {
+            return .failure(
+                ReachabilityError(
+                    .resolution, "“\(name)” was not resolved: \(String(cString: gai_strerror(code))).",
+                    remedy: "Check the name, and the system's name servers."))
+        }
+        defer { freeaddrinfo(first) }
+        var addresses: [NetworkAddress] = []
+        var entry = first
+        while let info = entry?.pointee, addresses.count < ReachabilityTarget.maximumAddresses {
+            if let found = info.ai_addr, let address = NetworkAddress(found, size: Int(info.ai_addrlen)) {
+                addresses.append(address)
+            }
+            entry = info.ai_next
+        }
+        return .success(addresses)
+    }
+}

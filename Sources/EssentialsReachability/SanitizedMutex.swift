@@ -1,0 +1,1 @@
+../EssentialsHTTP/SanitizedMutex.swift

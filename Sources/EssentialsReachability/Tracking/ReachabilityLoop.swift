@@ -1,0 +1,175 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Does what the machine decides, on a thread of its own.
+///
+/// A plain thread in poll(2) rather than a source of Dispatch: it can be waited for, so that every descriptor is
+/// free when ``stop()`` returns. It sleeps while nothing happens and does nothing else that could block: names are
+/// resolved elsewhere, and observers have their own queues.
+///
+/// `@unchecked Sendable`: `machine` and `tasks` are used by the thread alone, and before it exists by ``begin()``; all
+/// else is constant and `Sendable`.
+final class ReachabilityLoop: @unchecked Sendable {
+    private enum Message: Sendable, Equatable {
+        case refresh
+        case resolved(UInt64, [NetworkAddress]?)
+        case timerEnded(UInt64)
+    }
+
+    private struct Mailbox {
+        /// A few at most: one resolution and two timers are under way at a time, and a refresh waits once.
+        var messages: [Message] = []
+        var isStopping = false
+        /// Whether the descriptors are free, so that none may be used.
+        var hasEnded = false
+        var thread: pthread_t?
+    }
+
+    let board = StatusBoard()
+    private let options: ReachabilityOptions
+    private let events: any NetworkEvents
+    private let routes: any RouteLookup
+    private let wake: WakeChannel
+    private let mailbox = Mutex(Mailbox())
+    /// Left when the descriptors are free.
+    private let running = DispatchGroup()
+
+    private var machine: ReachabilityMachine
+    /// What runs for the machine, by its numbers.
+    private var tasks: [UInt64: Task<Void, Never>] = [:]
+
+    /// Takes over the descriptors.
+    init(
+        _ target: ReachabilityTarget, options: ReachabilityOptions, events: any NetworkEvents, routes: any RouteLookup,
+        wake: WakeChannel
+    ) {
+        self.options = options
+        self.events = events
+        self.routes = routes
+        self.wake = wake
+        machine = ReachabilityMachine(target, debounce: options.debounce)
+    }
+
+    /// Finds out the first status, as far as that takes no waiting, and starts the thread.
+    ///
+    /// - Throws: ``ReachabilityError/Reason/system`` without a thread; then the descriptors are free.
+    func begin() throws(ReachabilityError) {
+        running.enter()
+        perform(machine.start())
+        let code = LoopThread.start(named: "essentials-path") { self.run() }
+        guard code != 0 else { return }
+        end()
+        throw .system("The system gave no thread", code: code)
+    }
+
+    func refresh() { post(.refresh) }
+
+    /// Ends the thread without waiting for it.
+    func signalStop() {
+        board.close()
+        mailbox.withLock { mailbox in
+            mailbox.isStopping = true
+            if !mailbox.hasEnded { wake.signal() }
+        }
+    }
+
+    /// Ends the thread and waits until the descriptors are free. On the thread itself it does not wait.
+    func stop() {
+        signalStop()
+        let isOwnThread = mailbox.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+        if !isOwnThread { running.wait() }
+    }
+
+    private func post(_ message: Message) {
+        mailbox.withLock { mailbox in
+            guard !mailbox.hasEnded, message != .refresh || !mailbox.messages.contains(.refresh) else { return }
+            mailbox.messages.append(message)
+            wake.signal()
+        }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        mailbox.withLock { $0.thread = pthread_self() }
+        var isDeaf = false
+        while true {
+            // poll(2) passes over negative descriptors.
+            var requests = [wake.descriptor, isDeaf ? -1 : events.descriptor]
+                .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&requests, nfds_t(requests.count), -1) >= 0 else { continue }
+            if requests[0].revents != 0 { wake.drain() }
+            guard let messages = takeMessages() else { break }
+            for message in messages { handle(message) }
+            guard requests[1].revents != 0 else { continue }
+            switch events.drain() {
+            case .none: break
+            case .changed: perform(machine.networkChanged())
+            case .lost:
+                isDeaf = true
+                perform(machine.eventsLost())
+            }
+        }
+        end()
+    }
+
+    /// What was posted; nil when it is time to stop.
+    private func takeMessages() -> [Message]? {
+        mailbox.withLock { mailbox in
+            guard !mailbox.isStopping else { return nil }
+            defer { mailbox.messages = [] }
+            return mailbox.messages
+        }
+    }
+
+    private func handle(_ message: Message) {
+        switch message {
+        case .refresh: perform(machine.refresh())
+        case .resolved(let number, let addresses):
+            tasks[number] = nil
+            perform(machine.resolved(number, addresses))
+        case .timerEnded(let number):
+            tasks[number] = nil
+            perform(machine.timerEnded(number))
+        }
+    }
+
+    private func perform(_ actions: [ReachabilityMachine.Action]) {
+        var due = actions
+        while !due.isEmpty {
+            switch due.removeFirst() {
+            case .lookUp(let addresses):
+                due += machine.lookedUp(StatusRules.best(of: routes.statuses(of: addresses)))
+            case .resolve(let name, let number):
+                tasks[number] = Task { [resolver = options.resolver] in
+                    let addresses = try? await resolver.addresses(of: name)
+                    self.post(.resolved(number, addresses))
+                }
+            case .wait(let duration, let number):
+                tasks[number] = Task { [clock = options.clock] in
+                    // Only a cancelled sleep throws, and then nobody waits for it.
+                    guard (try? await clock.sleep(for: duration)) != nil else { return }
+                    self.post(.timerEnded(number))
+                }
+            case .forget(let number): tasks.removeValue(forKey: number)?.cancel()
+            case .publish(let status): board.publish(status)
+            case .settle: board.settle()
+            }
+        }
+    }
+
+    /// Frees everything. Only ``begin()`` without a thread, or the thread as its last.
+    private func end() {
+        for task in tasks.values { task.cancel() }
+        tasks = [:]
+        mailbox.withLock { mailbox in
+            mailbox.hasEnded = true
+            mailbox.messages = []
+        }
+        events.close()
+        routes.close()
+        wake.close()
+        running.leave()
+    }
+}

@@ -1,0 +1,145 @@
+package import Dispatch
+import Synchronization
+
+/// The newest status, and all who want to be told of it.
+package final class StatusBoard: Sendable {
+    private struct Entry {
+        let observer: StatusObserver
+        /// What is done for the observer when nothing more will come.
+        let finish: @Sendable () -> Void
+    }
+
+    private struct State {
+        var status = ReachabilityStatus.unknown
+        var version: UInt64 = 1
+        var isSettled = false
+        var isClosed = false
+        var lastNumber: UInt64 = 0
+        var entries: [UInt64: Entry] = [:]
+        var waiters: [UInt64: CheckedContinuation<ReachabilityStatus, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "essentials.reachability")
+    /// How many observers there are at a time, and how many tasks that wait for the first status.
+    static let limit = 4096
+
+    package init() {}
+
+    package var status: ReachabilityStatus { state.withLock { $0.status } }
+    var observerCount: Int { state.withLock { $0.entries.count } }
+
+    // MARK: What the tracker tells
+
+    package func publish(_ status: ReachabilityStatus) {
+        let (observers, version) = state.withLock { state -> ([StatusObserver], UInt64) in
+            guard !state.isClosed, state.status != status else { return ([], 0) }
+            state.status = status
+            state.version += 1
+            return (state.entries.values.map(\.observer), state.version)
+        }
+        for observer in observers { observer.offer(status, version: version) }
+    }
+
+    /// The beginning is over: who waited for the first status gets it.
+    package func settle() {
+        let (waiters, status) = state.withLock { state in
+            state.isSettled = true
+            defer { state.waiters = [:] }
+            return (state.waiters, state.status)
+        }
+        for waiter in waiters.values { waiter.resume(returning: status) }
+    }
+
+    /// Nothing more will come.
+    package func close() {
+        let entries = state.withLock { state -> [Entry] in
+            guard !state.isClosed else { return [] }
+            state.isClosed = true
+            state.status = .unknown
+            defer { state.entries = [:] }
+            return Array(state.entries.values)
+        }
+        for entry in entries {
+            entry.observer.end()
+            entry.finish()
+        }
+        settle()
+    }
+
+    // MARK: What observers ask
+
+    package func stream() -> AsyncStream<ReachabilityStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ReachabilityStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let observer = StatusObserver(schedule: { $0() }, deliver: { continuation.yield($0) })
+        guard let number = add(observer, finish: { continuation.finish() }) else {
+            continuation.yield(status)
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(number) }
+        return stream
+    }
+
+    package func observe(
+        on queue: DispatchQueue?, _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
+    ) -> ReachabilityObservation {
+        let queue = queue ?? self.queue
+        let observer = StatusObserver(schedule: { work in queue.async(execute: work) }, deliver: handler)
+        guard let number = add(observer, finish: {}) else {
+            let status = self.status
+            queue.async { handler(status) }
+            let observation = ReachabilityObservation {}
+            observation.cancel()
+            return observation
+        }
+        return ReachabilityObservation { [weak self] in
+            observer.end()
+            self?.remove(number)
+        }
+    }
+
+    /// The status once the beginning is over, or as it is when the task is cancelled.
+    func settledStatus() async -> ReachabilityStatus {
+        let number = state.withLock { Self.nextNumber(&$0) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let status = state.withLock { state -> ReachabilityStatus? in
+                    let waits = !state.isSettled && !Task.isCancelled && state.waiters.count < Self.limit
+                    guard waits else { return state.status }
+                    state.waiters[number] = continuation
+                    return nil
+                }
+                if let status { continuation.resume(returning: status) }
+            }
+        } onCancel: {
+            let (waiter, status) = state.withLock { ($0.waiters.removeValue(forKey: number), $0.status) }
+            waiter?.resume(returning: status)
+        }
+    }
+
+    /// Adds an observer and offers it the present status; nil when there are too many, or nothing more will come.
+    private func add(_ observer: StatusObserver, finish: @escaping @Sendable () -> Void) -> UInt64? {
+        let added = state.withLock { state -> (UInt64, ReachabilityStatus, UInt64)? in
+            guard !state.isClosed, state.entries.count < Self.limit else { return nil }
+            let number = Self.nextNumber(&state)
+            state.entries[number] = Entry(observer: observer, finish: finish)
+            return (number, state.status, state.version)
+        }
+        guard let (number, status, version) = added else { return nil }
+        observer.offer(status, version: version)
+        return number
+    }
+
+    private func remove(_ number: UInt64) {
+        // Goes after the lock is free: with it goes a closure, and with that whatever its owner does then.
+        let entry = state.withLock { $0.entries.removeValue(forKey: number) }
+        entry?.observer.end()
+    }
+
+    private static func nextNumber(_ state: inout State) -> UInt64 {
+        state.lastNumber += 1
+        return state.lastNumber
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Delivers statuses to one observer: one after another, the newest only, and none twice in a row.
+final class StatusObserver: Sendable {
+    private struct State {
+        /// The status to be delivered next; a newer one takes its place.
+        var due: ReachabilityStatus?
+        var version: UInt64 = 0
+        var delivered: ReachabilityStatus?
+        var isDelivering = false
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
+    private let deliver: @Sendable (ReachabilityStatus) -> Void
+
+    /// - Parameters:
+    ///   - schedule: Runs its argument, now or later, where `deliver` is to be called.
+    ///   - deliver: Called without a lock, never twice at a time.
+    init(
+        schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+        deliver: @escaping @Sendable (ReachabilityStatus) -> Void
+    ) {
+        self.schedule = schedule
+        self.deliver = deliver
+    }
+
+    /// Offers a status. One that is older than another one that was offered is dropped.
+    func offer(_ status: ReachabilityStatus, version: UInt64) {
+        let schedules = state.withLock { state in
+            guard !state.hasEnded, version > state.version else { return false }
+            state.version = version
+            state.due = status
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        if schedules { schedule { self.drain() } }
+    }
+
+    /// Delivers nothing more.
+    func end() { state.withLock { $0.hasEnded = true } }
+
+    private func drain() {
+        while let status = next() { deliver(status) }
+    }
+
+    private func next() -> ReachabilityStatus? {
+        state.withLock { state in
+            guard !state.hasEnded, let due = state.due.take(), due != state.delivered else {
+                state.isDelivering = false
+                return nil
+            }
+            state.delivered = due
+            return due
+        }
+    }
+}

@@ -1,0 +1,100 @@
+public import EssentialsHTTP
+import Synchronization
+
+/// One of several named environments at a time.
+///
+/// ```swift
+/// let environment = try SwitchableEnvironment(
+///     [
+///         EnvironmentSnapshot(name: "production", baseURL: RequestURL("https://api.example.com/v1/")),
+///         EnvironmentSnapshot(name: "staging", baseURL: RequestURL("https://staging.example.com/v1/")),
+///     ])
+/// try environment.select("staging")
+/// ```
+///
+/// What a switch does to requests that run is the service's `onEnvironmentChange`. Callable from any thread.
+public final class SwitchableEnvironment: EnvironmentService {
+    private struct State {
+        var current: EnvironmentSnapshot
+        var observers: [UInt64: AsyncStream<EnvironmentSnapshot>.Continuation] = [:]
+        var nextObserver: UInt64 = 0
+    }
+
+    /// What can be selected, in the order in which it was given.
+    public let environments: [EnvironmentSnapshot]
+    private let state: Mutex<State>
+
+    /// Makes an environment from those that can be selected.
+    ///
+    /// - Parameters:
+    ///   - environments: At least one, each with another name.
+    ///   - current: The name of the one in force; the first when nil.
+    /// - Throws: `invalidRequest` when there is none, two have one name, or none is called `current`.
+    public init(_ environments: [EnvironmentSnapshot], current: String? = nil) throws(RequestFailure) {
+        guard let first = environments.first else {
+            throw RequestFailure(.invalidRequest, "There is no environment to select.", remedy: "Give at least one.")
+        }
+        var names: Set<String> = []
+        for environment in environments where !names.insert(environment.name).inserted {
+            throw RequestFailure(
+                .invalidRequest, "Two environments are called “\(environment.name)”.",
+                remedy: "Give each a name of its own.")
+        }
+        self.environments = environments
+        let selected = try current.map { name throws(RequestFailure) in try Self.find(name, in: environments) }
+        state = Mutex(State(current: selected ?? first))
+    }
+
+    deinit { for observer in state.withLock({ $0.observers.values }) { observer.finish() } }
+
+    /// Puts another environment in force for the requests that are submitted from now on.
+    ///
+    /// - Throws: `invalidRequest` with the names that there are, when none is called so.
+    public func select(_ name: String) throws(RequestFailure) {
+        let selected = try Self.find(name, in: environments)
+        state.withLock { state in
+            guard state.current != selected else { return }
+            state.current = selected
+            // Under the lock, so that two switches at once arrive in the order in which they took effect.
+            for observer in state.observers.values { observer.yield(selected) }
+        }
+    }
+
+    /// The environment in force.
+    public var snapshot: EnvironmentSnapshot { state.withLock { $0.current } }
+    /// The base URL of the environment in force.
+    public var baseURL: RequestURL { snapshot.baseURL }
+    /// The name of the environment in force.
+    public var name: String { snapshot.name }
+    /// The fields of the environment in force.
+    public var headerFields: HTTPFields { snapshot.headerFields }
+    /// The policy of the environment in force.
+    public var trust: TrustPolicy? { snapshot.trust }
+
+    /// The environments that come into force from now on; see the protocol.
+    public var changes: AsyncStream<EnvironmentSnapshot> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: EnvironmentSnapshot.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = continuation
+            return state.nextObserver
+        }
+        continuation.onTermination = { [weak self] _ in self?.forget(number) }
+        return stream
+    }
+
+    private func forget(_ observer: UInt64) {
+        // Freed outside of the lock: a continuation's end calls back.
+        _ = state.withLock { $0.observers.removeValue(forKey: observer) }
+    }
+
+    private static func find(
+        _ name: String, in environments: [EnvironmentSnapshot]
+    ) throws(RequestFailure) -> EnvironmentSnapshot {
+        if let found = environments.first(where: { $0.name == name }) { return found }
+        let names = environments.map { "“\($0.name)”" }.joined(separator: ", ")
+        throw RequestFailure(
+            .invalidRequest, "There is no environment called “\(name)”.", remedy: "Name one of \(names).")
+    }
+}

@@ -1,0 +1,25 @@
+import EssentialsHTTP
+
+/// A request as the command line of curl that would send it, without what is secret.
+enum CurlCommand {
+    static func text(of request: TransportRequest, _ redaction: Redaction) -> String {
+        var words = ["curl", "-X", quoted(request.method.rawValue)]
+        for field in request.headerFields {
+            let value = redaction.hides(field.name) ? "…" : field.value
+            words += ["-H", quoted("\(field.name.rawName): \(value)")]
+        }
+        switch request.body.content {
+        case .none: break
+        case .bytes(let data): words += ["--data-binary", quoted("<\(data.count) bytes>")]
+        case .stream(let length, _, _):
+            words += ["--data-binary", quoted(length.map { "<\($0) bytes>" } ?? "<a stream>")]
+        }
+        words.append(quoted(redaction.text(of: request.url)))
+        return words.joined(separator: " ")
+    }
+
+    /// In single quotes, which keep everything but themselves from the shell.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}

@@ -1,0 +1,104 @@
+public import EssentialsHTTP
+public import FoundationEssentials
+
+extension DataRequest {
+    /// The body of a request, and what its `Content-Type` says.
+    ///
+    /// ```swift
+    /// request.body = .model(NewUser(name: "Ada"))
+    /// request.body = .parameters(["name": "Ada"], as: .form)
+    /// request.body = try .file("/srv/films/1.mp4", type: MediaType("video/mp4"))
+    /// ```
+    ///
+    /// Where no type is given, a `Content-Type` among the request's fields names it, else the kind of body does. Where
+    /// one is given, it wins.
+    public struct Body: Sendable {
+        /// Makes the bytes with the codec for a media type, and says which `Content-Type` they have.
+        typealias Encode = @Sendable (CodecRegistry, MediaType) throws(RequestFailure) -> (Data, MediaType)
+
+        enum Content: Sendable {
+            case none
+            case raw(RequestBody, standard: String?)
+            case parameters(FormParameters)
+            case encoded(Encode)
+        }
+
+        let content: Content
+        /// The type that was given.
+        let type: String?
+
+        private init(_ content: Content, type: String? = nil) {
+            self.content = content
+            self.type = type
+        }
+
+        /// No body.
+        public static let none = Body(.none)
+
+        /// A model, written by the service's codec for the type; JSON where none is named.
+        public static func model(_ model: some Encodable & Sendable, as type: MediaType? = nil) -> Body {
+            Body(
+                .encoded { codecs, type throws(RequestFailure) in
+                    let encoded = try codecs.encode(model, as: type)
+                    return (encoded.body, encoded.contentType)
+                },
+                type: type?.description)
+        }
+
+        /// Named values, to which a preparation may add more; JSON where no type is named.
+        public static func parameters(_ parameters: FormParameters, as type: MediaType? = nil) -> Body {
+            Body(.parameters(parameters), type: type?.description)
+        }
+
+        /// Bytes as they are; `application/octet-stream` where no type is named.
+        public static func data(_ data: Data, type: MediaType? = nil) -> Body {
+            Body(.raw(.bytes(data), standard: MediaType.octetStream.description), type: type?.description)
+        }
+
+        /// Text as UTF-8; `text/plain; charset=utf-8` where no type is named.
+        public static func text(_ text: String, type: MediaType? = nil) -> Body {
+            Body(
+                .raw(.bytes(Data(text.utf8)), standard: "text/plain; charset=utf-8"), type: type?.description)
+        }
+
+        /// A file, read while it is sent; see `RequestBody.file`. `application/octet-stream` where no type is named.
+        ///
+        /// - Throws: `file` when it is not there, is no regular file, or is shorter than the range.
+        public static func file(
+            _ path: String, range: Range<Int64>? = nil, type: MediaType? = nil
+        ) throws(RequestFailure) -> Body {
+            Body(
+                .raw(try .file(path, range: range), standard: MediaType.octetStream.description),
+                type: type?.description)
+        }
+
+        /// A stream of pieces, which can be sent once; see `RequestBody.stream`.
+        public static func stream<Pieces: AsyncSequence & Sendable>(
+            _ pieces: Pieces, length: Int?, type: MediaType? = nil
+        ) -> Body where Pieces.Element == Data {
+            Body(
+                .raw(.stream(pieces, length: length), standard: MediaType.octetStream.description),
+                type: type?.description)
+        }
+
+        /// Several parts, read while they are sent.
+        public static func multipart(_ multipart: MultipartBody) -> Body {
+            Body(.raw(.multipart(multipart), standard: nil), type: multipart.contentType)
+        }
+
+        /// A transport's body; without a `Content-Type` unless one is named.
+        public static func raw(_ body: RequestBody, type: MediaType? = nil) -> Body {
+            Body(.raw(body, standard: nil), type: type?.description)
+        }
+
+        /// Whether there is none.
+        public var isNone: Bool {
+            if case .none = content { true } else { false }
+        }
+
+        /// Whether it comes from a file, a stream or parts.
+        var isReadWhileSent: Bool {
+            if case .raw(let body, _) = content { body.isStream } else { false }
+        }
+    }
+}

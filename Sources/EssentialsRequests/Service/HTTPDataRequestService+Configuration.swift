@@ -1,0 +1,68 @@
+public import Dispatch
+public import EssentialsHTTP
+import Glibc
+public import Logging
+
+extension HTTPDataRequestService {
+    /// What becomes of requests that run when the environment changes.
+    public enum EnvironmentChange: Sendable, Hashable {
+        /// They finish where they were sent to.
+        case finishRequests
+        /// They end as `cancelled`.
+        case cancelRequests
+    }
+
+    /// How a service works.
+    ///
+    /// ```swift
+    /// var configuration = HTTPDataRequestService.Configuration()
+    /// configuration.interceptors = [TenantInterceptor(tenant: "acme")]
+    /// configuration.logger = Logger(label: "app.requests")
+    /// ```
+    public struct Configuration: Sendable {
+        /// Where completion handlers run that name no queue. A queue of the service's own; never the main queue.
+        public var callbackQueue = DispatchQueue(label: "essentials.service")
+        /// Told of requests at the levels debug and trace, without queries, fields or bodies. Silent.
+        public var logger = Logger(label: "essentials.requests", factory: { _ in SwiftLogNoOpLogHandler() })
+        /// What the logger does not get to see.
+        public var redaction = Redaction()
+        /// Whether the logger gets each request as a command line of curl too, at the level trace. No.
+        public var logsCommands = false
+        /// Reads and writes bodies by their media type.
+        public var codecs = CodecRegistry.standard
+        /// How parameters are written into a query.
+        public var formEncoding = FormEncoding.standard
+        /// Which redirects are followed. Up to 10, without credentials to other origins.
+        public var redirects = RedirectPolicy.standard
+        /// See every request before it is sent, in this order. None.
+        public var interceptors: [any RequestInterceptor] = []
+        /// The `User-Agent` of requests that have none. Program, system and this package.
+        public var userAgent = Configuration.standardUserAgent
+        /// What becomes of requests that run when the environment changes. They finish.
+        public var onEnvironmentChange = EnvironmentChange.finishRequests
+        /// What is cleared together with an origin's authorization. Nothing.
+        public var privateState: [any PrivateStateStore] = []
+
+        /// The defaults named beside each property.
+        public init() {}
+
+        private static let standardUserAgent: String = {
+            let path = CommandLine.arguments.first ?? ""
+            let allowed = (path.split(separator: "/").last ?? "").utf8.filter { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+                    || byte == 0x2d || byte == 0x5f || byte == 0x2e
+            }
+            let program = String(decoding: allowed, as: UTF8.self)
+            return "\(program.isEmpty ? "Swift" : program) (\(system)) ServiceEssentials/1.0"
+        }()
+
+        private static var system: String {
+            var names = utsname()
+            guard uname(&names) == 0 else { return "Linux" }
+            func text<Array>(_ array: Array) -> String {
+                withUnsafeBytes(of: array) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            }
+            return "\(text(names.sysname)); \(text(names.machine))"
+        }
+    }
+}

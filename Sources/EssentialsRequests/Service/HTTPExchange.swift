@@ -1,0 +1,49 @@
+import EssentialsHTTP
+import FoundationEssentials
+
+/// One request's way to the transport and back: the chain of stages.
+struct HTTPExchange: Sendable {
+    /// Of an unexpected answer that is streamed, as much goes into the failure.
+    private static let failedBodyLimit = 64 << 10
+
+    let transport: any Transport
+    let codecs: CodecRegistry
+
+    /// Sends a request and judges the status of its answer.
+    ///
+    /// The stages from the outside in: the status is judged, redirects are followed, and what is below them is the
+    /// transport. A stage that has to see every hop, such as cookies, stands between redirects and transport, as a
+    /// transport that wraps it; one that has to see the whole, such as retries, around redirects.
+    func send(
+        _ request: TransportRequest, redirects: RedirectPolicy, expected: StatusExpectation,
+        errorModel: (any (Decodable & Sendable).Type)?
+    ) async throws(RequestFailure) -> DataResponse {
+        let redirected = try await RedirectStage().send(request, policy: redirects, through: transport)
+        let response = DataResponse(
+            redirected.response, url: redirected.request.url, redirects: redirected.history)
+        guard !expected.contains(response.status.code) else { return response }
+        throw await failure(for: response, to: redirected.request, errorModel: errorModel)
+    }
+
+    private func failure(
+        for response: DataResponse, to request: TransportRequest, errorModel: (any (Decodable & Sendable).Type)?
+    ) async -> RequestFailure {
+        let body = await response.body.beginning(upTo: Self.failedBodyLimit)
+        var failed = FailedResponse(head: response.head, body: body)
+        if let errorModel { failed.model = model(errorModel, of: failed, to: request) }
+        let phrase = response.status.reasonPhrase
+        let status = phrase.isEmpty ? "\(response.status.code)" : "\(response.status.code) \(phrase)"
+        return RequestFailure(
+            .status, "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(status).",
+            phase: .receiving, host: request.url.origin.host.text, response: failed)
+    }
+
+    /// The body as the model that the request names for failures; nil when it is no such thing.
+    private func model<Model: Decodable & Sendable>(
+        _ type: Model.Type, of failed: FailedResponse, to request: TransportRequest
+    ) -> (any Sendable)? {
+        try? codecs.decode(
+            type, from: failed.body, contentType: failed.head.headerFields[.contentType], response: failed.head,
+            method: request.method, host: request.url.origin.host.text)
+    }
+}

@@ -1,0 +1,154 @@
+import EssentialsHTTP
+
+/// Makes what the transport sends out of a request, the environment in force and what interceptors have added.
+///
+/// Fields, the more specific first: the request's own, the interceptors', the credentials, the environment's, the
+/// service's. `Content-Type` follows the body.
+struct RequestAssembly {
+    /// A request as it is sent, and what goes with it.
+    struct Result {
+        var request: TransportRequest
+        var redirects: RedirectPolicy
+        /// Fields that were set in a place that did not count.
+        var passedOver: [HTTPField.Name]
+    }
+
+    let request: DataRequest
+    let environment: EnvironmentSnapshot
+    let codecs: CodecRegistry
+    let formEncoding: FormEncoding
+    let userAgent: String
+    /// What is followed where the request says nothing.
+    let redirects: RedirectPolicy
+
+    // MARK: The draft
+
+    /// What interceptors get to see.
+    func draft() throws(RequestFailure) -> RequestDraft {
+        try check()
+        var joined = try PathRules.join(request.path, to: environment.baseURL)
+        let query = request.query.encodedQuery
+        if !query.isEmpty { joined = joined.appending(encodedQuery: query) }
+        let (parameters, place) = try placed()
+        return RequestDraft(
+            request: request, environment: environment, joined: joined, parameters: parameters, place: place,
+            formEncoding: formEncoding)
+    }
+
+    private func check() throws(RequestFailure) {
+        if request.expectedStatus.isEmpty {
+            throw RequestFailure(
+                .invalidRequest, "The request expects no status at all, so that it could only fail.",
+                remedy: "Name at least one status.")
+        }
+        if !request.parameters.isEmpty, !request.hasParametersInQuery, !request.body.isNone {
+            throw RequestFailure(
+                .invalidRequest,
+                "The \(request.method.rawValue) request has parameters, which would be its body, and a body.",
+                remedy: "Put the parameters into “query”, or take one of them out.",
+                underlying: SettingConflict("parameters", "body"))
+        }
+    }
+
+    private func placed() throws(RequestFailure) -> (FormParameters, RequestDraft.ParameterPlace) {
+        if request.hasParametersInQuery { return (request.parameters, .query) }
+        switch request.body.content {
+        case .none: return (request.parameters, request.parameters.isEmpty ? .query : .body)
+        case .parameters(let parameters):
+            guard request.parameters.isEmpty else { return (request.parameters, .query) }
+            return (parameters, .body)
+        case .raw, .encoded: return ([:], .queryBesideBody)
+        }
+    }
+
+    // MARK: The request
+
+    func result(of draft: RequestDraft, credentials: Credentials?) throws(RequestFailure) -> Result {
+        var fields = draft.headerFields
+        var passedOver = draft.passedOver
+        if fields[.contentLength] != nil {
+            fields[.contentLength] = nil
+            passedOver.append(.contentLength)
+        }
+        let body = try body(of: draft, fields: &fields, passedOver: &passedOver)
+        if let credentials {
+            if fields.contains(.authorization) {
+                passedOver.append(.authorization)
+            } else {
+                fields.append(HTTPField(name: .authorization, value: credentials.fieldValue))
+            }
+        }
+        if !environment.headerFields.isEmpty {
+            let specific = fields
+            for field in environment.headerFields {
+                if specific.contains(field.name) { passedOver.append(field.name) } else { fields.append(field) }
+            }
+        }
+        if !fields.contains(.accept) { fields.append(HTTPField(name: .accept, value: "*/*")) }
+        if !fields.contains(.userAgent) { fields.append(HTTPField(name: .userAgent, value: userAgent)) }
+        var options = request.options
+        options.trust = options.trust ?? environment.trust
+        let prepared = TransportRequest(
+            request.method, try draft.url, headerFields: fields, body: body, options: options)
+        return Result(request: prepared, redirects: redirects(of: draft), passedOver: passedOver)
+    }
+
+    /// The policy with the names of what belongs to this environment's servers and goes to no others.
+    private func redirects(of draft: RequestDraft) -> RedirectPolicy {
+        var policy = request.redirects ?? redirects
+        for field in draft.headerFields where !request.headerFields.contains(field.name) {
+            policy.sensitiveFields.insert(field.name)
+        }
+        for field in environment.headerFields where !request.headerFields.contains(field.name) {
+            policy.sensitiveFields.insert(field.name)
+        }
+        return policy
+    }
+
+    private func body(
+        of draft: RequestDraft, fields: inout HTTPFields, passedOver: inout [HTTPField.Name]
+    ) throws(RequestFailure) -> RequestBody {
+        var body: RequestBody
+        switch request.body.content {
+        case .none, .parameters:
+            guard let parameters = bodyParameters(of: draft) else { return .none }
+            let encoded = try codecs.encode(
+                parameters, as: try mediaType(fields, standard: request.parameterEncoding))
+            body = .bytes(encoded.body)
+            set(encoded.contentType.description, in: &fields, &passedOver)
+        case .encoded(let encode):
+            let encoded = try encode(codecs, try mediaType(fields, standard: nil))
+            body = .bytes(encoded.0)
+            set(encoded.1.description, in: &fields, &passedOver)
+        case .raw(let raw, let standard):
+            if raw.isEmpty { return .none }
+            body = raw
+            if let type = request.body.type {
+                set(type, in: &fields, &passedOver)
+            } else if let standard, fields[.contentType] == nil {
+                fields[.contentType] = standard
+            }
+        }
+        if let progress = request.uploadProgress { body = body.reporting(to: progress) }
+        return body
+    }
+
+    /// The type that the body was given, or the fields name, or else this one, or JSON.
+    private func mediaType(_ fields: HTTPFields, standard: MediaType?) throws(RequestFailure) -> MediaType {
+        if let text = request.body.type ?? fields[.contentType] { return try MediaType(text) }
+        return standard ?? .json
+    }
+
+    private func bodyParameters(of draft: RequestDraft) -> FormParameters? {
+        if draft.place == .body { return draft.parameters }
+        if case .parameters(let parameters) = request.body.content { return parameters }
+        return nil
+    }
+
+    private func set(_ type: String, in fields: inout HTTPFields, _ passedOver: inout [HTTPField.Name]) {
+        if let present = fields[.contentType], present != type, request.body.type != nil {
+            passedOver.append(.contentType)
+        }
+        fields[.contentType] = type
+    }
+}

@@ -1,0 +1,95 @@
+import EssentialsHTTP
+public import FoundationEssentials
+
+/// Which body a request must have.
+///
+/// ```swift
+/// transport.on(.post, "/v1/users", body: .json(user)).answer(.created)
+/// ```
+public struct BodyPattern: Sendable, CustomStringConvertible {
+    private enum Rule: Sendable {
+        case any
+        case data(Data)
+        case text(String)
+        case json(JSONNode)
+        case unusable(String)
+    }
+
+    private let rule: Rule
+
+    /// Any body, or none.
+    public static let any = BodyPattern(rule: .any)
+
+    /// Exactly these bytes; `Data()` for no body.
+    public static func data(_ data: Data) -> BodyPattern { BodyPattern(rule: .data(data)) }
+
+    /// This text in UTF-8.
+    public static func text(_ text: String) -> BodyPattern { BodyPattern(rule: .text(text)) }
+
+    /// JSON that says the same as a model, in whatever order of keys at any depth. Dates are written as ISO 8601. A model
+    /// that cannot be written fits no body, and ``ScriptedTransport/problems`` says why.
+    public static func json(_ model: some Encodable) -> BodyPattern {
+        do {
+            return BodyPattern(rule: .json(try JSONNode(ScriptedAnswer.encoded(model))))
+        } catch {
+            return BodyPattern(rule: .unusable("the expected \(type(of: model)) cannot be written as JSON: \(error)"))
+        }
+    }
+
+    /// JSON that says the same as a text. A text that is no JSON fits no body, and ``ScriptedTransport/problems`` says
+    /// why.
+    public static func jsonText(_ text: String) -> BodyPattern {
+        do {
+            return BodyPattern(rule: .json(try JSONNode(Data(text.utf8))))
+        } catch {
+            return BodyPattern(rule: .unusable("the expected text is no JSON: \(ShownText.quoted(text))"))
+        }
+    }
+
+    /// Whether every body fits.
+    var isAny: Bool {
+        if case .any = rule { true } else { false }
+    }
+
+    /// What is wrong with the pattern itself.
+    var problem: String? {
+        if case .unusable(let problem) = rule { problem } else { nil }
+    }
+
+    /// The pattern as messages show it.
+    public var description: String {
+        switch rule {
+        case .any: "any body"
+        case .data(let data): "body of \(ShownText.body(data, count: data.count))"
+        case .text(let text): "body \(ShownText.quoted(text))"
+        case .json(let node): "body \(node)"
+        case .unusable(let problem): "no body: \(problem)"
+        }
+    }
+
+    /// What does not fit, a line each.
+    func differences(from request: RecordedRequest) -> [String] {
+        switch rule {
+        case .any: return []
+        case .unusable(let problem): return ["body: \(problem)"]
+        case .data(let data):
+            return fits(data, request)
+                ? [] : ["body: expected \(ShownText.body(data, count: data.count)), was \(request.shownBody)"]
+        case .text(let text):
+            return fits(Data(text.utf8), request)
+                ? [] : ["body: expected \(ShownText.quoted(text)), was \(request.shownBody)"]
+        case .json(let expected):
+            guard request.isBodyComplete else {
+                return ["body: only \(request.body.count) of its \(request.bodyByteCount) bytes were kept"]
+            }
+            guard let node = try? JSONNode(request.body) else {
+                return ["body: expected JSON, was \(request.shownBody)"]
+            }
+            return node.differences(from: expected).map { "body: \($0)" }
+        }
+    }
+
+    private func fits(_ data: Data, _ request: RecordedRequest) -> Bool {
+        request.isBodyComplete && request.body == data
+    }
+}

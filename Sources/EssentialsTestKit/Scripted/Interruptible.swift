@@ -1,0 +1,83 @@
+import EssentialsHTTP
+import Synchronization
+
+/// Runs one operation that can be ended from outside, also while it listens to nobody. The first outcome counts.
+final class Interruptible<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value, RequestFailure>
+
+    private struct State {
+        var phase: RequestFailure.Phase
+        var outcome: Outcome?
+        var waiter: CheckedContinuation<Void, Never>?
+        var task: Task<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+    private let host: String
+
+    init(host: String, phase: RequestFailure.Phase) {
+        self.host = host
+        state = Mutex(State(phase: phase))
+    }
+
+    /// Says how far the operation is, for the failure that ends it early.
+    func reached(_ phase: RequestFailure.Phase) { state.withLock { $0.phase = phase } }
+
+    /// Ends it as `cancelled`, now or as soon as it begins.
+    func cancel() {
+        finish { state in
+            .failure(RequestFailure(.cancelled, "The request was cancelled.", phase: state.phase, host: self.host))
+        }
+    }
+
+    /// Runs the operation in a task of its own, which is cancelled when the operation is ended. To be called once.
+    func run(
+        _ operation: @escaping @Sendable () async throws(RequestFailure) -> Value
+    ) async throws(RequestFailure)
+        -> Value
+    {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.outcome == nil { state.waiter = continuation }
+                    return state.outcome != nil
+                }
+                if isOver { continuation.resume() } else { start(operation) }
+            }
+        } onCancel: {
+            cancel()
+        }
+        guard let outcome = state.withLock({ $0.outcome }) else {
+            // Only an outcome resumes the continuation.
+            throw RequestFailure(.cancelled, "The request ended without an outcome.", host: host)
+        }
+        return try outcome.get()
+    }
+
+    private func start(_ operation: @escaping @Sendable () async throws(RequestFailure) -> Value) {
+        let task = Task {
+            let outcome: Outcome
+            do throws(RequestFailure) {
+                outcome = .success(try await operation())
+            } catch {
+                outcome = .failure(error)
+            }
+            finish { _ in outcome }
+        }
+        let isOver = state.withLock { state in
+            if state.outcome == nil { state.task = task }
+            return state.outcome != nil
+        }
+        if isOver { task.cancel() }
+    }
+
+    private func finish(_ outcome: (State) -> Outcome) {
+        let (waiter, task) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Task<Void, Never>?) in
+            guard state.outcome == nil else { return (nil, nil) }
+            state.outcome = outcome(state)
+            return (state.waiter.take(), state.task.take())
+        }
+        task?.cancel()
+        waiter?.resume()
+    }
+}

@@ -1,0 +1,58 @@
+import EssentialsHTTP
+
+/// Which paths a rule is for: segments as they are, `*` for any one segment, and `**` at the end for any number of them.
+struct PathPattern: Sendable, Hashable, CustomStringConvertible {
+    private enum Segment: Sendable, Hashable {
+        case text(String)
+        case any
+    }
+
+    private let segments: [Segment]
+    private let isOpenEnded: Bool
+    /// The query that was written behind the path.
+    let query: Substring?
+    /// The pattern in its normal form.
+    let description: String
+
+    /// Reads a pattern.
+    ///
+    /// - Throws: `invalidRequest` for what no URL's path can be, and for one that does not begin with `/`.
+    init(_ text: String) throws(RequestFailure) {
+        guard text.utf8.first == UInt8(ascii: "/") else {
+            throw RequestFailure(
+                .invalidRequest, "The path \(ShownText.quoted(text)) does not begin with “/”.",
+                remedy: "Write the path of the whole URL, such as /v1/users.")
+        }
+        let url = try RequestURL(origin: Origin(scheme: .https, host: HostName("pattern.invalid")), path: text)
+        var texts = Self.split(url.path)
+        isOpenEnded = texts.last == "**"
+        if isOpenEnded { texts.removeLast() }
+        guard !texts.contains("**") else {
+            throw RequestFailure(
+                .invalidRequest, "The path \(ShownText.quoted(text)) has “**” before its end.",
+                remedy: "Write “*” for each segment, or “**” as the last.")
+        }
+        segments = texts.map { $0 == "*" ? .any : .text(QueryPattern.decoded($0)) }
+        query = url.query
+        description = String(url.path)
+    }
+
+    /// What does not fit, a line each.
+    func differences(from path: Substring) -> [String] {
+        matches(Self.split(path)) ? [] : ["path: expected \(description), was \(path)"]
+    }
+
+    private func matches(_ path: [Substring]) -> Bool {
+        guard isOpenEnded ? path.count >= segments.count : path.count == segments.count else { return false }
+        return zip(segments, path).allSatisfy { segment, text in
+            switch segment {
+            case .any: !text.isEmpty
+            case .text(let expected): QueryPattern.decoded(text) == expected
+            }
+        }
+    }
+
+    private static func split(_ path: Substring) -> [Substring] {
+        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    }
+}

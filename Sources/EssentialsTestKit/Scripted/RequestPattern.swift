@@ -1,0 +1,104 @@
+import EssentialsHTTP
+
+/// Which requests a rule is for.
+struct RequestPattern: Sendable, CustomStringConvertible {
+    private enum Rule: Sendable {
+        case parts(Parts)
+        case closure(@Sendable (RecordedRequest) -> Bool)
+        case unusable(description: String, problem: String)
+    }
+
+    private struct Parts: Sendable {
+        var method: HTTPRequest.Method?
+        var path: PathPattern
+        var query: QueryPattern
+        var host: HostName?
+        var headerFields: HTTPFields
+        var body: BodyPattern
+    }
+
+    private let rule: Rule
+
+    /// Any request for which a closure says yes.
+    init(_ matches: @escaping @Sendable (RecordedRequest) -> Bool) { rule = .closure(matches) }
+
+    /// Reads a pattern; one that cannot be read fits nothing.
+    init(
+        method: HTTPRequest.Method?, path: String, query: QueryPattern, host: String?, headerFields: HTTPFields,
+        body: BodyPattern
+    ) {
+        do {
+            let path = try PathPattern(path)
+            guard path.query == nil || query.isAny else {
+                throw RequestFailure(
+                    .invalidRequest, "The query stands in the path and beside it.", remedy: "Write it once.")
+            }
+            rule = .parts(
+                Parts(
+                    method: method, path: path, query: path.query.map { QueryPattern(itemsOf: $0) } ?? query,
+                    host: try host.map { host in try HostName(host) }, headerFields: headerFields, body: body))
+        } catch {
+            rule = .unusable(
+                description: "\(method?.rawValue ?? "any method") \(ShownText.quoted(path))", problem: "\(error)")
+        }
+    }
+
+    /// What is wrong with the pattern itself.
+    var problems: [String] {
+        switch rule {
+        case .parts(let parts): parts.body.problem.map { [$0] } ?? []
+        case .closure: []
+        case .unusable(_, let problem): [problem]
+        }
+    }
+
+    /// The pattern as messages show it.
+    var description: String {
+        switch rule {
+        case .closure: return "closure"
+        case .unusable(let description, _): return description
+        case .parts(let parts):
+            var text = "\(parts.method?.rawValue ?? "any method") \(parts.path)"
+            if let host = parts.host { text += " at \(host)" }
+            if !parts.query.isAny { text += ", \(parts.query)" }
+            if !parts.headerFields.isEmpty {
+                text += ", \(parts.headerFields.map { ShownText.field($0) }.joined(separator: ", "))"
+            }
+            if !parts.body.isAny { text += ", \(parts.body)" }
+            return text
+        }
+    }
+
+    /// Compares a request with the pattern.
+    func comparison(with request: RecordedRequest) -> Comparison {
+        var result = Comparison()
+        switch rule {
+        case .closure(let matches):
+            if !matches(request) { result.add(["its closure says no"], weight: 3) }
+        case .unusable(_, let problem): result.add([problem], weight: 10)
+        case .parts(let parts):
+            result.add(parts.path.differences(from: request.url.path), weight: 4)
+            if let host = parts.host, host != request.url.origin.host {
+                result.add(["host: expected \(host), was \(request.url.origin.host)"], weight: 4)
+            }
+            if let method = parts.method, method != request.method {
+                result.add(["method: expected \(method.rawValue), was \(request.method.rawValue)"], weight: 2)
+            }
+            result.add(parts.query.differences(from: request.url.query), weight: 1)
+            result.add(FieldRules.differences(of: request.headerFields, expected: parts.headerFields), weight: 1)
+            result.add(parts.body.differences(from: request), weight: 1)
+        }
+        return result
+    }
+
+    /// What does not fit, a line each, and how far off the request is; no lines when it is one of those that are meant.
+    struct Comparison: Sendable {
+        private(set) var lines: [String] = []
+        private(set) var distance = 0
+
+        mutating func add(_ lines: [String], weight: Int) {
+            self.lines += lines
+            distance += weight * lines.count
+        }
+    }
+}

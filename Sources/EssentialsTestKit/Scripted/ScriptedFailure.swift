@@ -1,0 +1,30 @@
+import EssentialsHTTP
+
+/// Failures by their reasons.
+enum ScriptedFailure {
+    private static let phases: [RequestFailure.Reason: RequestFailure.Phase] = {
+        let reasons: [(RequestFailure.Phase, [RequestFailure.Reason])] = [
+            (.preparation, [.invalidRequest, .invalidPolicy, .hostRefused, .plaintextRefused]),
+            (.queue, [.queueFull, .closed, .otherTrust]),
+            (.nameResolution, [.nameResolution]),
+            (.connect, [.connection, .proxy]),
+            (
+                .handshake,
+                [.tls, .trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .tlsTooOld, .trustEvidence, .revoked]
+            ),
+            (.sending, [.notReplayable, .encoding]),
+            (.receiving, [.interrupted, .protocolViolation, .tooLarge, .redirectLimit, .redirectRefused, .status]),
+            (.decoding, [.decoding, .emptyBody]),
+        ]
+        return Dictionary(
+            reasons.flatMap { phase, reasons in reasons.map { ($0, phase) } }, uniquingKeysWith: { first, _ in first })
+    }()
+
+    /// A failure of a request to a host; without a phase, in the one where such failures mostly happen.
+    static func make(
+        _ reason: RequestFailure.Reason, message: String? = nil, phase: RequestFailure.Phase? = nil, _ host: String
+    ) -> RequestFailure {
+        RequestFailure(
+            reason, message ?? "The script fails this request.", phase: phase ?? phases[reason] ?? .waiting, host: host)
+    }
+}

@@ -1,0 +1,58 @@
+import EssentialsHTTP
+
+/// Lets the time of a script pass on the clock, as far as the request's deadlines allow.
+struct ScriptedPace: Sendable {
+    let clock: ManualClock
+    let request: TransportRequest
+    /// When the request was sent.
+    let began: ManualClock.Instant
+
+    private var host: String { request.url.origin.host.text }
+
+    /// Waits until so long after a moment, which may be over already.
+    ///
+    /// - Parameter isHead: Whether the answer's first byte is waited for.
+    /// - Throws: `timeout` at the first deadline that ends before, `cancelled` when the task is cancelled.
+    func wait(
+        from start: ManualClock.Instant, for duration: Duration, isHead: Bool
+    ) async throws(RequestFailure) {
+        guard duration > .zero else { return }
+        let end = start.advanced(by: duration)
+        let deadline = deadlines(from: start, isHead: isHead).min { $0.moment < $1.moment }
+        guard let deadline, deadline.moment < end else { return try await sleep(until: end, isHead: isHead) }
+        try await sleep(until: deadline.moment, isHead: isHead)
+        throw RequestFailure(.timeout, deadline.message, phase: phase(isHead), host: host)
+    }
+
+    private func deadlines(
+        from start: ManualClock.Instant, isHead: Bool
+    ) -> [(moment: ManualClock.Instant, message: String)] {
+        let (options, origin) = (request.options, request.url.origin)
+        var deadlines: [(ManualClock.Instant, String)] = []
+        if let time = options.totalTimeout {
+            deadlines.append((began.advanced(by: time), "The exchange with \(origin) was not over within \(time)."))
+        }
+        if let time = options.idleTimeout {
+            deadlines.append((start.advanced(by: time), "Nothing moved between here and \(origin) for \(time)."))
+        }
+        if isHead, let time = options.firstByteTimeout {
+            deadlines.append((start.advanced(by: time), "\(origin) did not begin to answer within \(time)."))
+        }
+        return deadlines
+    }
+
+    private func sleep(until moment: ManualClock.Instant, isHead: Bool) async throws(RequestFailure) {
+        do {
+            try await clock.sleep(until: moment)
+        } catch is CancellationError {
+            throw RequestFailure(.cancelled, "The request was cancelled.", phase: phase(isHead), host: host)
+        } catch {
+            throw RequestFailure(
+                .queueFull, "The clock has no room for one more request that waits.",
+                remedy: "Give the manual clock a higher maximumSleepers.", phase: phase(isHead), host: host,
+                underlying: error)
+        }
+    }
+
+    private func phase(_ isHead: Bool) -> RequestFailure.Phase { isHead ? .waiting : .receiving }
+}

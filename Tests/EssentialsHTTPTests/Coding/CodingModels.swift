@@ -1,0 +1,39 @@
+import EssentialsHTTP
+import FoundationEssentials
+
+/// A model of two fields.
+struct CodedNote: Codable, Equatable {
+    var id: Int
+    var text: String
+}
+
+/// A model with a date and a link.
+struct CodedEvent: Codable, Equatable {
+    var zone: String
+    var at: Date
+    var link: String
+}
+
+extension CodecRegistry {
+    /// Reads a text as the body of a response.
+    func decode<Model: Decodable>(
+        _ type: Model.Type, _ body: String, as contentType: String? = "application/json", status: Int = 200,
+        method: HTTPRequest.Method = .get
+    ) throws(RequestFailure) -> Model {
+        try decode(type, Data(body.utf8), as: contentType, status: status, method: method)
+    }
+
+    /// Reads bytes as the body of a response.
+    func decode<Model: Decodable>(
+        _ type: Model.Type, _ body: Data, as contentType: String?, status: Int = 200, method: HTTPRequest.Method = .get
+    ) throws(RequestFailure) -> Model {
+        try decode(
+            type, from: body, contentType: contentType,
+            response: HTTPResponse(status: .init(code: status), headerFields: [.eTag: "t"]), method: method, host: "h")
+    }
+
+    /// Writes a model, as text.
+    func text(_ model: some Encodable, as mediaType: MediaType = .json) throws(RequestFailure) -> String {
+        String(decoding: try encode(model, as: mediaType).body, as: UTF8.self)
+    }
+}

@@ -1,0 +1,75 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Testing
+
+@Suite struct TextCodecTests {
+    private let codecs = CodecRegistry.standard
+
+    @Test(
+        "A response is read in its charset, else in that of its mark, else as UTF-8",
+        arguments: [
+            ("text/plain; charset=utf-8", [0xc3, 0xa9], "é"), ("text/plain; charset=ISO-8859-1", [0xe9, 0x93], "é“"),
+            ("text/html; charset=\"koi8-r\"", [0xf0], "П"), ("text/plain; charset=utf-16le", [0xe9, 0], "é"),
+            ("text/plain", [0xff, 0xfe, 0xe9, 0], "é"), ("text/plain", [0xef, 0xbb, 0xbf, 0x61], "a"),
+            ("text/plain", [0xc3, 0xa9], "é"), ("text/plain; charset=nonsense", [0xc3, 0xa9], "é"),
+            ("text/plain; charset=nonsense", [0xfe, 0xff, 0, 0xe9], "é"),
+            ("text/plain; charset=utf-8", [0xef, 0xbb, 0xbf, 0x61], "a"), ("application/xml", [0x3c], "<"),
+            ("image/svg+xml", [0x3c], "<"),
+        ] as [(String, [UInt8], String)])
+    func reading(contentType: String, bytes: [UInt8], text: String) throws {
+        #expect(try codecs.decode(String.self, Data(bytes), as: contentType) == text)
+        #expect(try codecs.decode(String?.self, Data(bytes), as: contentType) == text)
+    }
+
+    @Test("Bytes that are no text in the charset are the failure decoding, and U+FFFD for a lenient codec")
+    func lenience() throws {
+        let bytes = Data([0x61, 0xff])
+        let failure = try #require(throws: RequestFailure.self) {
+            try codecs.decode(String.self, bytes, as: "text/plain; charset=utf-8")
+        }
+        #expect(failure.reason == .decoding)
+        #expect(failure.response?.body == bytes)
+        #expect(failure.host == "h")
+        let lenient = codecs.registering(TextCodec(isLenient: true), for: try MediaPattern("text/*"))
+        #expect(try lenient.decode(String.self, bytes, as: "text/plain") == "a\u{fffd}")
+    }
+
+    @Test("Only strings are text, in both directions")
+    func onlyStrings() throws {
+        let failure = try #require(throws: RequestFailure.self) { try codecs.encode(7, as: .text) }
+        #expect(failure.reason == .encoding)
+        #expect(failure.message.contains("text/plain") && failure.message.contains("Int"))
+        let other = try #require(throws: RequestFailure.self) {
+            try codecs.decode(CodedNote.self, #"{"id":1,"text":"a"}"#, as: "text/plain")
+        }
+        #expect(other.reason == .decoding)
+        #expect(other.message.contains("text/plain") && other.message.contains("CodedNote"))
+        #expect(try codecs.text("bc", as: .text) == "bc")
+    }
+
+    @Test("A request's text is written in the type's charset")
+    func writing() throws {
+        #expect(try Array(codecs.encode("é", as: MediaType("text/plain; charset=latin1")).body) == [0xe9])
+        #expect(try Array(codecs.encode("é", as: .html).body) == [0xc3, 0xa9])
+        #expect(try Array(codecs.encode("é", as: MediaType("text/plain; charset=utf-16be")).body) == [0, 0xe9])
+    }
+
+    @Test("An unknown charset and an unencodable text are the failure encoding", arguments: ["nonsense", "us-ascii"])
+    func unwritable(charset: String) throws {
+        let failure = try #require(throws: RequestFailure.self) {
+            try codecs.encode("sécret", as: MediaType("text/plain; charset=\(charset)"))
+        }
+        #expect(failure.reason == .encoding)
+        #expect(failure.message.contains(charset))
+        #expect(!failure.description.contains("cret"))
+    }
+
+    @Test("charset=utf-8 is added to text types without a charset, and to no other")
+    func contentType() throws {
+        #expect(try codecs.encode("a", as: .text).contentType.description == "text/plain; charset=utf-8")
+        let latin1 = try MediaType("text/plain; charset=latin1")
+        #expect(try codecs.encode("a", as: latin1).contentType.description == "text/plain; charset=latin1")
+        #expect(try codecs.encode("a", as: MediaType("application/xml")).contentType.description == "application/xml")
+        #expect(!TextCodec().mergesParameters)
+    }
+}

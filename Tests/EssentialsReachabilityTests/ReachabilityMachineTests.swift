@@ -1,0 +1,222 @@
+import Glibc
+import Testing
+
+@testable import EssentialsReachability
+
+@Suite struct ReachabilityMachineTests {
+    private static let interface = NetworkInterface(name: "eth0", index: 2, kind: .ethernet)
+    private let routed = ReachabilityStatus.routed(interface)
+    private let direct = ReachabilityStatus.direct(interface)
+    private let down = ReachabilityStatus.unreachable(RouteError(code: ENETDOWN))
+    private let first = NetworkAddress("192.0.2.1")
+    private let second = NetworkAddress("2001:db8::1")
+
+    private func literal(debounce: Duration = .zero) throws -> (ReachabilityMachine, [NetworkAddress]) {
+        (ReachabilityMachine(try ReachabilityTarget("192.0.2.1"), debounce: debounce), [try #require(first)])
+    }
+
+    private func named() throws -> (ReachabilityMachine, [NetworkAddress]) {
+        let addresses = [try #require(first), try #require(second)]
+        return (ReachabilityMachine(try ReachabilityTarget("a.example"), debounce: .zero), addresses)
+    }
+
+    // MARK: Addresses
+
+    @Test("An address is looked up at the start and at every change, and only changes are told")
+    func address() throws {
+        var (machine, addresses) = try literal()
+        #expect(machine.start() == [.lookUp(addresses)])
+        #expect(machine.lookedUp(routed) == [.publish(routed), .settle])
+        #expect(machine.networkChanged() == [.lookUp(addresses)])
+        #expect(machine.lookedUp(routed) == [])
+        #expect(machine.networkChanged() == [.lookUp(addresses)])
+        #expect(machine.lookedUp(down) == [.publish(down)])
+        #expect(machine.lookedUp(direct) == [.publish(direct)])
+        #expect(machine.lookedUp(.unknown) == [.publish(.unknown)])
+        #expect(machine.refresh() == [.lookUp(addresses)])
+    }
+
+    @Test("A first status that is unknown settles without being told")
+    func unknown() throws {
+        var (machine, _) = try literal()
+        _ = machine.start()
+        #expect(machine.lookedUp(.unknown) == [.settle])
+        #expect(machine.lookedUp(.local) == [.publish(.local)])
+    }
+
+    @Test("Without events nothing is known any more, and nothing is asked")
+    func deaf() throws {
+        var (machine, _) = try literal()
+        _ = machine.start()
+        _ = machine.lookedUp(routed)
+        #expect(machine.eventsLost() == [.publish(.unknown)])
+        #expect(machine.networkChanged() == [])
+        #expect(machine.refresh() == [])
+        #expect(machine.lookedUp(routed) == [])
+    }
+
+    // MARK: Debounce
+
+    @Test("A change is told when it has lasted, as it is then, and what follows unknown at once")
+    func debounce() throws {
+        var (machine, _) = try literal(debounce: .milliseconds(300))
+        _ = machine.start()
+        #expect(machine.lookedUp(routed) == [.publish(routed), .settle])
+        #expect(machine.lookedUp(down) == [.wait(.milliseconds(300), number: 1)])
+        #expect(machine.lookedUp(direct) == [])
+        #expect(machine.timerEnded(1) == [.publish(direct)])
+        #expect(machine.lookedUp(.unknown) == [.wait(.milliseconds(300), number: 2)])
+        #expect(machine.timerEnded(2) == [.publish(.unknown)])
+        #expect(machine.lookedUp(down) == [.publish(down)])
+    }
+
+    @Test("A change that is undone in time is not told, and its timer is forgotten")
+    func undone() throws {
+        var (machine, _) = try literal(debounce: .seconds(1))
+        _ = machine.start()
+        _ = machine.lookedUp(routed)
+        #expect(machine.lookedUp(down) == [.wait(.seconds(1), number: 1)])
+        #expect(machine.lookedUp(routed) == [.forget(1)])
+        #expect(machine.timerEnded(1) == [])
+        #expect(machine.lookedUp(down) == [.wait(.seconds(1), number: 2)])
+        #expect(machine.timerEnded(1) == [])
+        #expect(machine.timerEnded(2) == [.publish(down)])
+    }
+
+    @Test("A negative debounce is none")
+    func negative() throws {
+        var (machine, _) = try literal(debounce: .seconds(-1))
+        _ = machine.start()
+        _ = machine.lookedUp(routed)
+        #expect(machine.lookedUp(down) == [.publish(down)])
+    }
+
+    // MARK: Names
+
+    @Test("A name is resolved first, and then all its addresses are looked up")
+    func name() throws {
+        var (machine, addresses) = try named()
+        #expect(machine.start() == [.resolve("a.example", number: 1)])
+        #expect(machine.resolved(1, addresses) == [.lookUp(addresses), .wait(.seconds(1), number: 2)])
+        #expect(machine.lookedUp(routed) == [.publish(routed), .settle])
+        #expect(machine.networkChanged() == [.lookUp(addresses)])
+        #expect(machine.timerEnded(2) == [])
+    }
+
+    @Test("Of a name with too many addresses the first are looked up")
+    func limit() throws {
+        var (machine, _) = try named()
+        _ = machine.start()
+        let many = (0..<200).compactMap { NetworkAddress(bytes: [10, 0, 0, $0]) }
+        #expect(machine.resolved(1, many).first == .lookUp(Array(many.prefix(32))))
+    }
+
+    @Test(
+        "A name that is not resolved is unknown, not unreachable, and is tried again at a change",
+        arguments: [nil, []] as [[NetworkAddress]?])
+    func unresolved(found: [NetworkAddress]?) throws {
+        var (machine, addresses) = try named()
+        _ = machine.start()
+        #expect(machine.resolved(1, found) == [.settle, .wait(.seconds(1), number: 2)])
+        #expect(machine.networkChanged() == [])
+        #expect(machine.networkChanged() == [])
+        #expect(machine.timerEnded(2) == [.resolve("a.example", number: 3)])
+        #expect(machine.resolved(3, addresses) == [.lookUp(addresses), .wait(.seconds(1), number: 4)])
+        #expect(machine.lookedUp(down) == [.publish(down)])
+        #expect(machine.timerEnded(4) == [])
+    }
+
+    @Test("After the pause a change leads to a resolution at once")
+    func afterPause() throws {
+        var (machine, _) = try named()
+        _ = machine.start()
+        _ = machine.resolved(1, nil)
+        #expect(machine.timerEnded(2) == [])
+        #expect(machine.networkChanged() == [.resolve("a.example", number: 3)])
+    }
+
+    @Test("A change during the first resolution leads to another one if it comes to nothing")
+    func during() throws {
+        var (machine, _) = try named()
+        _ = machine.start()
+        #expect(machine.networkChanged() == [])
+        #expect(machine.resolved(1, nil) == [.settle, .wait(.seconds(1), number: 2)])
+        #expect(machine.timerEnded(2) == [.resolve("a.example", number: 3)])
+    }
+
+    @Test("A name is resolved anew when there is a way again")
+    func again() throws {
+        var (machine, addresses) = try named()
+        _ = machine.start()
+        _ = machine.resolved(1, addresses)
+        _ = machine.timerEnded(2)
+        #expect(machine.lookedUp(down) == [.publish(down), .settle])
+        #expect(machine.lookedUp(.unknown) == [.publish(.unknown)])
+        #expect(machine.lookedUp(down) == [.publish(down)])
+        #expect(machine.lookedUp(routed) == [.publish(routed), .resolve("a.example", number: 3)])
+        #expect(machine.lookedUp(direct) == [.publish(direct)])
+        let moved = [try #require(second)]
+        #expect(machine.resolved(3, moved) == [.lookUp(moved), .wait(.seconds(1), number: 4)])
+        #expect(machine.networkChanged() == [.lookUp(moved)])
+    }
+
+    @Test("A later resolution that fails leaves the known addresses, and is repeated at the next change")
+    func kept() throws {
+        var (machine, addresses) = try named()
+        _ = machine.start()
+        _ = machine.resolved(1, addresses)
+        _ = machine.timerEnded(2)
+        _ = machine.lookedUp(routed)
+        #expect(machine.refresh() == [.lookUp(addresses), .resolve("a.example", number: 3)])
+        #expect(machine.resolved(3, nil) == [.wait(.seconds(1), number: 4)])
+        #expect(machine.networkChanged() == [.lookUp(addresses)])
+        #expect(machine.timerEnded(4) == [.resolve("a.example", number: 5)])
+        #expect(machine.resolved(5, addresses) == [.lookUp(addresses), .wait(.seconds(1), number: 6)])
+        #expect(machine.networkChanged() == [.lookUp(addresses)])
+        #expect(machine.timerEnded(6) == [])
+    }
+
+    @Test("An answer to another question than the last does not count")
+    func stale() throws {
+        var (machine, addresses) = try named()
+        _ = machine.start()
+        #expect(machine.resolved(7, addresses) == [])
+        _ = machine.resolved(1, nil)
+        #expect(machine.resolved(1, addresses) == [])
+    }
+
+    @Test("Whatever happens in whatever order, one resolution and two timers are under way at most")
+    func bounded() throws {
+        var numbers = SeededNumbers(state: 11)
+        let statuses = [routed, direct, down, .unknown, .local]
+        for _ in 0..<200 {
+            var machine = ReachabilityMachine(try ReachabilityTarget("a.example"), debounce: .seconds(2))
+            var resolutions: Set<UInt64> = []
+            var timers: Set<UInt64> = []
+            var published: [ReachabilityStatus] = [.unknown]
+            var due = machine.start()
+            for _ in 0..<200 {
+                for action in due {
+                    switch action {
+                    case .resolve(_, let number): resolutions.insert(number)
+                    case .wait(_, let number): timers.insert(number)
+                    case .forget(let number): #expect(timers.remove(number) != nil)
+                    case .publish(let status): published.append(status)
+                    case .lookUp, .settle: break
+                    }
+                }
+                #expect(resolutions.count <= 1 && timers.count <= 2)
+                switch Int.random(in: 0...5, using: &numbers) {
+                case 0: due = machine.networkChanged()
+                case 1: due = machine.refresh()
+                case 2:
+                    let addresses = Bool.random(using: &numbers) ? [try #require(first)] : nil
+                    due = resolutions.popFirst().map { machine.resolved($0, addresses) } ?? []
+                case 3: due = timers.popFirst().map { machine.timerEnded($0) } ?? []
+                default: due = machine.lookedUp(statuses.randomElement(using: &numbers) ?? .unknown)
+                }
+            }
+            #expect(zip(published, published.dropFirst()).allSatisfy { $0 != $1 })
+        }
+    }
+}

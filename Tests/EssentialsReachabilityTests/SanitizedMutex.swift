@@ -1,0 +1,1 @@
+../../Sources/EssentialsHTTP/SanitizedMutex.swift

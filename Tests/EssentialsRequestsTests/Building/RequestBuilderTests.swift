@@ -1,0 +1,157 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Testing
+
+/// DATA-REQUESTS.md 1.5, row by row.
+@Suite("A request builder")
+struct RequestBuilderTests {
+    private func sent(_ builder: RequestBuilder) async throws -> TransportRequest {
+        try await ServiceFixture().sent(builder.build())
+    }
+
+    @Test("begins with any method, which cannot be set twice", arguments: ["GET", "PUT", "PROPFIND"])
+    func method(name: String) async throws {
+        let method = try #require(HTTPRequest.Method(name))
+        #expect(try await sent(RequestBuilder(method, "a")).method == method)
+    }
+
+    @Test("sets, appends and removes fields without regard to case, and refuses what is none")
+    func fields() async throws {
+        let request = try RequestBuilder(.get, "a").header("X-A", "1").header("x-a", "2").appendingHeader("X-A", "3")
+            .header("X-B", "1").removingHeader("x-b").build()
+        #expect(request.headerFields.map { "\($0.name.canonicalName)=\($0.value)" } == ["x-a=2", "x-a=3"])
+        for builder in [
+            RequestBuilder(.get, "a").header("X A", "1"), RequestBuilder(.get, "a").header("X-A", "1\r\nX-B: 2"),
+            RequestBuilder(.get, "a").appendingHeader("", "1"), RequestBuilder(.get, "a").removingHeader("a b"),
+        ] {
+            let failure = #expect(throws: RequestFailure.self) { try builder.build() }
+            #expect(failure?.reason == .invalidRequest)
+        }
+    }
+
+    @Test("adds to the query in order, with what there is more than once")
+    func query() async throws {
+        let builder = RequestBuilder(.post, "a?x=1").query("b", "2").query("a", nil).query("b", "3 4")
+        #expect(try await sent(builder).url.target == "/v1/a?x=1&b=2&a&b=3%204")
+    }
+
+    @Test("puts parameters where they belong by the method, and later ones win")
+    func parameters() async throws {
+        let get = RequestBuilder(.get, "a").parameters(["list": ["p", "q"], "x": 1]).parameters(["x": 2])
+        #expect(try await sent(get).url.target == "/v1/a?list[]=p&list[]=q&x=2")
+        let post = RequestBuilder(.post, "a").parameters(["x": 1]).parameters(["x": 2]).contentEncoding(.form)
+        #expect(try await sent(post).bodyText == "x=2")
+        let failure = #expect(throws: RequestFailure.self) {
+            try RequestBuilder(.post, "a").body(text: "x").parameters(["x": 1]).build()
+        }
+        #expect(failure?.underlying as? SettingConflict == SettingConflict("body(text:)", "parameters"))
+    }
+
+    @Test("has one body: a second is a conflict that names both, whatever kinds they are")
+    func bodies() throws {
+        let multipart = try MultipartBody()
+        let steps: [(String, (RequestBuilder) -> RequestBuilder)] = [
+            ("parameters", { $0.parameters(["a": 1]) }), ("body(parameters:)", { $0.body(parameters: [:]) }),
+            ("body(model:)", { $0.body(model: 1) }),
+            ("body(data:)", { $0.body(data: Data()) }), ("body(text:)", { $0.body(text: "") }),
+            ("body(file:)", { $0.body(file: #filePath) }),
+            ("body(stream:)", { $0.body(stream: AsyncStream<Data> { $0.finish() }, length: nil) }),
+            ("body(multipart:)", { $0.body(multipart: multipart) }),
+        ]
+        for (first, one) in steps {
+            for (second, other) in steps where first != "parameters" || second != "parameters" {
+                let failure = #expect(throws: RequestFailure.self) {
+                    try other(one(RequestBuilder(.post, "a"))).build()
+                }
+                #expect(failure?.reason == .invalidRequest)
+                #expect(failure?.underlying as? SettingConflict == SettingConflict(first, second))
+                #expect(failure?.legacyCode == 1004)
+                #expect(failure?.message.contains(second) == true)
+            }
+        }
+    }
+
+    @Test("names the encoding of a body before or after it, once, and not for parts or without a body")
+    func contentEncoding() async throws {
+        let before = RequestBuilder(.post, "a").contentEncoding(.form).body(parameters: ["b": 1, "a": 2])
+        let after = RequestBuilder(.post, "a").body(parameters: ["b": 1, "a": 2]).contentEncoding(.form)
+        for builder in [before, after] {
+            let request = try await sent(builder)
+            #expect(request.bodyText == "a=2&b=1")
+            #expect(request.headerFields[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true)
+        }
+        let multipart = try MultipartBody()
+        for builder in [
+            RequestBuilder(.post, "a").contentEncoding(.json),
+            RequestBuilder(.post, "a").body(text: "x").contentEncoding(.json).contentEncoding(.json),
+            RequestBuilder(.post, "a").body(multipart: multipart).contentEncoding(.json),
+            RequestBuilder(.post, "a").contentEncoding(.json).body(multipart: multipart),
+        ] {
+            let failure = #expect(throws: RequestFailure.self) { try builder.build() }
+            #expect(failure?.reason == .invalidRequest)
+        }
+        let unknown = RequestBuilder(.post, "a").contentEncoding(try MediaType("application/x-unknown"))
+            .body(parameters: [:])
+        let failure = await #expect(throws: RequestFailure.self) { try await sent(unknown) }
+        #expect(failure?.reason == .encoding)
+    }
+
+    @Test("takes parameters that are empty as a body that is empty")
+    func emptyParameters() async throws {
+        #expect(try await sent(RequestBuilder(.post, "a").body(parameters: [:])).bodyText == "{}")
+    }
+
+    @Test("names the expected statuses by ranges, codes or a closure, and not none")
+    func statuses() async throws {
+        let builders = [
+            RequestBuilder(.get, "a").expecting(404...404), RequestBuilder(.get, "a").expecting(.codes([404, 500])),
+            RequestBuilder(.get, "a").expecting(.matching { $0 == 404 }), RequestBuilder(.get, "a").expecting(.any),
+        ]
+        for builder in builders {
+            let fixture = try ServiceFixture(StubTransport(status: 404))
+            #expect(try await fixture.service.send(builder).status == .notFound)
+        }
+        let failure = #expect(throws: RequestFailure.self) { try RequestBuilder(.get, "a").expecting([]).build() }
+        #expect(failure?.reason == .invalidRequest)
+        var empty = DataRequest(.get, "a")
+        empty.expectedStatus = .codes([])
+        let fixture = try ServiceFixture()
+        await #expect(throws: RequestFailure.self) { try await fixture.service.send(empty) }
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
+    @Test("sets accept, deadline, trust, redirects and delivery")
+    func rest() async throws {
+        let policy = try TrustPolicy(json: #"{"minimumTLS": "1.3"}"#)
+        let builder = RequestBuilder(.get, "a").accept(.json, .text).deadline(.seconds(3)).trust(policy)
+            .redirects(.none).streaming().finishingOnShutdown()
+        let request = try builder.build()
+        #expect(request.redirects != nil)
+        #expect(request.finishesOnShutdown)
+        let sent = try await sent(builder)
+        #expect(sent.headerFields[values: .accept] == ["application/json, text/plain"])
+        #expect(sent.options.totalTimeout == .seconds(3))
+        #expect(sent.options.trust == policy)
+        #expect(sent.options.delivery == .streamed)
+        let fixture = try ServiceFixture(StubTransport(status: 302))
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.send(builder) }
+        #expect(failure?.reason == .status)
+    }
+
+    @Test("is a value: a copy that is changed changes nothing else, and each build is a request of its own")
+    func value() async throws {
+        let base = RequestBuilder(.get, "a").query("x", "1")
+        let (one, two) = (base.query("y", "2"), base.query("z", "3"))
+        #expect(try await sent(one).url.target == "/v1/a?x=1&y=2")
+        #expect(try await sent(two).url.target == "/v1/a?x=1&z=3")
+        #expect(try await sent(base).url.target == "/v1/a?x=1")
+    }
+
+    @Test("goes on from a request, whose body counts")
+    func fromRequest() throws {
+        let request = DataRequest(.post, "a", body: .text("x"))
+        let failure = #expect(throws: RequestFailure.self) { try RequestBuilder(request).body(text: "y").build() }
+        #expect(failure?.underlying as? SettingConflict == SettingConflict("body", "body(text:)"))
+    }
+}

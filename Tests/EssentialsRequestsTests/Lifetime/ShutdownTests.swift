@@ -1,0 +1,125 @@
+import Dispatch
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Testing
+
+/// DATA-REQUESTS.md 1.9, lifetime, and 1.11, background.
+@Suite("A service that is shut down")
+struct ShutdownTests {
+    /// Answers what is asked for below `/open`, and everything else when it is cancelled or the gate opens.
+    private struct Held {
+        let fixture: ServiceFixture
+        let started: AsyncStream<Void>
+        let gate: AsyncStream<Void>.Continuation
+
+        init() throws {
+            let (started, start) = AsyncStream.makeStream(of: Void.self)
+            let (opened, gate) = AsyncStream.makeStream(of: Void.self)
+            (self.started, self.gate) = (started, gate)
+            let transport = StubTransport { _ throws(RequestFailure) in
+                start.yield()
+                for await _ in opened { break }
+                if Task.isCancelled { throw RequestFailure(.cancelled, "Cancelled.") }
+                return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("whole".utf8)))
+            }
+            fixture = try ServiceFixture(transport)
+        }
+
+        func begun(_ count: Int) async {
+            var starts = started.makeAsyncIterator()
+            for _ in 0..<count { await starts.next() }
+        }
+    }
+
+    @Test("ends what runs as cancelled, refuses what comes as closed, and shuts its transport down")
+    func atOnce() async throws {
+        let held = try Held()
+        let service = held.fixture.service
+        var marked = DataRequest(.get, "a")
+        marked.finishesOnShutdown = true
+        let first = Task { try await service.send(DataRequest(.get, "a")) }
+        let second = Task { try await service.send(marked) }
+        await held.begun(2)
+        #expect(service.requestsInFlight == 2)
+        await service.shutdown()
+        let failures = [
+            await #expect(throws: RequestFailure.self) { _ = try await first.value },
+            await #expect(throws: RequestFailure.self) { _ = try await second.value },
+            await #expect(throws: RequestFailure.self) { _ = try await service.send(DataRequest(.get, "b")) },
+            await #expect(throws: RequestFailure.self) { _ = try await service.download("b", to: "/nowhere/b") },
+        ]
+        #expect(failures.map { $0?.reason } == [.cancelled, .cancelled, .closed, .closed])
+        #expect(held.fixture.transport.shutdownCount == 1)
+        #expect(service.requestsInFlight == 0)
+        await service.shutdown()
+    }
+
+    @Test("lets marked requests finish within the grace period, and cancels the others at once")
+    func grace() async throws {
+        let held = try Held()
+        let service = held.fixture.service
+        var marked = DataRequest(.get, "a")
+        marked.finishesOnShutdown = true
+        let first = Task { try await service.send(DataRequest(.get, "a")) }
+        let second = Task { try await service.send(marked) }
+        await held.begun(2)
+        async let end: Void = service.shutdown(grace: .seconds(600))
+        let failure = await #expect(throws: RequestFailure.self) { _ = try await first.value }
+        #expect(failure?.reason == .cancelled)
+        let refused = await #expect(throws: RequestFailure.self) { _ = try await service.send(DataRequest(.get, "b")) }
+        #expect(refused?.reason == .closed)
+        #expect(held.fixture.transport.shutdownCount == 0)
+        held.gate.finish()
+        #expect(try await second.value.body.data == Data("whole".utf8))
+        await end
+        #expect(held.fixture.transport.shutdownCount == 1)
+    }
+
+    @Test("cancels marked requests too when the grace period is over")
+    func graceIsOver() async throws {
+        let held = try Held()
+        let service = held.fixture.service
+        var marked = DataRequest(.get, "a")
+        marked.finishesOnShutdown = true
+        let request = Task { try await service.send(marked) }
+        await held.begun(1)
+        await service.shutdown(grace: .milliseconds(20))
+        let failure = await #expect(throws: RequestFailure.self) { _ = try await request.value }
+        #expect(failure?.reason == .cancelled)
+    }
+
+    @Test("ends its completion handlers with the same reasons")
+    func handlers() async throws {
+        let held = try Held()
+        let service = held.fixture.service
+        let results = AsyncStream<Result<DataResponse, RequestFailure>>.makeStream()
+        service.get("a") { results.continuation.yield($0) }
+        await held.begun(1)
+        await service.shutdown()
+        var iterator = results.stream.makeAsyncIterator()
+        var reasons: [RequestFailure.Reason?] = []
+        if case .failure(let failure) = await iterator.next() { reasons.append(failure.reason) }
+        service.get("a") { results.continuation.yield($0) }
+        if case .failure(let failure) = await iterator.next() { reasons.append(failure.reason) }
+        #expect(reasons == [.cancelled, .closed])
+    }
+
+    @Test("that nobody holds any more lets its requests finish")
+    func released() async throws {
+        let held = try Held()
+        var service: HTTPDataRequestService? = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://h/"), transport: held.fixture.transport)
+        weak let left = service
+        let results = AsyncStream<Result<DataResponse, RequestFailure>>.makeStream()
+        service?.get("a") { results.continuation.yield($0) }
+        await held.begun(1)
+        service = nil
+        held.gate.finish()
+        var iterator = results.stream.makeAsyncIterator()
+        #expect(try await iterator.next()?.get().status == .ok)
+        // The request's task lets go of the service when its handler has been called, not before.
+        for _ in 0..<10_000 where left != nil { await Task.yield() }
+        #expect(left == nil)
+    }
+}

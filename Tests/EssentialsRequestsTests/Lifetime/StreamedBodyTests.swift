@@ -1,0 +1,90 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("A streamed body of a service")
+struct StreamedBodyTests {
+    private func withService(
+        _ body: (HTTPDataRequestService, LoopbackGate) async throws -> Void
+    ) async throws {
+        let gate = LoopbackGate()
+        let server = try LoopbackServer { request in
+            request.path == "/held"
+                ? .raw([
+                    .head(headers: [("Content-Length", "10")]), .text("12345"), .gate(gate),
+                    .text("67890"), .keepAlive,
+                ])
+                : .response(body: "0123456789")
+        }
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url), transport: try CurlTransport())
+        do { try await body(service, gate) } catch {
+            gate.open()
+            await service.shutdown()
+            throw error
+        }
+        gate.open()
+        await service.shutdown()
+        server.stop()
+    }
+
+    private func request(_ path: String, finishes: Bool = false) -> DataRequest {
+        var request = DataRequest(.get, path)
+        request.options.delivery = .streamed
+        request.finishesOnShutdown = finishes
+        return request
+    }
+
+    @Test("counts as a request until it was read, or is dropped")
+    func counting() async throws {
+        try await withService { service, _ in
+            let response = try await service.send(request("a"))
+            #expect(service.requestsInFlight == 1)
+            #expect(try await response.body.collect(upTo: 100) == Data("0123456789".utf8))
+            #expect(service.requestsInFlight == 0)
+            do {
+                let unread = try await service.send(request("a"))
+                #expect(unread.status == .ok)
+            }
+            #expect(service.requestsInFlight == 0)
+        }
+    }
+
+    @Test("ends as cancelled when the service shuts down, and within a grace period may be read to its end")
+    func shutdown() async throws {
+        for finishes in [false, true] {
+            try await withService { service, gate in
+                let response = try await service.send(request("held", finishes: finishes))
+                var chunks = response.body.makeAsyncIterator()
+                let first = try await chunks.next()
+                #expect(first?.count == 5)
+                async let end: Void = service.shutdown(grace: finishes ? .seconds(60) : .zero)
+                if finishes {
+                    gate.open()
+                    var rest = 0
+                    while let chunk = try await chunks.next() { rest += chunk.count }
+                    #expect(rest == 5)
+                } else {
+                    let failure = await #expect(throws: RequestFailure.self) { try await chunks.next() }
+                    #expect(failure?.reason == .cancelled)
+                }
+                await end
+            }
+        }
+    }
+
+    @Test("of an unexpected answer goes into the failure, up to 64 KiB")
+    func failure() async throws {
+        let server = try LoopbackServer { _ in .response(status: 500, body: String(repeating: "x", count: 100_000)) }
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url), transport: try CurlTransport())
+        let failure = await #expect(throws: RequestFailure.self) { try await service.send(request("a")) }
+        #expect(failure?.reason == .status)
+        #expect(failure?.response?.body == Data(repeating: 0x78, count: 64 << 10))
+        #expect(service.requestsInFlight == 0)
+        await service.shutdown()
+    }
+}

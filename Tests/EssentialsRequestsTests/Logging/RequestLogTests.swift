@@ -1,0 +1,120 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Logging
+import Synchronization
+import Testing
+
+@Suite("A service's log")
+struct RequestLogTests {
+    private final class Lines: Sendable {
+        let all = Mutex<[(message: String, metadata: [String: String])]>([])
+        var messages: [String] { all.withLock { $0.map(\.message) } }
+        var text: String { all.withLock { "\($0)" } }
+        func metadata(of message: String) -> [String: String]? {
+            all.withLock { $0.last { $0.message == message }?.metadata }
+        }
+    }
+
+    private struct Handler: LogHandler {
+        let lines: Lines
+        var logLevel: Logger.Level
+        var metadata: Logger.Metadata = [:]
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+        func log(event: LogEvent) {
+            let shown = (event.metadata ?? [:]).mapValues { "\($0)" }
+            lines.all.withLock { $0.append(("\(event.message)", shown)) }
+        }
+    }
+
+    private func fixture(
+        _ level: Logger.Level, status: Int = 200,
+        _ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }
+    ) throws -> (ServiceFixture, Lines) {
+        let lines = Lines()
+        let fixture = try ServiceFixture(StubTransport(status: status)) { configuration in
+            configuration.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: level) }
+            change(&configuration)
+        }
+        return (fixture, lines)
+    }
+
+    private var request: DataRequest {
+        var request = DataRequest(
+            .post, "a/b?path=s3cret", query: [("q", "s3cret")],
+            headerFields: [.cookie: "s3cret", .acceptLanguage: "en"], body: .text("s3cret"))
+        request.headerFields.append(HTTPField(name: .authorization, value: "Bearer s3cret"))
+        return request
+    }
+
+    @Test("has one number for a request, its method, URL and end, at the level debug")
+    func debug() async throws {
+        let (fixture, lines) = try fixture(.debug)
+        _ = try await fixture.service.send(request)
+        #expect(lines.messages == ["request", "response"])
+        let (first, last) = (lines.metadata(of: "request"), lines.metadata(of: "response"))
+        #expect(first?["method"] == "POST")
+        #expect(first?["url"] == "https://h/v1/a/b?…")
+        #expect(last?["status"] == "200")
+        #expect(last?["attempt"] == "1")
+        #expect(first?["request-id"] != nil)
+        #expect(first?["request-id"] == last?["request-id"])
+        _ = try await fixture.service.send(request)
+        #expect(lines.metadata(of: "request")?["request-id"] != first?["request-id"])
+    }
+
+    @Test("says reason, phase and status of a failure")
+    func failure() async throws {
+        let (fixture, lines) = try fixture(.debug, status: 404)
+        await #expect(throws: RequestFailure.self) { try await fixture.service.send(request) }
+        let failure = lines.metadata(of: "request failed")
+        #expect(failure?["reason"] == "status")
+        #expect(failure?["phase"] == "receiving")
+        #expect(failure?["status"] == "404")
+        await #expect(throws: RequestFailure.self) { try await fixture.service.send(DataRequest(.get, "../x")) }
+        #expect(lines.metadata(of: "request failed")?["reason"] == "invalidRequest")
+        #expect(lines.metadata(of: "request failed")?["method"] == "GET")
+    }
+
+    @Test("holds nothing secret, at any level, unless it is told to", arguments: [Logger.Level.info, .debug, .trace])
+    func secrets(level: Logger.Level) async throws {
+        let (fixture, lines) = try fixture(level) { $0.logsCommands = true }
+        _ = try await fixture.service.send(request)
+        #expect(!lines.text.contains("s3cret"))
+        #expect(lines.messages.isEmpty == (level == .info))
+    }
+
+    @Test("has a command line at the level trace, where that was asked for")
+    func command() async throws {
+        let (fixture, lines) = try fixture(.trace) { configuration in
+            configuration.logsCommands = true
+            configuration.redaction.query = .hidden(["PATH"])
+            if let name = HTTPField.Name("Accept-Language") { configuration.redaction.hiddenFields = [name] }
+        }
+        var request = request
+        request.headerFields.append(HTTPField(name: .userAgent, value: "it's"))
+        _ = try await fixture.service.send(request)
+        let command = try #require(lines.metadata(of: "request as a command")?["command"])
+        #expect(
+            command == #"""
+                curl -X 'POST' -H 'Cookie: …' -H 'Accept-Language: …' -H 'Authorization: …' -H 'User-Agent: it'\''s' \#
+                -H 'Content-Type: text/plain; charset=utf-8' -H 'Accept: */*' --data-binary '<6 bytes>' \#
+                'https://h/v1/a/b?path=…&q=s3cret'
+                """#)
+        let (silent, none) = try self.fixture(.debug) { $0.logsCommands = true }
+        _ = try await silent.service.send(request)
+        #expect(!none.messages.contains("request as a command"))
+    }
+
+    @Test("names the fields that did not count")
+    func passedOver() async throws {
+        let (fixture, lines) = try fixture(.debug) {
+            $0.interceptors = [Intercepting { try $0.add(HTTPField(name: .acceptLanguage, value: "de")) }]
+        }
+        _ = try await fixture.service.send(request)
+        #expect(lines.metadata(of: "header fields passed over")?["fields"] == "Accept-Language")
+    }
+}

@@ -1,0 +1,125 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@Suite("An interceptor")
+struct InterceptorTests {
+    private struct Refusal: Error, Equatable { let why: String }
+
+    @Test("may refuse a request: with a failure, an error of its own, or as cancelled")
+    func refusing() async throws {
+        let failures: [(any Error, RequestFailure.Reason)] = [
+            (RequestFailure(.hostRefused, "Not there."), .hostRefused), (Refusal(why: "no"), .invalidRequest),
+            (CancellationError(), .cancelled),
+        ]
+        for (error, reason) in failures {
+            let fixture = try ServiceFixture { $0.interceptors = [Intercepting { _ in throw error }] }
+            let failure = await #expect(throws: RequestFailure.self) {
+                try await fixture.service.send(DataRequest(.get, "a"))
+            }
+            #expect(failure?.reason == reason)
+            #expect(fixture.transport.requests.isEmpty)
+            if let refusal = error as? Refusal { #expect(failure?.underlying as? Refusal == refusal) }
+        }
+    }
+
+    @Test("sees the final URL, the request, the environment, and what those before it added")
+    func sight() async throws {
+        let seen = Mutex<[String]>([])
+        let looking = Intercepting { draft in
+            let text = try draft.url.target
+            seen.withLock {
+                $0 = [text, draft.request.path, draft.environment.name, draft.headerFields[.acceptLanguage] ?? ""]
+            }
+        }
+        let adding = Intercepting { draft in
+            draft.parameters["z"] = "1"
+            try draft.add(HTTPField(name: .acceptLanguage, value: "en"))
+        }
+        let environment = try ConstantEnvironment("https://h/v1", name: "live")
+        let fixture = ServiceFixture(environment: environment) { $0.interceptors = [adding, looking] }
+        let sent = try await fixture.sent(
+            DataRequest(.get, "a?x=1", parameters: ["y": 2], query: [("w", "3")]))
+        #expect(sent.url.target == "/v1/a?x=1&w=3&y=2&z=1")
+        #expect(seen.withLock { $0 } == ["/v1/a?x=1&w=3&y=2&z=1", "a?x=1", "live", "en"])
+    }
+
+    /// DATA-REQUESTS.md 1.10, parameter collision: the preparation's value wins.
+    @Test("replaces parameters of the request, in the query and in a body of parameters")
+    func parameterCollision() async throws {
+        let fixture = try ServiceFixture {
+            $0.interceptors = [Intercepting { $0.parameters = $0.parameters.merging(["a": "prepared"]) }]
+        }
+        let query = try await fixture.sent(DataRequest(.get, "p", parameters: ["a": "asked", "b": "kept"]))
+        #expect(query.url.target == "/v1/p?a=prepared&b=kept")
+        let body = try await fixture.sent(DataRequest(.post, "p", parameters: ["a": "asked", "b": "kept"]))
+        #expect(body.bodyText == #"{"a":"prepared","b":"kept"}"#)
+        var form = DataRequest(.post, "p", body: .parameters(["a": "asked", "b": "kept"], as: .form))
+        #expect(try await fixture.sent(form).bodyText == "a=prepared&b=kept")
+        form.body = .data(Data("bytes".utf8))
+        let beside = try await fixture.sent(form)
+        #expect(beside.bodyText == "bytes")
+        #expect(beside.url.target == "/v1/p?a=prepared")
+        let empty = try await fixture.sent(DataRequest(.post, "p"))
+        #expect(empty.url.target == "/v1/p?a=prepared")
+        #expect(empty.bodyText == nil)
+    }
+
+    /// DATA-REQUESTS.md 1.10, when asked, and ownership.
+    @Test("that asks a delegate asks for parameters where they count, and keeps the delegate")
+    func delegate() async throws {
+        final class Delegate: RequestPreparationDelegate {
+            let asked = Mutex<[String]>([])
+            func additionalHeaderFields(for method: HTTPRequest.Method, path: String) -> HTTPFields {
+                asked.withLock { $0.append("fields \(method) \(path)") }
+                var fields: HTTPFields = [.acceptLanguage: "en", .authorization: "delegate"]
+                fields.append(HTTPField(name: .acceptLanguage, value: "de"))
+                return fields
+            }
+            func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters {
+                asked.withLock { $0.append("parameters \(method) \(path)") }
+                return ["lang": "en"]
+            }
+        }
+        var delegate: Delegate? = Delegate()
+        weak let held = delegate
+        let fixture = try ServiceFixture { [delegate] configuration in
+            if let delegate { configuration.interceptors = [DelegateInterceptor(delegate)] }
+        }
+        delegate = nil
+        let sent = try await fixture.sent(DataRequest(.get, "a", headerFields: [.authorization: "request"]))
+        #expect(sent.url.target == "/v1/a?lang=en")
+        #expect(sent.headerFields[values: .acceptLanguage] == ["en", "de"])
+        #expect(sent.headerFields[values: .authorization] == ["request"])
+        let posted = try await fixture.sent(DataRequest(.post, "b", body: .text("x")))
+        #expect(posted.url.target == "/v1/b")
+        #expect(
+            held?.asked.withLock { $0 } == ["parameters GET a", "fields GET a", "fields POST b"])
+    }
+
+    @Test("adds fields that stay with the environment's origin when a redirect leaves it")
+    func redirectElsewhere() async throws {
+        let transport = StubTransport { request throws(RequestFailure) in
+            guard request.url.origin.host.text == "h" else {
+                return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
+            }
+            return TransportResponse(
+                HTTPResponse(status: .found, headerFields: [.location: "https://other/x"]), body: ResponseBody(Data()))
+        }
+        let tenant = try #require(HTTPField.Name("X-Tenant"))
+        let key = try #require(HTTPField.Name("X-Api-Key"))
+        let fixture = try ServiceFixture(transport, fields: [key: "secret"]) {
+            $0.interceptors = [Intercepting { try $0.add(HTTPField(name: tenant, value: "acme")) }]
+        }
+        fixture.service.setAuthorization(try .bearer("token"))
+        let response = try await fixture.service.send(DataRequest(.get, "a", headerFields: [.acceptLanguage: "en"]))
+        #expect(response.redirects.map(\.to.origin.host.text) == ["other"])
+        #expect(response.url?.description == "https://other/x")
+        let (first, second) = (transport.requests[0].headerFields, transport.requests[1].headerFields)
+        #expect([first[tenant], first[key], first[.authorization]] == ["acme", "secret", "Bearer token"])
+        #expect([second[tenant], second[key], second[.authorization]] == [nil, nil, nil])
+        #expect(second[.acceptLanguage] == "en")
+    }
+}

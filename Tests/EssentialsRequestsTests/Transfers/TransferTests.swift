@@ -1,0 +1,166 @@
+import Dispatch
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// DATA-REQUESTS.md 1.7, through the service, and the progress of both directions.
+@Suite("A transfer through the service")
+struct TransferTests {
+    private func withService(
+        _ handler: @escaping @Sendable (ServerRequest) -> ServerReply,
+        _ body: (HTTPDataRequestService, LoopbackServer, String) async throws -> Void
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let server = try LoopbackServer(handler: handler)
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url + "/v1"), transport: try CurlTransport())
+        do {
+            try await body(service, server, directory.path)
+        } catch {
+            await service.shutdown()
+            throw error
+        }
+        await service.shutdown()
+        server.stop()
+    }
+
+    private func content(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    @Test("is prepared like every request, follows redirects, and puts the file in its place")
+    func download() async throws {
+        try await withService({ request in
+            request.path == "/v1/film"
+                ? .response(status: 302, headers: [("Location", "/v1/other?\(request.query("p") ?? "")")])
+                : .response(body: "film")
+        }) { service, server, directory in
+            service.setAuthorization(try .bearer("t"))
+            let file = try await service.download("film", parameters: ["p": 1], to: directory + "/a")
+            #expect(file.bytes == 4)
+            #expect(try content(directory + "/a") == "film")
+            #expect(server.requests.map(\.target) == ["/v1/film?p=1", "/v1/other?1"])
+            #expect(server.requests.map { $0.header("Authorization") } == ["Bearer t", "Bearer t"])
+            #expect(server.requests.map { $0.header("Accept") } == ["*/*", "*/*"])
+            // Any method: decided by the request.
+            try await service.download(
+                DataRequest(.post, "film?p=2", body: .text("x")), to: directory + "/b",
+                options: DownloadOptions(), progress: nil)
+            #expect(try content(directory + "/b") == "film")
+        }
+    }
+
+    @Test("of an unexpected status leaves no file, the old one as it is, and the answer in the failure")
+    func unexpected() async throws {
+        try await withService({ request in
+            request.path == "/v1/203" ? .response(status: 203, body: "other") : .response(status: 404, body: "none")
+        }) { service, _, directory in
+            try Data("old".utf8).write(to: URL(filePath: directory + "/a"))
+            let failure = await #expect(throws: RequestFailure.self) {
+                try await service.download("film", to: directory + "/a")
+            }
+            #expect(failure?.reason == .status)
+            #expect(failure?.response?.body == Data("none".utf8))
+            #expect(try content(directory + "/a") == "old")
+            var request = DataRequest(.get, "203")
+            request.expectedStatus = [200...200]
+            let other = await #expect(throws: RequestFailure.self) {
+                try await service.download(request, to: directory + "/b", options: DownloadOptions(), progress: nil)
+            }
+            #expect(other?.reason == .status)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["a"])
+        }
+    }
+
+    @Test(
+        "with a completion handler tells its progress on the queue, to the token and as a stream, the last before the end"
+    )
+    func downloadProgress() async throws {
+        try await withService({ _ in .response(body: String(repeating: "x", count: 300_000)) }) {
+            service, _, directory in
+            let events = Mutex<[String]>([])
+            let queue = DispatchQueue(label: "app")
+            let token = Mutex<CancellableToken?>(nil)
+            let file = try await withCheckedContinuation { continuation in
+                let started = service.download(
+                    DataRequest(.get, "film"), to: directory + "/a", completionQueue: queue,
+                    progress: { progress in
+                        events.withLock { $0.append("\(progress.bytes)/\(progress.expected ?? -1)") }
+                    },
+                    completion: { result in
+                        events.withLock { $0.append("end") }
+                        continuation.resume(returning: result)
+                    })
+                token.withLock { $0 = started }
+            }.get()
+            #expect(file.bytes == 300_000)
+            let seen = events.withLock { $0 }
+            #expect(Array(seen.suffix(2)) == ["300000/300000", "end"])
+            #expect(token.withLock { $0?.progress?.bytes } == 300_000)
+            #expect(token.withLock { $0?.state } == .finished)
+        }
+    }
+
+    @Test("that is cancelled ends as cancelled and leaves nothing behind")
+    func cancelledDownload() async throws {
+        let arrived = LoopbackGate()
+        try await withService({ _ in
+            arrived.open()
+            return .raw([.head(headers: [("Content-Length", "10")]), .text("123"), .gate(LoopbackGate())])
+        }) { service, _, directory in
+            let result = await withCheckedContinuation { continuation in
+                let token = service.download(DataRequest(.get, "film"), to: directory + "/a") {
+                    continuation.resume(returning: $0)
+                }
+                Task {
+                    await arrived.opened()
+                    token.cancel()
+                }
+            }
+            let failure = #expect(throws: RequestFailure.self) { try result.get() }
+            #expect(failure?.reason == .cancelled)
+            let left = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("of a file, a stream or parts upwards reaches the server whole, with its progress told")
+    func upload() async throws {
+        try await withService({ .response(status: 201, body: "\($0.body.count)") }) { service, server, directory in
+            let text = String(repeating: "0123456789", count: 20_000)
+            try Data(text.utf8).write(to: URL(filePath: directory + "/a"))
+            var multipart = try MultipartBody(boundary: "boundary")
+            try multipart.append(.field("name", "Ada"))
+            try multipart.append(.file(directory + "/a", name: "file", fileName: nil, type: nil))
+            let (pieces, piece) = AsyncStream.makeStream(of: Data.self)
+            piece.yield(Data("12345".utf8))
+            piece.yield(Data("67890".utf8))
+            piece.finish()
+            let bodies: [(DataRequest.Body, Int)] = [
+                (try .file(directory + "/a"), 200_000), (.stream(pieces, length: 10), 10),
+                (.multipart(multipart), multipart.contentLength ?? -1), (.data(Data(text.utf8)), 200_000),
+            ]
+            for (body, size) in bodies {
+                let last = Mutex<TransferProgress?>(nil)
+                let result = await withCheckedContinuation { continuation in
+                    service.send(
+                        DataRequest(.put, "film", body: body), progress: { value in last.withLock { $0 = value } },
+                        completion: { continuation.resume(returning: $0) })
+                }
+                #expect(try result.get().body.data == Data("\(size)".utf8))
+                #expect(last.withLock { $0?.bytes } == Int64(size))
+                #expect(server.requests.last?.header("Content-Length") == "\(size)")
+            }
+            #expect(server.requests[2].header("Content-Type") == "multipart/form-data; boundary=boundary")
+            #expect(
+                server.requests[2].bodyText.hasPrefix("--boundary\r\nContent-Disposition: form-data; name=\"name\""))
+            #expect(server.requests[0].bodyText == text)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import ServiceEssentials
+import Testing
+
+/// DATA-REQUESTS.md 1.10, unsafe service.
+@Suite("An unsafe request")
+struct UnsafeRequestServiceTests {
+    private func service(_ transport: StubTransport) -> UnsafeRequestService {
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.userAgent = "test/1"
+        configuration.interceptors = [
+            Intercepting { _ in throw RequestFailure(.hostRefused, "An interceptor was asked.") }
+        ]
+        return UnsafeRequestService(transport: transport, configuration: configuration)
+    }
+
+    @Test("goes to a full URL, with its parameters in the query and nothing but User-Agent and Accept")
+    func fields() async throws {
+        let transport = StubTransport(#"{"id":1,"text":"a"}"#)
+        let note = try await service(transport).get(
+            "https://any.test:8443/p?x=1#f", parameters: ["y": "a b", "list": [1, 2]], as: Note.self)
+        #expect(note == Note(id: 1, text: "a"))
+        let sent = try #require(transport.requests.first)
+        #expect(sent.method == .get)
+        #expect(sent.url.description == "https://any.test:8443/p?x=1&list[]=1&list[]=2&y=a%20b")
+        #expect(sent.headerFields.map { "\($0.name)=\($0.value)" } == ["Accept=application/json", "User-Agent=test/1"])
+        #expect(sent.bodyText == nil)
+    }
+
+    @Test(
+        "to no URL, or none of http or https, is refused",
+        arguments: ["", "users", "/users", "file:///etc/passwd", "ftp://h/", "https://u:p@h/", "https://"])
+    func refused(url: String) async throws {
+        let transport = StubTransport()
+        let failure = await #expect(throws: RequestFailure.self) { try await service(transport).get(url) }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("has completion handlers and tokens too")
+    func handler() async throws {
+        let service = service(StubTransport(#"{"id":1,"text":"a"}"#))
+        let note = try await withCheckedContinuation { continuation in
+            service.get("https://h/", deserializeTo: Note.self) { continuation.resume(returning: $0) }
+        }.get()
+        #expect(note.id == 1)
+        let status = try await withCheckedContinuation { continuation in
+            service.get("https://h/") { continuation.resume(returning: $0) }
+        }.get().status
+        #expect(status == .ok)
+    }
+
+    @Test("may not have a client certificate, and ends with its service")
+    func identity() async throws {
+        let service = service(StubTransport())
+        await service.shutdown()
+        let failure = await #expect(throws: RequestFailure.self) { try await service.get("https://h/") }
+        #expect(failure?.reason == .closed)
+    }
+}

@@ -1,0 +1,46 @@
+import EssentialsHTTP
+import Testing
+
+@testable import EssentialsTestKit
+
+@Suite struct InterruptibleTests {
+    private let operation = Interruptible<Int>(host: "h", phase: .queue)
+
+    @Test func `It gives what its operation gives or throws`() async throws {
+        #expect(try await operation.run { () throws(RequestFailure) in 7 } == 7)
+        let failing = Interruptible<Int>(host: "h", phase: .queue)
+        let failure = await requestFailure {
+            _ = try await failing.run { () throws(RequestFailure) in throw RequestFailure(.timeout, "Late.") }
+        }
+        #expect(failure?.message == "Late.")
+    }
+
+    @Test func `Cancelled before it runs, it does not begin`() async {
+        operation.reached(.sending)
+        operation.cancel()
+        let failure = await requestFailure {
+            _ = try await operation.run { () throws(RequestFailure) in throw RequestFailure(.timeout, "It began.") }
+        }
+        #expect(failure?.reason == .cancelled)
+        #expect(failure?.phase == .sending)
+        #expect(failure?.host == "h")
+    }
+
+    @Test func `The first outcome counts, and its operation's task is cancelled`() async {
+        let clock = ManualClock()
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        let task = Task {
+            await requestFailure {
+                _ = try await operation.run { () throws(RequestFailure) in
+                    try? await clock.sleep(for: .seconds(1))
+                    end.yield(Task.isCancelled)
+                    return 7
+                }
+            }
+        }
+        await clock.waitForSleepers(count: 1)
+        operation.cancel()
+        #expect(await task.value?.reason == .cancelled)
+        #expect(await ends.first { _ in true } == true)
+    }
+}

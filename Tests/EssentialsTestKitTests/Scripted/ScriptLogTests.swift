@@ -1,0 +1,46 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import Testing
+
+@Suite struct ScriptLogTests {
+    @Test func `Waiting for a request ends when it comes`() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/*").answer()
+        let waits = [2, 1, 2].map { number in Task { try await transport.request(number: number).url.path } }
+        for target in ["/first", "/second"] { _ = try await transport.send(scriptedRequest(.get, target)) }
+        var paths: [Substring] = []
+        for wait in waits { paths.append(try await wait.value) }
+        #expect(paths == ["/second", "/first", "/second"])
+    }
+
+    @Test func `A rule that is added when a request came is for later ones`() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/").answer(text: "first", after: .seconds(1))
+        let task = Task { try await transport.send(scriptedRequest()).text }
+        _ = try await transport.request(number: 1)
+        transport.on(.get, "/").answer(text: "second")
+        #expect(try await transport.send(scriptedRequest()).text == "second")
+        transport.clock.advance(by: .seconds(1))
+        #expect(try await task.value == "first")
+    }
+
+    @Test func `Waiting ends as cancelled with its task, as closed with the transport`() async {
+        let transport = ScriptedTransport()
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await requestFailure { _ = try await transport.request(number: 1) }
+        }
+        #expect(await cancelled.value?.reason == .cancelled)
+        let late = Task { await requestFailure { _ = try await transport.request(number: 1) } }
+        late.cancel()
+        #expect(await late.value?.reason == .cancelled)
+        await transport.shutdown()
+        #expect(await requestFailure { _ = try await transport.request(number: 1) }?.reason == .closed)
+    }
+
+    @Test(arguments: [0, -1, 10_001]) func `A number that cannot come is refused`(number: Int) async {
+        let failure = await requestFailure { _ = try await ScriptedTransport().request(number: number) }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message == "There is no request number \(number).")
+    }
+}
