@@ -29,6 +29,8 @@ public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RouteError {
-    static let noRoute = RouteError(code: ENETUNREACH)
-    static let interfaceDown = RouteError(code: ENETDOWN)
+    /// There is no route to the host.
+    public static let noRoute = RouteError(code: ENETUNREACH)
+    /// The way's interface is down, or has no carrier.
+    public static let interfaceDown = RouteError(code: ENETDOWN)
 }

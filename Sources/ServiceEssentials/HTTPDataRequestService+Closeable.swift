@@ -1,5 +1,6 @@
 public import EssentialsCurl
 public import EssentialsLocator
+public import EssentialsReachability
 public import EssentialsRequests
 
 /// A locator that is closed shuts the service and its transport down: what runs is cancelled, and all connections end.
@@ -18,4 +19,16 @@ extension UnsafeRequestService: Closeable {
 extension CurlTransport: Closeable {
     /// The same as `shutdown()`.
     public func close() async { await shutdown() }
+}
+
+/// A locator that is closed ends the tracking.
+extension ReachabilityTracker: Closeable {
+    /// The same as `stop()`.
+    public func close() async { stop() }
+}
+
+/// A locator that is closed ends the tracking.
+extension EnvironmentReachability: Closeable {
+    /// The same as `stop()`.
+    public func close() async { stop() }
 }

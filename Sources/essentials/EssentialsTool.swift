@@ -4,16 +4,28 @@ import ServiceEssentials
 /// The command-line tool: requests, pins, and a demonstration of the package.
 @main
 struct EssentialsTool: AsyncParsableCommand {
+    private static let version = "0.1.0"
+    /// What requests say that they come from.
+    static let userAgent = "essentials/\(version) (\(CurlTransport.libraryVersions))"
+
     static let configuration = CommandConfiguration(
         commandName: "essentials",
-        abstract: "Send HTTP requests under a trust policy of your own, and look at servers' certificates.",
+        abstract: "Send HTTP requests under a trust policy of your own, and look at servers and the ways to them.",
         discussion: """
             EXAMPLES
               essentials get https://api.example.com/users --query role=admin
               essentials post https://api.example.com/users --json '{"name": "Ada"}'
+              essentials post https://api.example.com/pictures --part 'picture=@1.png' --part title=Summer
+              essentials get users/1 --environment api.json --env staging
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
+              essentials reachability example.com
               essentials demo
+
+            VARIABLES
+              ESSENTIALS_USER            As --user: name:password.
+              ESSENTIALS_BEARER          As --bearer: a token.
+              ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
 
             EXIT CODES
               0    Done.
@@ -22,9 +34,10 @@ struct EssentialsTool: AsyncParsableCommand {
               130  Interrupted with Ctrl-C.
               143  Terminated by SIGTERM.
             """,
-        version: "essentials 0.1.0 (\(CurlTransport.libraryVersions))",
+        version: "essentials \(version) (\(CurlTransport.libraryVersions))",
         subcommands: [
             GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
-            HeadCommand.self, PinsCommand.self, DemoCommand.self,
+            HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
+            DemoCommand.self,
         ])
 }

@@ -89,6 +89,38 @@ struct ReadmeTests {
         #expect(failures.isEmpty)
     }
 
+    private struct Film: Decodable, Equatable, Sendable {
+        var id: Int
+    }
+
+    @Test("shows requests that work")
+    func requests() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        try Data("film".utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let server = try LoopbackServer { _ in
+            .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":7}"#)
+        }
+        let requests = try HTTPDataRequestService(environment: ConstantEnvironment(server.url))
+        let accessToken = "dG9rZW4="
+
+        // README begins
+        requests.setAuthorization(try .bearer(accessToken))
+        var form = try MultipartBody()
+        try form.append(.field("title", "Metropolis"))
+        try form.append(.file(path, name: "film"))
+        let request = try RequestBuilder(.post, "films").body(multipart: form).expecting(201...201).build()
+        let film = try await requests.model(of: request, as: Film.self)
+        // README ends
+
+        #expect(film == Film(id: 7))
+        let sent = try #require(server.requests.first)
+        #expect(sent.header("Authorization") == "Bearer dG9rZW4=")
+        #expect(sent.header("Content-Type") == form.contentType)
+        #expect(sent.bodyText.contains("Metropolis"))
+        await requests.shutdown()
+    }
+
     @Test("shows streams that work")
     func streams() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
@@ -137,7 +169,7 @@ struct ReadmeTests {
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
         let shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        #expect(shown.count == 3)
+        #expect(shown.count == 4)
         #expect(shown == tested.map { block in block.map { $0.dropFirst(8) } })
         #expect(try lines(of: path).count < 150)
     }

@@ -16,13 +16,42 @@ extension ToolTests {
         @Test(
             "of help name examples and exit codes",
             arguments: [
-                "get", "post", "put", "patch", "delete", "head", "pins", "demo",
+                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
             #expect(result.code == 0)
             #expect(result.text.contains("EXIT CODES"))
             #expect(result.text.contains("USAGE: essentials \(command)"))
+        }
+
+        @Test("name all commands and variables")
+        func overview() async throws {
+            let result = try await tool("--help")
+            #expect(result.code == 0)
+            let words = result.text.split { $0 == " " || $0 == "\n" }
+            for command in [
+                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "demo",
+                "ESSENTIALS_USER", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
+            ] {
+                #expect(words.contains(command[...]), "\(command)")
+            }
+        }
+
+        @Test(
+            "say which options a request takes",
+            arguments: [
+                ("get", false), ("head", false), ("options", false), ("post", true), ("put", true), ("patch", true),
+                ("delete", true), ("request", true),
+            ])
+        func options(command: String, takesBody: Bool) async throws {
+            let text = try await tool(command, "--help").text
+            for option in ["--user <name:password>", "--bearer <token>", "--environment <file>", "--env <name>"] {
+                #expect(text.contains("\n  \(option)"), "\(option)")
+            }
+            for option in ["--form <name=value>", "--part <name=text|name=@file>"] {
+                #expect(text.contains("\n  \(option)") == takesBody, "\(option)")
+            }
         }
 
         @Test("for the version are a version")

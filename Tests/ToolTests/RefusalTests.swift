@@ -46,7 +46,9 @@ extension ToolTests {
                 ["post", "http://127.0.0.1/", "--json", "[1,]"], ["post", "http://127.0.0.1/", "--json", ""],
                 ["post", "http://127.0.0.1/", "--json", "[01]"], ["head", "http://127.0.0.1/", "--data", "x"],
                 ["get", "http://127.0.0.1/", "--error-format", "xml"], ["get", "http://127.0.0.1/", "--output", ""],
-                ["pins"],
+                ["pins"], ["request", "http://127.0.0.1/"], ["request", "TWO WORDS", "http://127.0.0.1/"],
+                ["request", "CONNECT", "http://127.0.0.1/"], ["request", "TRACE", "http://127.0.0.1/"],
+                ["post", "http://127.0.0.1/", "--form", "name"], ["get", "http://127.0.0.1/", "--user", "name"],
             ])
         func wrongUsage(arguments: [String]) async throws {
             let result = try await ToolProcess(arguments).end()

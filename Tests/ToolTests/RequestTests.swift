@@ -5,11 +5,37 @@ import Testing
 extension ToolTests {
     @Suite("A request")
     struct RequestTests {
-        @Test("has the method of its command", arguments: ["get", "post", "put", "patch", "delete", "head"])
+        @Test("has the method of its command", arguments: ["get", "post", "put", "patch", "delete", "head", "options"])
         func methods(command: String) async throws {
             let server = try LoopbackServer { _ in .response() }
             #expect(try await tool(command, server.url).code == 0)
             #expect(server.requests.first?.method == command.uppercased())
+        }
+
+        @Test("has the method that it is given, as it is written", arguments: ["PURGE", "get", "M-SEARCH", "HEAD"])
+        func givenMethod(method: String) async throws {
+            let server = try LoopbackServer { _ in .response() }
+            let body = method == "PURGE" ? ["--json", "[1]"] : []
+            let result = try await ToolProcess(["request", method, server.url + "/a"] + body).end()
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(server.requests.map(\.method) == [method])
+            #expect(server.requests.map(\.target) == ["/a"])
+            #expect(server.requests.map(\.bodyText) == [method == "PURGE" ? "[1]" : ""])
+            #expect(result.text.hasPrefix("HTTP/1.1 200 OK\n") == (method == "HEAD"))
+        }
+
+        @Test(
+            "goes to the path that its URL has, whatever that looks like",
+            arguments: [
+                ("", "/"), ("//a//b", "//a//b"), ("/a/../b?c=../d", "/b?c=../d"),
+                ("/http://x.example/?y", "/http://x.example/?y"),
+                ("/%7Ea/ü?z=ü#part", "/%7Ea/%C3%BC?z=%C3%BC"), ("?", "/?"),
+            ])
+        func target(path: String, target: String) async throws {
+            let server = try LoopbackServer { _ in .response() }
+            let result = try await tool("get", server.url + path)
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(server.requests.map(\.target) == [target])
         }
 
         @Test("has the query and the headers that were given, in order")
@@ -22,7 +48,7 @@ extension ToolTests {
             let request = try #require(server.requests.first)
             #expect(request.target == "/a?x=1&q=a%20b%26c%3D&empty=")
             #expect(request.allHeaders("X-A") == ["one", "two: three"])
-            #expect(request.header("User-Agent")?.hasPrefix("essentials/") == true)
+            #expect(request.header("User-Agent")?.hasPrefix("essentials/0.1.0 (libcurl/") == true)
         }
 
         @Test("carries JSON with its content type, unless a header names another")

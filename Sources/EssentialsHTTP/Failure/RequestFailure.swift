@@ -4,10 +4,10 @@
 /// credentials or bodies in its text. Copying it costs one retain.
 ///
 /// ```swift
-/// do {
+/// do throws(RequestFailure) {
 ///     let user: User = try await requests.get("users/1")
-/// } catch where error.reason == .timeout {
-///     showRetry(error.remedy)
+/// } catch {
+///     if error.reason == .timeout { showRetry(error.remedy) }
 /// }
 /// ```
 public struct RequestFailure: Error, Sendable {

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -14,6 +16,7 @@
 /// An open file, closed with the last reference to it. All calls may block: they belong on a file thread.
 final class OpenFile: Sendable {
     let descriptor: Int32
+    private let isLocked = Atomic(false)
 
     /// Opens a file that no program started later inherits. Never waits for the other end of a pipe.
     ///
@@ -26,7 +29,12 @@ final class OpenFile: Sendable {
         descriptor = opened
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child process between fork(2) and exec(2) has copies of all descriptors, and closing ours would leave the
+        // lock with it.
+        if isLocked.load(ordering: .relaxed) { _ = flock(descriptor, LOCK_UN) }
+        close(descriptor)
+    }
 
     func status() throws(SystemError) -> FileStatus { try FileStatus(ofOpen: descriptor) }
 
@@ -74,8 +82,10 @@ final class OpenFile: Sendable {
 
     /// Asks for the file's advisory lock. False when another opening of the file has it.
     ///
-    /// Where the file system has no locks, everybody gets it. A child made by fork(2) holds it too until it ends.
+    /// Where the file system has no locks, everybody gets it.
     func lock() -> Bool {
+        // Set before it is known: giving back what one does not have does no harm.
+        isLocked.store(true, ordering: .relaxed)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
             if errno != EINTR { return true }

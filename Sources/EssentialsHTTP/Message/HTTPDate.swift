@@ -31,7 +31,9 @@ public enum HTTPDate {
 
     /// Reads any of the three forms that servers send; nil for what is none. The name of the weekday is not compared.
     ///
-    /// - Parameter now: Tells the century of a year with two digits: at most 50 years ahead.
+    /// - Parameters:
+    ///   - text: The field's value.
+    ///   - now: Tells the century of a year with two digits: at most 50 years ahead.
     public static func date(from text: String, now: Date = Date()) -> Date? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
         guard words.count == 6 || words.count == 5, words.last == "GMT" || words.count == 5 else { return nil }

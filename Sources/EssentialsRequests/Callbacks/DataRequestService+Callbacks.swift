@@ -9,6 +9,7 @@ extension DataRequestService {
     /// after ``CancellableToken/cancel(silently:)``, and when the service shuts down, with the failure `cancelled`.
     ///
     /// - Parameters:
+    ///   - request: What to send.
     ///   - completionQueue: Where handlers run; the service's own queue when nil.
     ///   - progress: Told of the upload on the same queue, the last time before the completion. For bodies from a file,
     ///     a stream or in parts the token knows the progress in any case.

@@ -13,12 +13,16 @@ public import EssentialsHTTP
 public protocol RequestPreparationDelegate: Sendable {
     /// Fields for a request. One that the request has itself is passed over.
     ///
-    /// - Parameter path: As the request was given it, below the base URL.
+    /// - Parameters:
+    ///   - method: The request's method.
+    ///   - path: As the request was given it, below the base URL.
     func additionalHeaderFields(for method: HTTPRequest.Method, path: String) -> HTTPFields
 
     /// Parameters for a request; they win over the request's own. Not asked for where the body is no set of parameters.
     ///
-    /// - Parameter path: As the request was given it, below the base URL.
+    /// - Parameters:
+    ///   - method: The request's method.
+    ///   - path: As the request was given it, below the base URL.
     func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters
 }
 

@@ -237,6 +237,7 @@ extension DataRequestService {
     /// Builds a request and sends it; see ``send(_:)``.
     ///
     /// - Throws: what ``RequestBuilder/build()`` throws, too.
+    @discardableResult
     public func send(_ builder: RequestBuilder) async throws(RequestFailure) -> DataResponse {
         try await send(builder.build())
     }

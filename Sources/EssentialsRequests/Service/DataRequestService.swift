@@ -19,6 +19,7 @@ public protocol DataRequestService: Sendable {
     ///
     /// - Throws: `status` for one that the request does not expect, and whatever kept the exchange from being whole;
     ///   `cancelled` when the calling task was cancelled.
+    @discardableResult
     func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse
 
     /// Loads a response into a file. The status is judged before anything is written, and the file has its name only when

@@ -55,6 +55,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     // MARK: Requests
 
     /// Sends a request; see the protocol.
+    @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let environment = environment.snapshot
         let finishes = request.finishesOnShutdown

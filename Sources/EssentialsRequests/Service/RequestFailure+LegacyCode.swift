@@ -4,7 +4,7 @@ extension RequestFailure {
     /// The number that the Objective-C library of this name had for such an error: 1000 serialization, 1001 trust,
     /// 1002 cancelled, 1003 submission, 1004 builder, and the status itself for an unexpected one. Nil where it had none.
     ///
-    /// For programs that are moved from there; new ones compare ``RequestFailure/reason``.
+    /// For programs that are moved from there; new ones compare the reason.
     public var legacyCode: Int? {
         switch reason {
         case .encoding, .decoding, .emptyBody: 1000

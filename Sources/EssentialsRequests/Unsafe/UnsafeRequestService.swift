@@ -33,6 +33,8 @@ public final class UnsafeRequestService: Sendable {
     /// - Parameters:
     ///   - url: The whole URL, `http` or `https`.
     ///   - parameters: Added to its query.
+    ///   - type: The model.
+    ///   - options: Deadlines, limits and protocol.
     /// - Throws: `invalidRequest` with what is wrong about the URL, and as `DataRequestService.get`.
     public func get<Model: Decodable & Sendable>(
         _ url: String, parameters: FormParameters = [:], as type: Model.Type = Model.self,

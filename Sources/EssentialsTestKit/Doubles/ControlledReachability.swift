@@ -5,7 +5,7 @@ public import EssentialsReachability
 ///
 /// ```swift
 /// let reachability = ControlledReachability(.unreachable(.noRoute))
-/// try locator.replace((any ReachabilityService).self, with: reachability)
+/// try locator.replace(reachability, as: (any ReachabilityService).self)
 /// reachability.set(.local)
 /// ```
 public final class ControlledReachability: ReachabilityService {

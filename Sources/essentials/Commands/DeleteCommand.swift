@@ -2,7 +2,7 @@ import ArgumentParser
 import ServiceEssentials
 
 /// `essentials delete`
-struct DeleteCommand: RequestCommand {
+struct DeleteCommand: NamedMethodCommand {
     static let method = HTTPRequest.Method.delete
     static let configuration = describe(
         "Delete a resource.",

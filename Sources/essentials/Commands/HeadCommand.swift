@@ -2,7 +2,7 @@ import ArgumentParser
 import ServiceEssentials
 
 /// `essentials head`
-struct HeadCommand: RequestCommand {
+struct HeadCommand: NamedMethodCommand {
     static let method = HTTPRequest.Method.head
     static let configuration = describe(
         "Get a resource's status and header fields, without its body.",

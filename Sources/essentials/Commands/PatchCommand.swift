@@ -2,7 +2,7 @@ import ArgumentParser
 import ServiceEssentials
 
 /// `essentials patch`
-struct PatchCommand: RequestCommand {
+struct PatchCommand: NamedMethodCommand {
     static let method = HTTPRequest.Method.patch
     static let configuration = describe(
         "Change a part of a resource.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ServiceEssentials
 
 /// `essentials put`
-struct PutCommand: RequestCommand {
+struct PutCommand: NamedMethodCommand {
     static let method = HTTPRequest.Method.put
     static let configuration = describe(
         "Replace a resource.",

@@ -88,7 +88,7 @@ struct ConnectionOptions: ParsableArguments {
         configuration.addressOverrides = addressOverrides
         configuration.unixSocket = unixSocket
         if let proxy { configuration.proxy = proxy == "none" ? .direct : .fixed(try Proxy(proxy)) }
-        configuration.userAgent = "essentials/\(EssentialsTool.configuration.version)"
+        configuration.userAgent = EssentialsTool.userAgent
         return configuration
     }
 }

@@ -6,12 +6,10 @@ struct NamedText: Sendable, Equatable {
     let value: String
 
     /// Reads `name=value`; the value may be empty and may hold further equals signs.
-    static func queryItem(_ text: String) throws -> NamedText {
-        guard let (name, value) = split(text, at: UInt8(ascii: "=")), !name.isEmpty else {
-            throw ValidationError("Write a query item as name=value.")
-        }
-        return NamedText(name: name, value: value)
-    }
+    static func queryItem(_ text: String) throws -> NamedText { try pair(text, "a query item") }
+
+    /// Reads `name=value`; the value may be empty and may hold further equals signs.
+    static func formField(_ text: String) throws -> NamedText { try pair(text, "a field of a form") }
 
     /// Reads `Name: value`; blanks around the value are dropped. What is left is checked when the request is made.
     static func header(_ text: String) throws -> NamedText {
@@ -22,6 +20,13 @@ struct NamedText: Sendable, Equatable {
         var scalars = value.unicodeScalars.drop(while: isBlank)
         while let last = scalars.last, isBlank(last) { scalars.removeLast() }
         return NamedText(name: name, value: String(scalars))
+    }
+
+    private static func pair(_ text: String, _ kind: String) throws -> NamedText {
+        guard let (name, value) = split(text, at: UInt8(ascii: "=")), !name.isEmpty else {
+            throw ValidationError("Write \(kind) as name=value.")
+        }
+        return NamedText(name: name, value: value)
     }
 
     /// Splits at the first separator. By bytes: a combining character after it would hide it from `Character`s.

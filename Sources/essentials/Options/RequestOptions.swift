@@ -3,7 +3,7 @@ import ServiceEssentials
 
 /// Where a request goes and what its head says.
 struct RequestOptions: ParsableArguments {
-    @Argument(help: "An absolute http or https URL.")
+    @Argument(help: "An absolute http or https URL; with --environment a path below its base URL.")
     var url: String
 
     @Option(
@@ -17,14 +17,35 @@ struct RequestOptions: ParsableArguments {
         transform: NamedText.queryItem)
     var query: [NamedText] = []
 
-    /// The URL with its query.
-    func target() throws(RequestFailure) -> RequestURL {
-        query.reduce(try RequestURL(url)) { $0.appending(query: $1.name, value: $1.value) }
+    @OptionGroup var authorization: AuthorizationOptions
+    @OptionGroup var environment: EnvironmentOptions
+
+    func validate() throws {
+        if let option = authorization.given, hasHeader("authorization") {
+            throw ValidationError("Give \(option) or --header Authorization, not both.")
+        }
     }
 
-    func headerFields() throws(RequestFailure) -> HTTPFields {
-        var fields = HTTPFields()
-        for header in headers { fields.append(try HTTPField.checked(name: header.name, value: header.value)) }
-        return fields
+    /// Whether a header of this name was given.
+    ///
+    /// - Parameter name: In lower case.
+    func hasHeader(_ name: String) -> Bool { headers.contains { $0.name.lowercased() == name } }
+
+    /// Where the request goes: the environment in force, or the URL's origin.
+    func environmentInForce() throws(RequestFailure) -> EnvironmentSnapshot {
+        if let snapshot = try environment.snapshot() { return snapshot }
+        return EnvironmentSnapshot(baseURL: try RequestURL(origin: RequestURL(url).origin, path: "/"))
+    }
+
+    /// The request without a body.
+    func request(_ method: HTTPRequest.Method) throws(RequestFailure) -> DataRequest {
+        // Without an environment the whole URL, which is sent as it is.
+        let path = environment.file == nil ? try RequestURL(url).description : url
+        let items = query.map { QueryItems.Item(name: $0.name, value: $0.value) }
+        var request = DataRequest(method, path, query: QueryItems(items))
+        for header in headers {
+            request.headerFields.append(try HTTPField.checked(name: header.name, value: header.value))
+        }
+        return request
     }
 }

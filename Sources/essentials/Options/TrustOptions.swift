@@ -68,6 +68,18 @@ struct TrustOptions: ParsableArguments {
         help: ArgumentHelp("The lowest TLS version. (default: 1.2)", valueName: "version"))
     var minimumTLS: MinimumTLS?
 
+    /// The options that make a policy, of those that were given, as they are written.
+    var given: [String] {
+        let isGiven = [
+            ("--policy", policyFile != nil), ("--pin", !publicKeyPins.isEmpty),
+            ("--pin-certificate", !certificatePins.isEmpty), ("--anchor", !anchorFiles.only.isEmpty),
+            ("--add-anchor", !anchorFiles.added.isEmpty), ("--crl", !revocationLists.isEmpty),
+            ("--require-staple", requiresStaple), ("--client-cert", clientCertificate != nil),
+            ("--min-tls", minimumTLS != nil),
+        ]
+        return isGiven.filter(\.1).map(\.0)
+    }
+
     func validate() throws {
         let hasPins = !publicKeyPins.isEmpty || !certificatePins.isEmpty
         if acceptsSinglePin, !hasPins { throw ValidationError("--single-pin needs --pin or --pin-certificate.") }
@@ -78,15 +90,28 @@ struct TrustOptions: ParsableArguments {
         if (clientCertificate == nil) != (clientKey == nil) {
             throw ValidationError("--client-cert and --client-key belong together.")
         }
-        let hasOthers =
-            hasPins || requiresStaple || !revocationLists.isEmpty || clientCertificate != nil || minimumTLS != nil
-            || !anchorFiles.only.isEmpty || !anchorFiles.added.isEmpty
-        if policyFile != nil, hasOthers {
-            throw ValidationError("--policy is the whole policy: write the other trust options into its file.")
+        if policyFile != nil, given.count > 1 {
+            throw ValidationError(
+                "--policy is the whole policy: write what \(given[1]) says into its file, and take it out here.")
         }
     }
 
-    func policy() throws(RequestFailure) -> TrustPolicy {
+    /// The policy of an environment, or what the options say where it has none.
+    ///
+    /// - Throws: `invalidRequest` when there are both; what is wrong about the options or their files.
+    func policy(in environment: EnvironmentSnapshot) throws(RequestFailure) -> TrustPolicy {
+        guard let policy = environment.trust else { return try self.policy() }
+        if let option = given.first {
+            throw RequestFailure(
+                .invalidRequest,
+                "The environment “\(environment.name)” of --environment has a trust policy, and \(option) is given.",
+                remedy: "Take \(option) out, or “trust” out of the environment.",
+                host: environment.baseURL.origin.host.text)
+        }
+        return policy
+    }
+
+    private func policy() throws(RequestFailure) -> TrustPolicy {
         if let policyFile { return try TrustPolicy(contentsOfFile: policyFile) }
         let pins = try pins()
         var unlisted = TrustPolicy.UnlistedHosts.anchorsOnly

@@ -2,9 +2,11 @@ import ServiceEssentials
 
 /// Sends one request and passes the body on as it arrives.
 struct StreamedExchange: Sendable {
-    let request: TransportRequest
+    /// Expects every status, so that the body of an unexpected one can be passed on.
+    let request: DataRequest
+    /// Ended with the exchange, and the transport with it.
+    let service: HTTPDataRequestService
     let transport: CurlTransport
-    let redirects: RedirectPolicy
     /// The most bytes of the body, or nil for any number.
     let maximumBody: Int?
     let expected: StatusSet
@@ -27,17 +29,16 @@ struct StreamedExchange: Sendable {
             if case .download(let path) = target { try await download(to: path) } else { try await exchange() }
         } catch {
             file?.discard()
-            await transport.shutdown()
+            await service.shutdown()
             throw error
         }
-        await transport.shutdown()
+        await service.shutdown()
     }
 
     private func exchange() async throws(RequestFailure) {
         let clock = ContinuousClock()
         let start = clock.now
-        let redirected = try await RedirectStage().send(request, policy: redirects, through: transport)
-        let response = redirected.response
+        let response = try await service.send(request)
         let isExpected = expected.contains(response.status.code)
         if printsHead { try ResponseHeadText.print(response.head, version: response.connection.protocolName) }
         let progress = isExpected && file != nil ? ProgressBar.report(verb: "received") : nil
@@ -45,11 +46,11 @@ struct StreamedExchange: Sendable {
         let isCompressed = response.headerFields[.contentEncoding] != nil
         progress?.begin(expected: isCompressed ? nil : response.headerFields[.contentLength].flatMap { Int64($0) })
         defer { progress?.finish() }
-        let count = try await passOn(response.body, to: isExpected ? file : nil, progress)
+        let count = try await passOn(response, to: isExpected ? file : nil, progress)
         if isExpected { try file?.commit() }
         progress?.finish()
         printTimings(response.metrics, clock.now - start, count, isReused: response.connection.isReused)
-        guard isExpected else { throw unexpected(response.status, redirected.request) }
+        guard isExpected else { throw unexpected(response) }
     }
 
     private func download(to path: String) async throws(RequestFailure) {
@@ -58,12 +59,8 @@ struct StreamedExchange: Sendable {
         var options = DownloadOptions()
         options.resumes = true
         options.maximumSize = maximumBody.map(Int64.init)
-        let (transport, redirects) = (transport, redirects)
-        let file = try await FileDownload.run(
-            request, to: path, options: options, progress: ProgressBar.report(verb: "received")
-        ) { request throws(RequestFailure) in
-            try await RedirectStage().send(request, policy: redirects, through: transport).response
-        }
+        let file = try await service.download(
+            request, to: path, options: options, progress: ProgressBar.report(verb: "received"))
         if printsHead { try ResponseHeadText.print(file.head, version: "HTTP") }
         printTimings(file.metrics, clock.now - start, Int(file.bytes - file.resumedFrom), isReused: false)
     }
@@ -75,10 +72,11 @@ struct StreamedExchange: Sendable {
     }
 
     private func passOn(
-        _ body: ResponseBody, to file: OutputFile?, _ progress: ProgressReport?
+        _ response: DataResponse, to file: OutputFile?, _ progress: ProgressReport?
     ) async throws(RequestFailure) -> Int {
+        let host = response.url?.origin.host.text
         var count = 0
-        var chunks = body.makeAsyncIterator()
+        var chunks = response.body.makeAsyncIterator()
         while let chunk = try await chunks.next() {
             guard !Task.isCancelled else {
                 throw RequestFailure(.cancelled, "The request was cancelled.", phase: .receiving, host: host)
@@ -98,13 +96,12 @@ struct StreamedExchange: Sendable {
         return count
     }
 
-    private var host: String { request.url.origin.host.text }
-
-    private func unexpected(_ status: HTTPResponse.Status, _ request: TransportRequest) -> RequestFailure {
-        RequestFailure(
-            .status,
-            "\(request.method.rawValue) \(request.url.redacted) was answered with \(StatusText.text(of: status)).",
+    private func unexpected(_ response: DataResponse) -> RequestFailure {
+        let method = response.redirects.last?.method ?? request.method
+        let url = response.url.map { " \($0.redacted)" } ?? ""
+        return RequestFailure(
+            .status, "\(method.rawValue)\(url) was answered with \(StatusText.text(of: response.status)).",
             remedy: "See the body for the server's reason, or name the status with --expect.", phase: .receiving,
-            host: request.url.origin.host.text)
+            host: response.url?.origin.host.text)
     }
 }

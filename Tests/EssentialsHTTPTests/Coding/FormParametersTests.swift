@@ -139,6 +139,8 @@ import Testing
         let codecs = CodecRegistry().registering(JSONCodec(dates: .millisecondsSince1970), for: .any)
         #expect(try codecs.text(FormParameters(["d": .date(Date(timeIntervalSince1970: 1))])) == #"{"d":1000}"#)
         #expect(try CodecRegistry.standard.text(FormParameters()) == "{}")
+        let alike = FormParameters(["s": .set(["1", 1, true, .number(1), .unsigned(1)])])
+        #expect(try CodecRegistry.standard.text(alike) == #"{"s":[true,1,1,1,"1"]}"#)
     }
 
     @Test("Parameters are read from JSON")

@@ -67,7 +67,8 @@ import Testing
                 timeIntervalSince1970: Double(Int.random(in: -62_135_596_800..<253_402_300_800, using: &numbers)))
             let text = try #require(InternetDate.text(date))
             #expect(InternetDate.date(text) == date)
-            // Before the calendar's reform Foundation writes dates of the Julian one; RFC 3339 has the Gregorian one only.
+            // Before the calendar's reform Foundation writes dates of the Julian one; RFC 3339 has the Gregorian one
+            // only.
             if date.timeIntervalSince1970 >= -12_219_292_800 { #expect(date.formatted(.iso8601) == text) }
         }
     }

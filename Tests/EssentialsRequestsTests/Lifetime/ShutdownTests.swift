@@ -1,6 +1,7 @@
 import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
@@ -11,15 +12,14 @@ struct ShutdownTests {
     private struct Held {
         let fixture: ServiceFixture
         let started: AsyncStream<Void>
-        let gate: AsyncStream<Void>.Continuation
+        let gate = LoopbackGate()
 
         init() throws {
             let (started, start) = AsyncStream.makeStream(of: Void.self)
-            let (opened, gate) = AsyncStream.makeStream(of: Void.self)
-            (self.started, self.gate) = (started, gate)
-            let transport = StubTransport { _ throws(RequestFailure) in
+            self.started = started
+            let transport = StubTransport { [gate] _ throws(RequestFailure) in
                 start.yield()
-                for await _ in opened { break }
+                await gate.opened()
                 if Task.isCancelled { throw RequestFailure(.cancelled, "Cancelled.") }
                 return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("whole".utf8)))
             }
@@ -70,7 +70,7 @@ struct ShutdownTests {
         let refused = await #expect(throws: RequestFailure.self) { _ = try await service.send(DataRequest(.get, "b")) }
         #expect(refused?.reason == .closed)
         #expect(held.fixture.transport.shutdownCount == 0)
-        held.gate.finish()
+        held.gate.open()
         #expect(try await second.value.body.data == Data("whole".utf8))
         await end
         #expect(held.fixture.transport.shutdownCount == 1)
@@ -115,7 +115,7 @@ struct ShutdownTests {
         service?.get("a") { results.continuation.yield($0) }
         await held.begun(1)
         service = nil
-        held.gate.finish()
+        held.gate.open()
         var iterator = results.stream.makeAsyncIterator()
         #expect(try await iterator.next()?.get().status == .ok)
         // The request's task lets go of the service when its handler has been called, not before.

@@ -6,17 +6,17 @@
 
 /// How text is written as bytes.
 ///
-/// UTF-8, UTF-16, UTF-32, ASCII, ISO 8859-1 and windows-1252 are built in. All others come from the system's iconv, where
-/// there is one (Glibc): a label is known if the system has its tables.
+/// UTF-8, UTF-16, UTF-32, ASCII, ISO 8859-1 and windows-1252 are built in. All others come from the system's iconv,
+/// where there is one (Glibc): a label is known if the system has its tables.
 ///
 /// ```swift
 /// let charset = try Charset("Shift_JIS")
 /// let text = try charset.decode(body)
 /// ```
 ///
-/// Bytes labelled as ISO 8859-1 or as one of its aliases are read as windows-1252, as everybody does: those who send its
-/// curly quotation marks say `latin1`. Written is ISO 8859-1 itself. Labels of a few East Asian charsets stand for their
-/// supersets, again as everybody does.
+/// Bytes labelled as ISO 8859-1 or as one of its aliases are read as windows-1252, as everybody does: those who send
+/// its curly quotation marks say `latin1`. Written is ISO 8859-1 itself. Labels of a few East Asian charsets stand for
+/// their supersets, again as everybody does.
 public struct Charset: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case utf8, ascii, latin1, windows1252
@@ -136,7 +136,9 @@ extension Charset {
 
     /// The bytes as text. A byte order mark at their beginning is no part of it.
     ///
-    /// - Parameter isLenient: Read what is no text in this charset as U+FFFD, instead of failing.
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - isLenient: Read what is no text in this charset as U+FFFD, instead of failing.
     /// - Throws: `decoding` when the bytes are no text in this charset, or end in the middle of a character.
     public func decode(_ bytes: Data, isLenient: Bool = false) throws(RequestFailure) -> String {
         let text: String? =

@@ -29,7 +29,8 @@ enum SingleByteCharset {
 
 /// The table of windows-1252: ISO 8859-1 but for 0x80 to 0x9f.
 enum Windows1252 {
-    /// The characters for 0x80 to 0x9f. Where the charset has none, the control character stays, so that any bytes are text.
+    /// The characters for 0x80 to 0x9f. Where the charset has none, the control character stays, so that any bytes are
+    /// text.
     private static let upper: [UInt16] = [
         0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d,
         0x8f,

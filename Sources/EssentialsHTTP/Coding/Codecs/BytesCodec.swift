@@ -6,7 +6,8 @@
 
 /// Bytes as they are: takes and gives `Data` and `[UInt8]` only.
 ///
-/// A ``CodecRegistry`` does so for every type; registered, this codec says for a type that its bodies have no other form.
+/// A ``CodecRegistry`` does so for every type; registered, this codec says for a type that its bodies have no other
+/// form.
 public struct BytesCodec: BodyCodec {
     /// Makes a codec.
     public init() {}

@@ -9,12 +9,12 @@ extension CodecRegistry {
     ///
     /// - `Data` and `[UInt8]` are the raw bytes, whatever the content type, and also when there are none.
     /// - ``EmptyResponse`` comes from any body.
-    /// - All other models come from the codec for the content type: from a text type only `String`, from JSON also `String`,
-    ///   as the JSON text. Without a content type, or with one that cannot be read, `String` is read as text and all else
-    ///   as JSON: a recipient may guess (RFC 9110, 8.3), services that forget the field send JSON, and what is not JSON
-    ///   fails all the same.
-    /// - From an empty body an optional model is nil. With the status 204, 205 or 304 or after a HEAD request `String` is
-    ///   empty. All else fails.
+    /// - All other models come from the codec for the content type: from a text type only `String`, from JSON also
+    ///   `String`, as the JSON text. Without a content type, or with one that cannot be read, `String` is read as text
+    ///   and all else as JSON: a recipient may guess (RFC 9110, 8.3), services that forget the field send JSON, and
+    ///   what is not JSON fails all the same.
+    /// - From an empty body an optional model is nil. With the status 204, 205 or 304 or after a HEAD request `String`
+    ///   is empty. All else fails.
     ///
     /// - Parameters:
     ///   - type: The model.
@@ -23,8 +23,8 @@ extension CodecRegistry {
     ///   - response: The response's head, which failures keep with the body.
     ///   - method: The request's method.
     ///   - host: The request's host, for failures.
-    /// - Throws: `emptyBody`; `decoding` when the type has no codec or the body does not fit the model. The message says
-    ///   where and why, and never shows the contents.
+    /// - Throws: `emptyBody`; `decoding` when the type has no codec or the body does not fit the model. The message
+    ///   says where and why, and never shows the contents.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, contentType: String?, response: HTTPResponse,
         method: HTTPRequest.Method = .get, host: String? = nil

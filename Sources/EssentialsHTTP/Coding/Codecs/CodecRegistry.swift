@@ -16,8 +16,8 @@
 public struct CodecRegistry: Sendable {
     private var codecs: [MediaPattern: any BodyCodec] = [:]
 
-    /// JSON for `application/json`, `text/json` and every `+json`; text for `text/*`, `application/xml` and every `+xml`;
-    /// forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
+    /// JSON for `application/json`, `text/json` and every `+json`; text for `text/*`, `application/xml` and every
+    /// `+xml`; forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
     public static let standard: CodecRegistry = {
         let json = JSONCodec()
         let text = TextCodec()

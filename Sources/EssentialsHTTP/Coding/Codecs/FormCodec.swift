@@ -7,8 +7,8 @@
 /// `application/x-www-form-urlencoded`.
 ///
 /// Writes ``FormParameters``, ``QueryItems``, and any model that ``FormParameters/init(encoding:)`` takes. Reads
-/// ``QueryItems``, and any model with flat fields: each a text, number, boolean, date, data, URL, or an array of these from
-/// items with the same name, with or without `[]`. A field without `=` is nil.
+/// ``QueryItems``, and any model with flat fields: each a text, number, boolean, date, data, URL, or an array of these
+/// from items with the same name, with or without `[]`. A field without `=` is nil.
 public struct FormCodec: BodyCodec {
     private let encoding: FormEncoding
     private let maximumItems: Int

@@ -1,5 +1,5 @@
-/// An array that leaves out elements that cannot be read, and says how many. Asked for by name only: a plain array fails
-/// with the first such element.
+/// An array that leaves out elements that cannot be read, and says how many. Asked for by name only: a plain array
+/// fails with the first such element.
 ///
 /// ```swift
 /// let users: LossyArray<User> = try await requests.get("users")

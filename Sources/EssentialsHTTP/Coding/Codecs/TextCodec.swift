@@ -6,8 +6,8 @@
 
 /// Text: takes and gives `String` only.
 ///
-/// A request's text is written in the media type's charset, or in UTF-8, which the type then names. A response's text is
-/// read in its type's charset; if that is missing or not known here, in that of its byte order mark; else as UTF-8.
+/// A request's text is written in the media type's charset, or in UTF-8, which the type then names. A response's text
+/// is read in its type's charset; if that is missing or not known here, in that of its byte order mark; else as UTF-8.
 public struct TextCodec: BodyCodec {
     private let isLenient: Bool
 
@@ -18,8 +18,8 @@ public struct TextCodec: BodyCodec {
 
     /// Writes a `String`.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `encoding` for anything else, for a charset that is not known, and for a
-    ///   character that the charset lacks.
+    /// - Throws: ``RequestFailure`` with the reason `encoding` for anything else, for a charset that is not known, and
+    ///   for a character that the charset lacks.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         guard let text = model as? String else {
             throw RequestFailure(
@@ -31,8 +31,8 @@ public struct TextCodec: BodyCodec {
 
     /// Reads a `String`.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `decoding` where another type is asked for, and for bytes that are no
-    ///   text in the charset, unless the codec is lenient.
+    /// - Throws: ``RequestFailure`` with the reason `decoding` where another type is asked for, and for bytes that are
+    ///   no text in the charset, unless the codec is lenient.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {

@@ -5,8 +5,8 @@
 /// value["tags"]?[0]?.string     // "a"
 /// ```
 ///
-/// Whole numbers keep all of their 64 bits. A whole number without a fraction is an ``integer(_:)``, also where the text had
-/// `1.0`; one above the greatest of these is ``unsigned(_:)``; all others are ``number(_:)``.
+/// Whole numbers keep all of their 64 bits. A whole number without a fraction is an ``integer(_:)``, also where the
+/// text had `1.0`; one above the greatest of these is ``unsigned(_:)``; all others are ``number(_:)``.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null

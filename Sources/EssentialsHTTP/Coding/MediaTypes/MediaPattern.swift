@@ -8,8 +8,8 @@
 /// try MediaPattern("*/*")                  // every type
 /// ```
 ///
-/// Case makes no difference, and the parameters of a media type do not count. Patterns are ordered: the greater of two is
-/// the more specific one, in the order of the example from its end, equals by their text.
+/// Case makes no difference, and the parameters of a media type do not count. Patterns are ordered: the greater of two
+/// is the more specific one, in the order of the example from its end, equals by their text.
 public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConvertible {
     private enum Breadth: Int, Sendable {
         case any, type, suffix, typeAndSuffix, exact

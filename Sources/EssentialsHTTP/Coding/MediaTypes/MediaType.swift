@@ -7,8 +7,8 @@
 /// type.charset                  // "utf-8"
 /// ```
 ///
-/// Type, subtype and names of parameters are lower-cased. Two are equal when their parameters are, in whatever order; the
-/// value of `charset` is compared without case.
+/// Type, subtype and names of parameters are lower-cased. Two are equal when their parameters are, in whatever order;
+/// the value of `charset` is compared without case.
 public struct MediaType: Sendable {
     /// A parameter: its lower-case name and its value without quotation marks.
     public struct Parameter: Sendable, Hashable {
@@ -59,7 +59,8 @@ public struct MediaType: Sendable {
     /// Type and subtype, as in `text/plain`.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// What stands after the subtype's last `+`: `json` in `application/problem+json` (RFC 6838, 4.2.8); nil without one.
+    /// What stands after the subtype's last `+`: `json` in `application/problem+json` (RFC 6838, 4.2.8); nil without
+    /// one.
     public var suffix: String? {
         guard let plus = subtype.lastIndex(of: "+") else { return nil }
         let suffix = subtype[subtype.index(after: plus)...]

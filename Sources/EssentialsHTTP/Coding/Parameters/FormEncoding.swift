@@ -6,9 +6,10 @@
 /// try encoding.query(["ids": [1, 2, 3]])     // ids=1,2,3
 /// ```
 ///
-/// Names are sorted without regard to case, equals by their scalars, at every level. `k[in]` is a value of a dictionary;
-/// a set's values stand under the name itself, sorted; an empty container gives nothing. All but the unreserved characters
-/// of RFC 3986, 2.3 is percent-encoded, also brackets in names that are not ours to add; a space is `%20`, never `+`.
+/// Names are sorted without regard to case, equals by their scalars, at every level. `k[in]` is a value of a
+/// dictionary; a set's values stand under the name itself, sorted; an empty container gives nothing. All but the
+/// unreserved characters of RFC 3986, 2.3 is percent-encoded, also brackets in names that are not ours to add; a space
+/// is `%20`, never `+`.
 public struct FormEncoding: Sendable, Hashable {
     /// The form of true and false.
     public enum Booleans: Sendable, Hashable {
@@ -88,7 +89,9 @@ public struct FormEncoding: Sendable, Hashable {
 
     /// The whole query, percent-encoded; empty when there is nothing to say.
     ///
-    /// - Parameter charset: As which bytes characters are percent-encoded. It must contain ASCII.
+    /// - Parameters:
+    ///   - parameters: The values.
+    ///   - charset: As which bytes characters are percent-encoded. It must contain ASCII.
     /// - Throws: `encoding` for a number or date that has no such form, for a character that the charset lacks, and for
     ///   values nested more than ``FormParameters/maximumDepth`` deep. The message names the place.
     public func query(_ parameters: FormParameters, charset: Charset = .utf8) throws(RequestFailure) -> String {

@@ -10,7 +10,8 @@ extension FormParameters: Codable {
         self.init(values)
     }
 
-    /// Writes the values with their types: numbers as numbers, dates and data as the encoder does, sets as sorted arrays.
+    /// Writes the values with their types: numbers as numbers, dates and data as the encoder does, sets as sorted
+    /// arrays.
     ///
     /// - Throws: `EncodingError` for a number that is not finite, and for more than ``maximumDepth`` levels.
     public func encode(to encoder: any Encoder) throws {

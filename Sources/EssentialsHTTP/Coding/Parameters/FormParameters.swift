@@ -53,10 +53,11 @@ public struct FormParameters: Sendable, Hashable {
     /// Makes parameters from the properties of a model.
     ///
     /// Dates and data keep their types, so that the encoding decides on their form; sets become ``Value/set(_:)``; URLs
-    /// and `Decimal`s without an exact `Double` become text. A property that is nil is left out, unless the model encodes
-    /// nil explicitly.
+    /// and `Decimal`s without an exact `Double` become text. A property that is nil is left out, unless the model
+    /// encodes nil explicitly.
     ///
-    /// - Throws: `encoding` when the model is no collection of named values, or is nested more than ``maximumDepth`` deep.
+    /// - Throws: `encoding` when the model is no collection of named values, or is nested more than ``maximumDepth``
+    ///   deep.
     public init(encoding model: some Encodable) throws(RequestFailure) {
         if let parameters = model as? FormParameters {
             self = parameters

@@ -114,7 +114,26 @@ struct FormWriter {
             written.append((element, pairs))
         }
         return written.sorted { one, other in
-            one.pairs.lexicographicallyPrecedes(other.pairs) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            one.pairs == other.pairs
+                ? Self.rank(one.value) < Self.rank(other.value)
+                : one.pairs.lexicographicallyPrecedes(other.pairs) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+    }
+
+    /// The order of kinds that a query does not tell apart, such as 1 and "1"; JSON does.
+    private static func rank(_ value: FormParameters.Value) -> Int {
+        switch value {
+        case .null: 0
+        case .boolean: 1
+        case .integer: 2
+        case .unsigned: 3
+        case .number: 4
+        case .date: 5
+        case .data: 6
+        case .text: 7
+        case .array: 8
+        case .set: 9
+        case .dictionary: 10
         }
     }
 

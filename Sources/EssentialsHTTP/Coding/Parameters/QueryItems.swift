@@ -39,7 +39,8 @@ public struct QueryItems: Sendable, Hashable {
 
     /// Reads a percent-encoded query, without its `?`.
     ///
-    /// A `%` that begins no escape stands for itself, bytes that are no text are U+FFFD, and empty pairs are passed over.
+    /// A `%` that begins no escape stands for itself, bytes that are no text are U+FFFD, and empty pairs are passed
+    /// over.
     ///
     /// - Parameters:
     ///   - query: The query. In it `+` is a plus, as in RFC 3986.

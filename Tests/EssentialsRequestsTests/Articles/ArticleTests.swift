@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Testing
+
+@Suite("An article")
+struct ArticleTests {
+    /// Swift that is shown and not compiled here, by its first line, and why.
+    private static let exceptions = [
+        "// swift-tools-version: 6.2": "a manifest is compiled by the package manager alone",
+        "import Configuration": "this package does not depend on swift-configuration",
+        "import ServiceLifecycle": "this package does not depend on swift-service-lifecycle",
+    ]
+
+    /// What stands in other blocks: languages that are not Swift.
+    private static let otherLanguages: Set<Substring> = ["sh", "json", "objc"]
+
+    @Test(
+        "shows exactly the code that is tested here, and stays short",
+        arguments: [
+            "FirstRequest", "Environments", "BuildingRequests", "DownloadsAndUploads", "TestDoubles",
+            "MovingFromServiceEssentials",
+        ])
+    func sameText(name: String) throws {
+        let article = try ArticleText(name)
+        let shown = article.blocks("swift").filter { block in
+            Self.exceptions[String(block.first ?? "")] == nil
+        }
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        var tested = try ArticleText.tested(in: folder.appending(path: "\(name)Tests.swift").path)
+        // In an article a block may stand where it is explained, in a file where it compiles.
+        for block in shown {
+            let place = tested.firstIndex(of: block)
+            #expect(place != nil, "No test holds: \(block.joined(separator: "\n"))")
+            if let place { tested.remove(at: place) }
+        }
+        #expect(tested == [], "The article lacks what is tested.")
+        #expect(Set(article.languages).subtracting(["swift"]).isSubset(of: Self.otherLanguages))
+        #expect(article.lines.count <= 151)
+    }
+
+    @Test("names each exception once, with its reason")
+    func exceptions() throws {
+        let blocks = try ["FirstRequest", "Environments"].flatMap { try ArticleText($0).blocks("swift") }
+        for (line, reason) in Self.exceptions {
+            #expect(blocks.filter { $0.first == Substring(line) }.count == 1, "\(line): \(reason)")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+
+/// An article of this package, for tests that compare it with code.
+struct ArticleText {
+    let lines: [Substring]
+
+    /// Reads an article of a module's catalog.
+    init(_ name: String, of module: String = "EssentialsRequests") throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let root = tests.deletingLastPathComponent().deletingLastPathComponent()
+        lines = try Self.lines(of: root.appending(path: "Sources/\(module)/\(module).docc/\(name).md").path)
+    }
+
+    /// The code blocks of a language, without the indentation that a list gives them.
+    func blocks(_ language: String) -> [[Substring]] {
+        Self.blocks(in: lines, after: { $0 == "```\(language)" }, until: { $0 == "```" })
+    }
+
+    /// The languages of all code blocks.
+    var languages: [Substring] {
+        let fences = lines.filter { $0.hasPrefix("```") }
+        return stride(from: 0, to: fences.count, by: 2).map { fences[$0].dropFirst(3) }
+    }
+
+    /// The cells of a table's rows, below its head and the line under that.
+    func table(under head: String) -> [[String]] {
+        guard let start = lines.firstIndex(where: { $0 == head }) else { return [] }
+        return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { row in
+            row.split(separator: "|").map { cell in
+                let blank = cell.drop { $0 == " " }
+                return String(
+                    blank[..<(blank.lastIndex { $0 != " " }.map { blank.index(after: $0) } ?? blank.startIndex)])
+            }
+        }
+    }
+
+    /// What a test file holds between the marks, as far to the left as the mark stands.
+    static func tested(in file: String, as mark: String = "Article") throws -> [[Substring]] {
+        let lines = try Self.lines(of: file)
+        let begins: (Substring) -> Bool = { $0.drop { $0 == " " } == "// \(mark) begins" }
+        let indents = lines.filter(begins).map { $0.prefix { $0 == " " }.count }
+        let blocks = Self.blocks(in: lines, after: begins) { $0.drop { $0 == " " } == "// \(mark) ends" }
+        return zip(blocks, indents).map { block, indent in block.map { $0.dropFirst(indent) } }
+    }
+
+    private static func blocks(
+        in lines: [Substring], after isBegin: (Substring) -> Bool, until isEnd: (Substring) -> Bool
+    ) -> [[Substring]] {
+        var rest = lines[...]
+        var blocks: [[Substring]] = []
+        while let begin = rest.firstIndex(where: isBegin) {
+            let block = rest[(begin + 1)...].prefix { !isEnd($0) }
+            blocks.append(Array(block))
+            rest = rest[block.endIndex...]
+        }
+        return blocks
+    }
+
+    private static func lines(of path: String) throws -> [Substring] {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+    }
+}

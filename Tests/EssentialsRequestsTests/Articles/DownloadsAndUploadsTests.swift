@@ -1,0 +1,226 @@
+import Dispatch
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Testing
+
+@Suite("The article on downloads and uploads")
+struct DownloadsAndUploadsTests {
+    /// A service, its server, and a folder that is removed afterwards.
+    private struct Place {
+        let requests: HTTPDataRequestService
+        let server: LoopbackServer
+        let folder: String
+
+        func content(_ path: String) throws -> String {
+            String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        }
+
+        var names: [String] {
+            get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+        }
+    }
+
+    private func withPlace(
+        _ handler: @escaping @Sendable (ServerRequest) -> ServerReply, _ body: (Place) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try LoopbackServer(handler: handler)
+        let service = try HTTPDataRequestService(environment: ConstantEnvironment(server.url + "/v1/"))
+        do {
+            try await body(Place(requests: service, server: server, folder: folder.path))
+        } catch {
+            await service.shutdown()
+            throw error
+        }
+        await service.shutdown()
+    }
+
+    @Test("shows a file and its progress as a stream")
+    func download() async throws {
+        try await withPlace({ _ in .response(body: "film") }) { place in
+            let (requests, destination) = (place.requests, place.folder + "/1.mp4")
+            let (fractions, fraction) = AsyncStream.makeStream(of: Double.self)
+            @Sendable func show(_ part: Double) { fraction.yield(part) }
+
+            // Article begins
+            let file = try await requests.download("films/1", to: destination)
+            print(file.bytes, file.headerFields[.contentType] ?? "-")
+            // Article ends
+            #expect(file.bytes == 4)
+            #expect(try place.content(destination) == "film")
+
+            // Article begins
+            let (report, values) = ProgressReport.stream()
+            let showing = Task {
+                for await progress in values { show(progress.fraction ?? 0) }
+            }
+            try await requests.download("films/1", to: destination, progress: report)
+            await showing.value
+            // Article ends
+            fraction.finish()
+            var last: Double?
+            for await part in fractions { last = part }
+            #expect(last == 1)
+        }
+    }
+
+    @Test("shows progress at the token, and a handler")
+    func callbacks() async throws {
+        try await withPlace({ _ in .response(body: "film") }) { place in
+            let (requests, destination) = (place.requests, place.folder + "/1.mp4")
+            let queue = DispatchQueue(label: "app")
+            let (texts, text) = AsyncStream.makeStream(of: String.self)
+            @Sendable func show(_ shown: String) { text.yield(shown) }
+
+            // Article begins
+            let token = requests.download(
+                DataRequest(.get, "films/1"), to: destination, completionQueue: queue,
+                progress: { show("\($0.bytes) of \($0.expected ?? -1)") },
+                completion: { result in
+                    if case .success(let file) = result { show("whole: \(file.bytes)") }
+                })
+            for await progress in token.progressUpdates { print(progress.fraction ?? 0) }
+            // Article ends
+
+            var shown: [String] = []
+            for await text in texts {
+                shown.append(text)
+                if text.hasPrefix("whole") { break }
+            }
+            #expect(Array(shown.suffix(2)) == ["4 of 4", "whole: 4"])
+            #expect(token.progress?.bytes == 4)
+        }
+    }
+
+    @Test("shows how a download that broke off goes on")
+    func resuming() async throws {
+        try await withPlace({ request in
+            let tag = ("ETag", "\"1\"")
+            guard request.header("Range") == "bytes=4-" else {
+                return .raw([.head(headers: [tag, ("Content-Length", "8")]), .text("half"), .close])
+            }
+            return .response(status: 206, headers: [tag, ("Content-Range", "bytes 4-7/8")], body: "rest")
+        }) { place in
+            let (requests, destination) = (place.requests, place.folder + "/1.mp4")
+            var shown: [String] = []
+            func show(_ text: String) { shown.append(text) }
+
+            // Article begins
+            var options = DownloadOptions()
+            options.resumes = true
+            options.existing = .refuse
+            options.maximumSize = 10 << 30
+            do throws(RequestFailure) {
+                try await requests.download("films/1", to: destination, options: options)
+            } catch {
+                guard error.reason == .interrupted else { throw error }
+                let file = try await requests.download("films/1", to: destination, options: options)
+                show("\(file.resumedFrom) bytes were here already.")
+            }
+            // Article ends
+
+            #expect(shown == ["4 bytes were here already."])
+            #expect(try place.content(destination) == "halfrest")
+            #expect(place.server.requests.map { $0.header("If-Range") } == [nil, "\"1\""])
+            let left = try place.names
+            #expect(left == ["1.mp4"])
+        }
+    }
+
+    @Test("shows what is cancelled, in all three ways")
+    func cancelling() async throws {
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        try await withPlace({ _ in
+            arrival.yield()
+            return .raw([.head(headers: [("Content-Length", "8")]), .text("half"), .hang])
+        }) { place in
+            let (requests, destination) = (place.requests, place.folder + "/1.mp4")
+            let (reasons, reason) = AsyncStream.makeStream(of: String.self)
+            @Sendable func show(_ text: String) { reason.yield(text) }
+            var arrived = arrivals.makeAsyncIterator()
+
+            // Article begins
+            let task = Task { try await requests.download("films/1", to: destination) }
+            // Article ends
+            await arrived.next()
+            // Article begins
+            task.cancel()  // throws `cancelled`
+            // Article ends
+            let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+            #expect(failure?.reason == .cancelled)
+
+            let handler: @Sendable (Result<DownloadedFile, RequestFailure>) -> Void = { result in
+                if case .failure(let failure) = result { show("\(failure.reason)") }
+            }
+            let token = requests.download(DataRequest(.get, "films/1"), to: destination, completion: handler)
+            await arrived.next()
+            let silent = requests.download(DataRequest(.get, "films/2"), to: destination + "2", completion: handler)
+            await arrived.next()
+            // Article begins
+            token.cancel()  // the handler receives `cancelled`
+            silent.cancel(silently: true)  // its handler is not called at all
+            // Article ends
+            var shown = reasons.makeAsyncIterator()
+            #expect(await shown.next() == "cancelled")
+            await requests.shutdown()
+            reason.finish()
+            #expect(await shown.next() == nil)
+            let left = try place.names
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("shows files, streams and memory on their way up")
+    func uploads() async throws {
+        try await withPlace({ .response(status: 201, body: "\($0.body.count)") }) { place in
+            let (requests, path) = (place.requests, place.folder + "/1.mp4")
+            try Data("film".utf8).write(to: URL(filePath: path))
+            let (pieces, piece) = AsyncStream.makeStream(of: Data.self)
+            piece.yield(Data("sub".utf8))
+            piece.yield(Data("titles".utf8))
+            piece.finish()
+            let (fractions, fraction) = AsyncStream.makeStream(of: Double.self)
+            @Sendable func show(_ part: Double) { fraction.yield(part) }
+
+            // Article begins
+            var upload = DataRequest(.put, "films/1")
+            upload.body = try .file(path, type: MediaType("video/mp4"))
+            upload.uploadProgress = ProgressReport { show($0.fraction ?? 0) }
+            let stored = try await requests.send(upload)
+
+            upload = DataRequest(.put, "films/1/subtitles")
+            upload.body = .stream(pieces, length: nil, type: .text)
+            let added = try await requests.send(upload)
+            // Article ends
+
+            #expect([stored.status, added.status] == [.created, .created])
+
+            fraction.finish()
+            var last: Double?
+            for await part in fractions { last = part }
+            #expect(last == 1)
+            #expect(
+                place.server.requests.map { "\($0.path) \($0.header("Content-Type") ?? "-") \($0.bodyText)" }
+                    == ["/v1/films/1 video/mp4 film", "/v1/films/1/subtitles text/plain subtitles"])
+        }
+    }
+
+    @Test("shows a body that is read while it comes")
+    func streams() async throws {
+        try await withPlace({ _ in .response(body: "one\ntwo\n") }) { place in
+            let requests = place.requests
+            var shown: [String] = []
+            func show(_ text: String) { shown.append(text) }
+
+            // Article begins
+            let response = try await requests.send(RequestBuilder(.get, "log").streaming())
+            for try await line in response.body.lines() { show(line) }
+            // Article ends
+
+            #expect(shown == ["one", "two"])
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Testing
+
+@Suite("The article on environments")
+struct EnvironmentsTests {
+    private func sent(_ environment: any EnvironmentService, _ path: String) async throws -> RecordedRequest {
+        let transport = ScriptedTransport()
+        transport.on(nil, "/**").answer()
+        try await HTTPDataRequestService(environment: environment, transport: transport).get(path)
+        return try await transport.request(number: 1)
+    }
+
+    @Test("shows one that never changes, and what its base URL means")
+    func constant() async throws {
+        // Article begins
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        // Article ends
+
+        for (path, url) in [
+            ("users", "https://api.example.com/v1/users"), ("/users", "https://api.example.com/v1/users"),
+            ("users?page=2", "https://api.example.com/v1/users?page=2"),
+            ("https://api.example.com/v1/users", "https://api.example.com/v1/users"),
+        ] {
+            #expect(try await sent(environment, path).url.description == url)
+        }
+        for path in ["../v2/users", "https://other.example.com/v1/users"] {
+            let failure = await #expect(throws: RequestFailure.self) { try await sent(environment, path) }
+            #expect(failure?.reason == .invalidRequest)
+        }
+    }
+
+    @Test("shows several with names, and a switch between them")
+    func named() async throws {
+        // Article begins
+        let environment = try SwitchableEnvironment([
+            EnvironmentSnapshot(name: "production", baseURL: RequestURL("https://api.example.com/v1/")),
+            EnvironmentSnapshot(
+                name: "staging", baseURL: RequestURL("https://staging.example.com/v1/"),
+                headerFields: [.acceptLanguage: "en"]),
+        ])
+        try environment.select("staging")
+        // Article ends
+
+        let request = try await sent(environment, "users")
+        #expect(request.url.description == "https://staging.example.com/v1/users")
+        #expect(request.headerFields[.acceptLanguage] == "en")
+    }
+
+    @Test("shows a file that is read as it stands there")
+    func file() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let text = try #require(ArticleText("Environments").blocks("json").first)
+        try Data(text.joined(separator: "\n").utf8).write(to: directory.appending(path: "environments.json"))
+        try Data(#"{"unlistedHosts": "refused"}"#.utf8).write(to: directory.appending(path: "pins.json"))
+        let path = directory.appending(path: "environments.json").path
+
+        // Article begins
+        let environment = try SwitchableEnvironment(contentsOfFile: path)
+        // Article ends
+
+        #expect(environment.environments.map(\.name) == ["production", "staging"])
+        #expect(environment.name == "staging")
+        #expect(environment.trust == nil)
+        try environment.select("production")
+        #expect(environment.trust == (try TrustPolicy(json: #"{"unlistedHosts": "refused"}"#)))
+    }
+
+    @Test("shows variables")
+    func variables() throws {
+        let variables = ["SHOP_BASE_URL": "https://shop.example.com/v1/", "SHOP_NAME": "live"]
+
+        // Article begins
+        let environment = try ConstantEnvironment(reading: { variables[$0] }, prefix: "SHOP")
+        // Article ends
+
+        #expect(environment.baseURL.description == "https://shop.example.com/v1/")
+        #expect(environment.name == "live")
+    }
+
+    @Test("shows a service whose requests end with a switch, and who hears of it")
+    func switching() async throws {
+        let environment = try SwitchableEnvironment([
+            EnvironmentSnapshot(name: "production", baseURL: RequestURL("https://api.example.com/v1/")),
+            EnvironmentSnapshot(name: "staging", baseURL: RequestURL("https://staging.example.com/v1/")),
+        ])
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/report").answer(text: "late", after: .seconds(60))
+        let (names, name) = AsyncStream.makeStream(of: String.self)
+        @Sendable func show(_ text: String) { name.yield(text) }
+
+        // Article begins
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.onEnvironmentChange = .cancelRequests
+        let service = HTTPDataRequestService(
+            environment: environment, transport: transport, configuration: configuration)
+
+        let changes = environment.changes
+        let watching = Task {
+            for await current in changes { show("Now on \(current.name)") }
+        }
+        // Article ends
+
+        let running = Task { try await service.get("report", as: String.self) }
+        _ = try await transport.request(number: 1)
+        try environment.select("staging")
+        let failure = await #expect(throws: RequestFailure.self) { try await running.value }
+        #expect(failure?.reason == .cancelled)
+        var shown = names.makeAsyncIterator()
+        #expect(await shown.next() == "Now on staging")
+        watching.cancel()
+        await service.shutdown()
+    }
+
+    @Test("shows a request that may finish while the service shuts down")
+    func shutdown() async throws {
+        let transport = ScriptedTransport()
+        let gate = LoopbackGate()
+        transport.on(.post, "/v1/orders").answer { _ in
+            await gate.opened()
+            return ScriptedAnswer(.created)
+        }
+        transport.on(.get, "/v1/prices").answer(text: "late", after: .seconds(60))
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport)
+
+        // Article begins
+        var order = DataRequest(.post, "orders", parameters: ["article": 7])
+        order.finishesOnShutdown = true
+        // Article ends
+
+        let request = order
+        let ordering = Task { try await service.send(request) }
+        let asking = Task { try await service.get("prices", as: String.self) }
+        _ = try await transport.request(number: 2)
+        let ending = Task {
+            // Article begins
+            await service.shutdown(grace: .seconds(10))
+            // Article ends
+        }
+        let failure = await #expect(throws: RequestFailure.self) { try await asking.value }
+        #expect(failure?.reason == .cancelled)
+        gate.open()
+        #expect(try await ordering.value.status == .created)
+        await ending.value
+    }
+}

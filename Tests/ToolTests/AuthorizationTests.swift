@@ -1,0 +1,146 @@
+import EssentialsTestKit
+import FoundationEssentials
+import Synchronization
+import Testing
+
+extension ToolTests {
+    @Suite("Credentials")
+    struct AuthorizationTests {
+        private let secret = "s3cret"
+
+        private static func basic(_ text: String) -> String { "Basic \(Data(text.utf8).base64EncodedString())" }
+
+        /// What is given, and the `Authorization` that it makes.
+        struct Case: Sendable {
+            var arguments: [String] = []
+            var variables: [String: String] = [:]
+            let fields: [String]
+        }
+
+        @Test(
+            "go to the server as Basic or Bearer, of the options, or else of the variables, unless a header stands for them",
+            arguments: [
+                Case(arguments: ["--user", "ada:pass:wörd"], fields: [basic("ada:pass:wörd")]),
+                Case(arguments: ["--user", "-x:"], fields: [basic("-x:")]),
+                Case(arguments: ["--bearer", "-a.b_c~+/=="], fields: ["Bearer -a.b_c~+/=="]),
+                Case(variables: ["ESSENTIALS_USER": "ada:word"], fields: [basic("ada:word")]),
+                Case(variables: ["ESSENTIALS_BEARER": "token"], fields: ["Bearer token"]),
+                Case(
+                    arguments: ["--bearer", "token"],
+                    variables: ["ESSENTIALS_USER": "ada:word", "ESSENTIALS_BEARER": "other"], fields: ["Bearer token"]),
+                Case(
+                    arguments: ["--header", "authorization: Custom x"], variables: ["ESSENTIALS_BEARER": "token"],
+                    fields: ["Custom x"]),
+                Case(variables: ["ESSENTIALS_USER": "", "ESSENTIALS_BEARER": ""], fields: []),
+            ])
+        func sent(given: Case) async throws {
+            let server = try LoopbackServer { _ in .response(body: "body") }
+            let result = try await ToolProcess(["get", server.url] + given.arguments, environment: given.variables)
+                .end()
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.text == "body")
+            #expect(server.requests.map { $0.allHeaders("Authorization") } == [given.fields])
+        }
+
+        @Test(
+            "follow a redirect inside their origin, and go to no other one",
+            arguments: [
+                (["--user", "ada:s3cret"], basic("ada:s3cret")), (["--bearer", "s3cret"], "Bearer s3cret"),
+                (["--bearer", "s3cret", "--output", "/dev/null"], "Bearer s3cret"),
+            ], ["get", "delete"])
+        func redirected(given: (arguments: [String], field: String), command: String) async throws {
+            let other = try LoopbackServer { _ in .response(body: "end") }
+            let server = try LoopbackServer { request in
+                let location = request.path == "/" ? "/inside" : other.url + "/outside"
+                return .response(status: 307, headers: [("Location", location)])
+            }
+            let result = try await ToolProcess([command, server.url + "/"] + given.arguments).end()
+            #expect(result.code == 0)
+            #expect(other.requests.map { $0.header("Authorization") } == [nil])
+            #expect(server.requests.map { $0.header("Authorization") } == [given.field, given.field])
+            #expect(!result.text.contains(secret) && !result.errors.contains(secret))
+        }
+
+        @Test("do not come back with a redirect from another origin to theirs")
+        func returned() async throws {
+            let home = Mutex("")
+            let other = try LoopbackServer { _ in
+                .response(status: 302, headers: [("Location", home.withLock { $0 } + "/end")])
+            }
+            let server = try LoopbackServer { request in
+                request.path == "/end"
+                    ? .response(body: "end") : .response(status: 302, headers: [("Location", other.url + "/")])
+            }
+            home.withLock { $0 = server.url }
+            let result = try await tool("get", server.url + "/", "--bearer", secret)
+            #expect(result.text == "end")
+            #expect(server.requests.map { $0.header("Authorization") } == ["Bearer s3cret", nil])
+            #expect(other.requests.map { $0.header("Authorization") } == [nil])
+        }
+
+        @Test("of a resumed download go to no other origin")
+        func download() async throws {
+            let directory = try TemporaryDirectory()
+            let other = try LoopbackServer { _ in .response(body: "whole") }
+            let server = try LoopbackServer { _ in
+                .response(status: 302, headers: [("Location", other.url + "/file")])
+            }
+            let result = try await tool(
+                "get", server.url, "--user", "ada:" + secret, "--output", directory.path + "/out", "--resume")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(try directory.contents("out") == Array("whole".utf8))
+            #expect(server.requests.map { $0.header("Authorization") } == [Self.basic("ada:s3cret")])
+            #expect(other.requests.map { $0.header("Authorization") } == [nil])
+        }
+
+        /// Arguments and variables that hold the secret, the exit code, and what is said.
+        struct Failing: Sendable {
+            let arguments: [String]
+            var variables: [String: String] = [:]
+            let code: Int32
+            let says: [String]
+        }
+
+        @Test(
+            "are shown by no failure",
+            arguments: [
+                Failing(arguments: ["--user", "ada:s3cret"], code: 1, says: ["status: GET", "401"]),
+                Failing(
+                    arguments: ["--bearer", "s3cret", "--include", "--timings"], code: 1, says: ["401", "first byte"]),
+                Failing(
+                    arguments: ["--bearer", "s3cret", "--error-format", "json"], code: 1,
+                    says: ["\"reason\":\"status\""]),
+                Failing(
+                    arguments: ["--user", "ada:s3cret", "--proxy", "http://127.0.0.1:1"], code: 1, says: ["error: "]),
+                Failing(arguments: ["--user", "s3cret"], code: 64, says: ["Write --user as name:password."]),
+                Failing(arguments: ["--bearer", "s3cret token"], code: 64, says: ["invalidRequest: "]),
+                Failing(arguments: ["--user", "a\u{1}a:s3cret"], code: 64, says: ["invalidRequest: "]),
+                Failing(
+                    arguments: ["--user", "ada:s3cret", "--bearer", "s3cret"], code: 64,
+                    says: ["Give --user or --bearer, not both."]),
+                Failing(
+                    arguments: ["--bearer", "s3cret", "--header", "Authorization: s3cret"], code: 64,
+                    says: ["Give --bearer or --header Authorization, not both."]),
+                Failing(
+                    arguments: [], variables: ["ESSENTIALS_USER": "s3cret"], code: 64,
+                    says: ["invalidRequest: The value of ESSENTIALS_USER has no colon."]),
+                Failing(
+                    arguments: [], variables: ["ESSENTIALS_USER": "a:s3cret", "ESSENTIALS_BEARER": "s3cret"], code: 64,
+                    says: ["invalidRequest: Both ESSENTIALS_USER and ESSENTIALS_BEARER are set."]),
+            ])
+        func hidden(failing: Failing) async throws {
+            let server = try LoopbackServer { _ in
+                .response(status: 401, headers: [("WWW-Authenticate", "Basic realm=\"x\"")])
+            }
+            let result = try await ToolProcess(
+                ["get", server.url] + failing.arguments, environment: failing.variables
+            ).end()
+            #expect(result.code == failing.code)
+            for text in failing.says { #expect(result.errors.contains(text), "\(result.errors)") }
+            let shown = result.text + result.errors
+            #expect(!shown.contains(secret))
+            #expect(!shown.contains(Data("ada:s3cret".utf8).base64EncodedString()))
+            if failing.code == 64 { #expect(server.connectionCount == 0) }
+        }
+    }
+}
