@@ -89,7 +89,7 @@ let package = Package(
     cLanguageStandard: .gnu11
 )
 
-// The tests' HTTP/2 server. Builds for the sanitizers leave it out: it takes longer to build than all the rest.
+// The tests' HTTP/2 server, which takes longer to build than all the rest, and can be left out.
 if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
     package.dependencies += [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -109,4 +109,17 @@ if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
             ],
             swiftSettings: settings)
     ]
+}
+
+// Builds for a sanitizer instrument this package alone: what it depends on is built once, for all kinds of builds.
+if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
+    for target in package.targets where target.type != .system {
+        let usesSwift = !target.name.hasPrefix("C")
+        if usesSwift {
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
+            target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
+        } else {
+            target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=\(sanitizer)"])]
+        }
+    }
 }

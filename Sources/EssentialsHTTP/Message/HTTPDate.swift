@@ -43,7 +43,7 @@ public enum HTTPDate {
         guard let day = number(parts[0], 1...31), let month = months.firstIndex(where: { $0 == parts[1] }),
             var year = number(parts[2], 0...9999), let time = time(parts[3])
         else { return nil }
-        if parts[2].utf8.count == 2 {
+        if parts[2].utf8.count == 2, !isAscTime {
             let thisYear = civil(Int(now.timeIntervalSince1970) / secondsInDay).year
             year += thisYear / 100 * 100
             if year > thisYear + 50 { year -= 100 }
