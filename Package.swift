@@ -112,7 +112,10 @@ if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
 }
 
 // Builds for a sanitizer instrument this package alone: what it depends on is built once, for all kinds of builds.
+// They leave the tool out, which is run as a process.
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
+    package.products.removeAll { $0.name == "essentials" }
+    package.targets.removeAll { ["essentials", "ToolTests"].contains($0.name) }
     for target in package.targets where target.type != .system {
         let usesSwift = !target.name.hasPrefix("C")
         if usesSwift {
