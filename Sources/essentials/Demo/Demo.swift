@@ -57,9 +57,15 @@ struct Demo {
     private func coversAServiceForOneWorkflow() async throws -> String {
         let requestsBefore = api.server.requestCount
         let inside = try await locator.withScope("checkout") { checkout in
-            let double = CannedRequests(user: User(id: 7, name: "a double"))
+            // The same service as always, over a transport that answers from a script.
+            let transport = ScriptedTransport()
+            transport.on(.get, "/v1/users/1").answer(json: User(id: 7, name: "a double"))
+            let double = try HTTPDataRequestService(
+                environment: ControlledEnvironment("https://double.test/v1/"), transport: transport)
             try checkout.register(double, as: (any DataRequestService).self)
-            return try await firstUser(checkout)
+            let user = try await firstUser(checkout)
+            try transport.verify()
+            return user
         }
         let sentInside = api.server.requestCount - requestsBefore
         let outside = try await firstUser(locator)

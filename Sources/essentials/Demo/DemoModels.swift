@@ -1,6 +1,3 @@
-import FoundationEssentials
-import ServiceEssentials
-
 /// A user, as the API sends it.
 struct User: Codable, Sendable, Equatable {
     let id: Int
@@ -15,14 +12,4 @@ struct NewUser: Codable, Sendable {
 /// Something that the API takes its time for.
 struct Report: Decodable, Sendable {
     let title: String
-}
-
-/// A request service that answers everything with one user and touches no network.
-struct CannedRequests: DataRequestService {
-    let user: User
-
-    func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
-        let body = Data("{\"id\":\(user.id),\"name\":\"\(user.name)\"}".utf8)
-        return DataResponse(body: body)
-    }
 }
