@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTestKit
 import FoundationEssentials
 import ServiceEssentials
 import Testing
@@ -52,8 +53,22 @@ struct UnsafeRequestServiceTests {
         #expect(status == .ok)
     }
 
-    @Test("may not have a client certificate, and ends with its service")
+    @Test("is made by no service that has a client certificate to show")
     func identity() async throws {
+        let authority = try TestAuthority(name: "Clients")
+        let client = try authority.issue(.init(commonName: "client"))
+        let identity = try ClientIdentity(
+            certificate: PEM(client.certificatePEM), privateKey: PEM(client.privateKeyPEM))
+        let policy = try TrustPolicy(hosts: [], identity: identity)
+        let failure = #expect(throws: RequestFailure.self) { try UnsafeRequestService(trust: policy) }
+        #expect(failure?.reason == .invalidPolicy)
+        #expect(failure?.message.contains("identity") == true)
+        let service = try UnsafeRequestService(trust: TrustPolicy(hosts: []))
+        await service.shutdown()
+    }
+
+    @Test("ends with its service")
+    func shutdown() async throws {
         let service = service(StubTransport())
         await service.shutdown()
         let failure = await #expect(throws: RequestFailure.self) { try await service.get("https://h/") }
