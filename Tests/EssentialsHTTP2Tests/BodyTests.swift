@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Bodies and fields over HTTP/2", .timeLimit(.minutes(1)))
+@Suite("Bodies and fields over HTTP/2", .timeLimit(.minutes(5)))
 struct BodyTests {
     /// How a body is delivered.
     private static let deliveries: [TransportOptions.Delivery] = [.collected(upTo: 64 << 20), .streamed]

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Which protocol is spoken", .timeLimit(.minutes(1)))
+@Suite("Which protocol is spoken", .timeLimit(.minutes(5)))
 struct NegotiationTests {
     /// What a server that has no HTTP/2 says in ALPN.
     private static let protocolsWithoutHTTP2: [[String]] = [["http/1.1"], []]
@@ -103,7 +103,7 @@ struct NegotiationTests {
     }
 }
 
-@Suite("HTTP/2 without TLS", .timeLimit(.minutes(1)))
+@Suite("HTTP/2 without TLS", .timeLimit(.minutes(5)))
 struct PriorKnowledgeTests {
     @Test("HTTP/2 is spoken by prior knowledge when it is asked for")
     func demanded() async throws {

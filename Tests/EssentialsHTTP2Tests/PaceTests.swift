@@ -5,7 +5,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("The pace of streamed bodies", .timeLimit(.minutes(2)))
+@Suite("The pace of streamed bodies", .timeLimit(.minutes(5)))
 struct PaceTests {
     /// How far a server is ahead of a reader.
     private final class Lead: Sendable {

@@ -3,7 +3,7 @@ import EssentialsHTTP
 import EssentialsTestKit
 import Testing
 
-@Suite("Pins over HTTP/2", .timeLimit(.minutes(1)))
+@Suite("Pins over HTTP/2", .timeLimit(.minutes(5)))
 struct PinTests {
     /// A pin that some certificate of a chain may have.
     enum Place: String, CaseIterable, Sendable {

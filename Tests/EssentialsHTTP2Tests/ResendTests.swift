@@ -5,7 +5,7 @@ import FoundationEssentials
 import NIOHTTP2
 import Testing
 
-@Suite("What is sent again over HTTP/2", .timeLimit(.minutes(1)))
+@Suite("What is sent again over HTTP/2", .timeLimit(.minutes(5)))
 struct ResendTests {
     /// A way for a server to end a request that it has not answered.
     enum Refusal: String, CaseIterable, Sendable {

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import NIOHTTP1
 import Testing
 
-@Suite("Streams that share a connection", .timeLimit(.minutes(1)))
+@Suite("Streams that share a connection", .timeLimit(.minutes(5)))
 struct SharingTests {
     @Test("Fifty concurrent requests share one connection")
     func burst() async throws {

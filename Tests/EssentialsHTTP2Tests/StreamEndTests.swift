@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOHTTP2
 import Testing
 
-@Suite("Streams that end early", .timeLimit(.minutes(1)))
+@Suite("Streams that end early", .timeLimit(.minutes(5)))
 struct StreamEndTests {
     private static let codes: [NIOHTTP2.HTTP2ErrorCode] = [.internalError, .cancel, .protocolError, .enhanceYourCalm]
 
@@ -115,7 +115,7 @@ struct StreamEndTests {
     }
 }
 
-@Suite("Deadlines of streams", .timeLimit(.minutes(1)))
+@Suite("Deadlines of streams", .timeLimit(.minutes(5)))
 struct StreamDeadlineTests {
     /// A deadline and how far the server comes before it.
     private static let deadlines: [(isTotal: Bool, hasHead: Bool)] = [(true, false), (true, true), (false, false)]

@@ -1,7 +1,7 @@
 import EssentialsLocator
 import Testing
 
-@Suite("Assembly", .timeLimit(.minutes(1)))
+@Suite("Assembly", .timeLimit(.minutes(5)))
 struct AssemblyTests {
     /// A group that registers its name under it.
     private func group(_ name: String, including included: [Assembly] = []) -> Assembly {

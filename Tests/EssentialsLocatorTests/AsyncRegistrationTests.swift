@@ -57,7 +57,7 @@ func thrownLater<Result>(by body: () async throws -> Result) async -> ServiceLoc
     }
 }
 
-@Suite("Asynchronous registrations", .timeLimit(.minutes(1)))
+@Suite("Asynchronous registrations", .timeLimit(.minutes(5)))
 struct AsyncRegistrationTests {
     let locator = ServiceLocator(name: "app")
     let gate = AsyncGate()
@@ -332,7 +332,7 @@ struct AsyncRegistrationTests {
     }
 }
 
-@Suite("Asynchronous registrations: lifetimes", .timeLimit(.minutes(1)))
+@Suite("Asynchronous registrations: lifetimes", .timeLimit(.minutes(5)))
 struct AsyncLifetimeTests {
     let gate = AsyncGate()
     let inside = Counter()

@@ -11,7 +11,7 @@ private struct Checkout {
     @WeaklyResolved var greeter: (any Greeter)?
 }
 
-@Suite("The current locator", .timeLimit(.minutes(1)))
+@Suite("The current locator", .timeLimit(.minutes(5)))
 struct CurrentLocatorTests {
     let doubles = ServiceLocator(name: "doubles")
 
@@ -73,7 +73,7 @@ struct CurrentLocatorTests {
     }
 }
 
-@Suite("Resolved", .timeLimit(.minutes(1)))
+@Suite("Resolved", .timeLimit(.minutes(5)))
 struct ResolvedTests {
     let locator = ServiceLocator(name: "app")
     let builds = Counter()
@@ -183,7 +183,7 @@ struct ResolvedTests {
     }
 }
 
-@Suite("WeaklyResolved", .timeLimit(.minutes(1))) @MainActor
+@Suite("WeaklyResolved", .timeLimit(.minutes(5))) @MainActor
 struct WeaklyResolvedTests {
     let locator = ServiceLocator(name: "app")
 

@@ -1,7 +1,7 @@
 import EssentialsLocator
 import Testing
 
-@Suite("Insight: validating", .timeLimit(.minutes(1)))
+@Suite("Insight: validating", .timeLimit(.minutes(5)))
 struct ValidationTests {
     let locator = ServiceLocator(name: "app")
     let builds = Counter()
@@ -78,7 +78,7 @@ struct ValidationTests {
     }
 }
 
-@Suite("Insight: graphs", .timeLimit(.minutes(1)))
+@Suite("Insight: graphs", .timeLimit(.minutes(5)))
 struct GraphTests {
     let root = ServiceLocator(name: "root")
     let app: ServiceLocator

@@ -39,7 +39,7 @@ private final class Meddler: Greeter {
     }
 }
 
-@Suite("Locators under stress", .timeLimit(.minutes(1)))
+@Suite("Locators under stress", .timeLimit(.minutes(5)))
 struct StressTests {
     private let births = Counter()
     private let deaths = Counter()

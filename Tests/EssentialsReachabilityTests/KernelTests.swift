@@ -5,7 +5,7 @@ import Testing
 
 /// The tracker on the kernel's own networks, each test in one of its own.
 @Suite(
-    .enabled(if: NetworkNamespace.isAvailable, "needs root, iproute2 and network namespaces"), .timeLimit(.minutes(1)))
+    .enabled(if: NetworkNamespace.isAvailable, "needs root, iproute2 and network namespaces"), .timeLimit(.minutes(5)))
 struct KernelTests {
     private static func unreachable(_ code: Int32) -> ReachabilityStatus { .unreachable(RouteError(code: code)) }
 

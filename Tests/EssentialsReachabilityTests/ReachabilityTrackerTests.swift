@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsReachability
 
-@Suite(.timeLimit(.minutes(1))) struct ReachabilityTrackerTests {
+@Suite(.timeLimit(.minutes(5))) struct ReachabilityTrackerTests {
     private static let interface = NetworkInterface(name: "eth0", index: 2, kind: .ethernet)
     private let routed = ReachabilityStatus.routed(interface)
     private let direct = ReachabilityStatus.direct(interface)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsReachability
 
-@Suite(.timeLimit(.minutes(1))) struct StatusBoardTests {
+@Suite(.timeLimit(.minutes(5))) struct StatusBoardTests {
     private let down = ReachabilityStatus.unreachable(RouteError(code: ENETDOWN))
 
     @Test("A stream gives the present status at once, then changes, and ends with the board")

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct MultipartFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct MultipartFailureTests {
     private struct Broken: Error {}
 
     /// Gives empty pieces for ever.

@@ -2,7 +2,7 @@ import EssentialsHTTP
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct MultipartReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct MultipartReaderTests {
     private static let bounds = [0, 1, 65_535, 65_536, 65_537, 524_287, 524_288, 524_289]
 
     enum Kind: CaseIterable { case data, slice, file, stream }
