@@ -2,42 +2,6 @@ import Testing
 
 @testable import EssentialsLocator
 
-private protocol Part: AnyObject, Sendable {}
-
-private protocol Tool: AnyObject, Sendable {}
-
-/// Writes down that it was told of the end, and that it went.
-private final class Told: Part, Tool, Closeable {
-    let name: String
-    private let log: Recorder<String>
-    private let gate: AsyncGate?
-
-    init(_ name: String, _ log: Recorder<String>, waitingFor gate: AsyncGate? = nil) {
-        self.name = name
-        self.log = log
-        self.gate = gate
-    }
-
-    deinit { log.append("\(name) is gone") }
-
-    func close() async {
-        await gate?.pass()
-        log.append(name)
-    }
-}
-
-/// A value that wants to be told.
-private struct ToldValue: Closeable {
-    let log: Recorder<String>
-    func close() async { log.append("value") }
-}
-
-/// Gives others the opportunity to come to where they wait, which nothing shows. A turn takes a good part of a second where
-/// a crowd of tests shares two threads, so that there are no more of them than anything here has steps.
-private func settle() async {
-    for _ in 0..<12 { await Task.yield() }
-}
-
 @Suite("Closing a locator", .timeLimit(.minutes(5)))
 struct ScopeTests {
     let locator = ServiceLocator(name: "scope")
@@ -73,7 +37,7 @@ struct ScopeTests {
     @Test("One object that is registered for several types, in whatever way, is told once, where it came first")
     func oncePerObject() async throws {
         let object = told("object")
-        try locator.register(object, as: (any Part).self, (any Tool).self)
+        try locator.register(object, as: (any ToldPart).self, (any ToldTool).self)
         try locator.register(told("younger"), as: Told.self)
         try locator.registerLazy(Told.self, named: "again") { _ in object }
         _ = try locator.resolve(Told.self, named: "again")
@@ -83,12 +47,12 @@ struct ScopeTests {
 
     @Test("Services for the main actor are told") @MainActor
     func mainActor() async throws {
-        try locator.registerOnMainActor(told("built"), as: (any Part).self)
-        try locator.registerLazyOnMainActor((any Tool).self) { [log] _ in Told("lazy", log) }
-        _ = try locator.resolveOnMainActor((any Tool).self)
+        try locator.registerOnMainActor(told("built"), as: (any ToldPart).self)
+        try locator.registerLazyOnMainActor((any ToldTool).self) { [log] _ in Told("lazy", log) }
+        _ = try locator.resolveOnMainActor((any ToldTool).self)
         await locator.close()
         #expect(log.all == ["lazy", "built"])
-        #expect(thrown { try locator.resolveOnMainActor((any Part).self) }?.reason == .closed)
+        #expect(thrown { try locator.resolveOnMainActor((any ToldPart).self) }?.reason == .closed)
     }
 
     @Test("Weak and transient services and proxies are not told")
@@ -117,7 +81,7 @@ struct ScopeTests {
     func parentIsOpen() async throws {
         let child = ServiceLocator(name: "child", parent: locator)
         try locator.register(told("parent's"), as: Told.self)
-        try child.register(told("child's"), as: (any Part).self)
+        try child.register(told("child's"), as: (any ToldPart).self)
         await child.close()
         #expect(log.all == ["child's"])
         #expect(try locator.resolve(Told.self).name == "parent's")
@@ -155,7 +119,7 @@ struct ScopeTests {
         try locator.registerLazy(Int.self, named: "built") { _ in 3 }
         try locator.registerTransient(Int.self, named: "transient") { _ in 4 }
         try locator.registerTransient(Int.self, named: "arguments") { (_, number: Int) in number }
-        try locator.registerWeak(held, as: (any Part).self) { $0 }
+        try locator.registerWeak(held, as: (any ToldPart).self) { $0 }
         try locator.registerAsync(Int.self, named: "async") { _ in 5 }
         try locator.registerAsync(Int.self, named: "async built") { _ in 6 }
         _ = try locator.resolve(Int.self, named: "built")
@@ -175,7 +139,7 @@ struct ScopeTests {
                 #expect(errors.allSatisfy { $0?.message == "The locator \"scope\" is closed." })
             }
             #expect(thrown { try asked.resolve(Int.self, named: "arguments", arguments: 1) }?.reason == .closed)
-            #expect(thrown { try asked.resolve((any Part).self) }?.reason == .closed)
+            #expect(thrown { try asked.resolve((any ToldPart).self) }?.reason == .closed)
         }
         #expect(try child.resolve(String.self) == "own")
         #expect(await locator.validate().map(\.reason) == [.closed])

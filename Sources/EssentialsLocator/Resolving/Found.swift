@@ -1,7 +1,8 @@
-/// What a search without a lock has found: a service to be copied, a slot to be asked, or nothing.
+/// What a search without a lock has found: a service to be copied, an object to be loaded, a slot to be asked, or nothing.
 ///
 /// One word, so that it comes back in a register: the address of the service's memory, or that of the slot with the lowest
-/// bit set, which no address of either has. Neither is retained; both live as long as the locator that was searched.
+/// bit set, and the next one too for a weak slot that can be asked at once; no address of these has them. Nothing is
+/// retained; all of it lives as long as the locator that was searched.
 @usableFromInline
 struct Found {
     @usableFromInline
@@ -13,17 +14,29 @@ struct Found {
             word = 0
             return
         }
-        let ready = slot._withUnsafeGuaranteedRef { $0.readyWord }
-        word = ready != 0 ? ready : UInt(bitPattern: slot.toOpaque()) | 1
+        let address = UInt(bitPattern: slot.toOpaque())
+        word = slot._withUnsafeGuaranteedRef { slot in
+            let ready = slot.readyWord
+            if ready != 0 { return ready }
+            return address | (slot.isWeakNow ? 3 : 1)
+        }
     }
 
     /// The memory of a service that is simply there.
     @inlinable @inline(__always)
     var storage: UnsafeRawPointer? { word & 1 == 0 ? UnsafeRawPointer(bitPattern: word) : nil }
 
+    /// The slot to be asked, if it can answer without a locator and without failing.
+    @inlinable @inline(__always)
+    var weakSlot: Unmanaged<WeakSlot>? {
+        guard word & 3 == 3, let address = UnsafeRawPointer(bitPattern: word & ~3) else { return nil }
+        // Only slots of this class say that they are weak.
+        return .fromOpaque(address)
+    }
+
     /// The slot to be asked.
     var slot: Unmanaged<Slot>? {
-        guard word & 1 == 1, let address = UnsafeRawPointer(bitPattern: word & ~1) else { return nil }
+        guard word & 1 == 1, let address = UnsafeRawPointer(bitPattern: word & ~3) else { return nil }
         return .fromOpaque(address)
     }
 }

@@ -29,6 +29,7 @@ extension ServiceLocator {
         if let storage = found.storage {
             return storage.assumingMemoryBound(to: type).pointee
         }
+        if let service = found.weakSlot?._withUnsafeGuaranteedRef({ $0.service(of: type) }) { return service }
         return try resolveElse(type, name: name, found)
     }
 
@@ -52,6 +53,7 @@ extension ServiceLocator {
         if let storage = found.storage {
             return storage.assumingMemoryBound(to: type).pointee
         }
+        if let service = found.weakSlot?._withUnsafeGuaranteedRef({ $0.service(of: type) }) { return service }
         return try find(type, name: name, found)
     }
 
@@ -151,17 +153,8 @@ extension ServiceLocator {
         _ type: Service.Type, name: String?, _ found: Found
     ) throws(ServiceLocatorError) -> Service? {
         try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
-            // Apart, because what may search and throw takes longer to enter than this to answer.
-            if askAtOnce(found, memory) { return true }
-            return try fill(memory, type: ObjectIdentifier(type), name: name, found)
+            try fill(memory, type: ObjectIdentifier(type), name: name, found)
         }
-    }
-
-    /// Asks a slot that can answer without a locator and without failing; false says nothing.
-    @usableFromInline @inline(never)
-    func askAtOnce(_ found: Found, _ memory: UnsafeMutableRawPointer) -> Bool {
-        guard let slot = found.slot, tracedFactories.load(ordering: .relaxed) == 0 else { return false }
-        return slot._withUnsafeGuaranteedRef { $0.provideAtOnce(into: memory) }
     }
 
     /// Fills memory for a service of `type`; false if no locator has it.

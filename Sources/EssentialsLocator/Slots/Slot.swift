@@ -8,6 +8,7 @@ import Synchronization
 /// `@unchecked Sendable`: the stored properties are constants once the slot is published, all of `Sendable` types but
 /// `storage` and `owner`. The owner is used only by those who keep it alive. What `storage` points to is the business of
 /// the one subclass that has it, ``ServiceSlot``, which argues for it.
+@usableFromInline
 class Slot: @unchecked Sendable {
     /// How far the registration has come.
     enum State: UInt8, AtomicRepresentable {
@@ -85,6 +86,13 @@ class Slot: @unchecked Sendable {
         return UInt(bitPattern: storage)
     }
 
+    /// Whether this is a ``WeakSlot`` that may be asked without asking any further.
+    @inline(__always)
+    final var isWeakNow: Bool {
+        guard kind == .weak, state.load(ordering: .acquiring) == .dynamic else { return false }
+        return tracedFactories.load(ordering: .relaxed) == 0
+    }
+
     /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
     final var isStored: Bool { builtAt.load(ordering: .acquiring) > 0 }
 
@@ -117,9 +125,6 @@ class Slot: @unchecked Sendable {
     func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision { .absent }
-
-    /// The same for kinds that need no locator and cannot fail; false says nothing, and the memory is as before.
-    func provideAtOnce(into memory: UnsafeMutableRawPointer) -> Bool { false }
 
     /// The same with a tuple of arguments, which only one kind takes.
     func provide(

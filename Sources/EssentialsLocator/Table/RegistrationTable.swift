@@ -3,8 +3,8 @@ import Synchronization
 /// The registrations of one locator: read without a lock, written under one.
 ///
 /// An open-addressing table with linear probing, at most half full. Reading costs two dependent loads and a
-/// comparison where nothing collides, takes no lock, retains nothing, and writes nothing. A table without registrations
-/// costs one load.
+/// comparison where nothing collides, takes no lock, retains nothing, and writes nothing. A parent without the
+/// registration costs two loads, mostly.
 ///
 /// What makes reading without a lock safe:
 ///
@@ -43,6 +43,8 @@ struct RegistrationTable: ~Copyable, @unchecked Sendable {
         /// Nil for a root, and for a closed table: there the search without a lock ends, and the one that can tell begins.
         let parent: Atomic<UnsafeMutablePointer<Root>?>
         let isClosed = Atomic<Bool>(false)
+        /// What may be in the page.
+        let filter = KeyFilter()
 
         init(parent: UnsafeMutablePointer<Root>?) { self.parent = Atomic(parent) }
     }
@@ -101,35 +103,50 @@ extension RegistrationTable {
 
     /// The registration under `key` in the nearest table that has one, from `root` upwards; alive as long as its table.
     static func nearestSlot(for key: borrowing ServiceKey, from root: UnsafeMutablePointer<Root>) -> Unmanaged<Slot>? {
+        // Acquires as above.
+        if let page = root.pointee.page.load(ordering: .acquiring),
+            let slot = TablePage.slot(for: key, in: page)
+        {
+            return slot
+        }
+        let spread = key.spread
         var table = root
-        while true {
+        // Relaxed: what it points to was complete before this table was made, and the nil of a closed table hands
+        // nothing over.
+        while let parent = table.pointee.parent.load(ordering: .relaxed) {
+            table = parent
+            guard table.pointee.filter.mayHave(spread) else { continue }
             // Acquires as above.
             if let page = table.pointee.page.load(ordering: .acquiring),
                 let slot = TablePage.slot(for: key, in: page)
             {
                 return slot
             }
-            // Relaxed: what it points to was complete before this table was made, and the nil of a closed table hands
-            // nothing over.
-            guard let parent = table.pointee.parent.load(ordering: .relaxed) else { return nil }
-            table = parent
         }
+        return nil
     }
 
     /// The same for a key without a name, which is one word.
     @inline(__always)
     static func nearestSlot(forWord word: UInt, from root: UnsafeMutablePointer<Root>) -> Unmanaged<Slot>? {
+        // All as above.
+        if let page = root.pointee.page.load(ordering: .acquiring),
+            let slot = TablePage.slot(forWord: word, in: page)
+        {
+            return slot
+        }
+        let spread = ServiceKey.spread(word)
         var table = root
-        while true {
-            // As above.
+        while let parent = table.pointee.parent.load(ordering: .relaxed) {
+            table = parent
+            guard table.pointee.filter.mayHave(spread) else { continue }
             if let page = table.pointee.page.load(ordering: .acquiring),
                 let slot = TablePage.slot(forWord: word, in: page)
             {
                 return slot
             }
-            guard let parent = table.pointee.parent.load(ordering: .relaxed) else { return nil }
-            table = parent
         }
+        return nil
     }
 
     /// The registrations that are there now, oldest first. Locks; for errors, graphs and closing.
@@ -187,6 +204,7 @@ extension RegistrationTable {
 
     private borrowing func publish(_ slot: Slot, replacing existing: Slot?, _ state: inout Writing) -> Slot? {
         state.slots.append(slot)
+        root.pointee.filter.add(slot.key.spread)
         var page = root.pointee.page.load(ordering: .relaxed)
         if page.map({ (state.usedCells + 1) * 2 > $0.pointee.capacity }) ?? true { page = grow(&state) }
         if let page, TablePage.place(slot, replacing: existing, in: page) { state.usedCells += 1 }

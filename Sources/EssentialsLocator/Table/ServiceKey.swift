@@ -34,12 +34,17 @@ struct ServiceKey: Sendable, Hashable {
     /// Where the search for this key starts in a table of `1 << (UInt.bitWidth - shift)` cells.
     func firstIndex(shift: Int) -> Int { Self.firstIndex(bits, shift: shift) }
 
+    /// What filters know this key by.
+    var spread: UInt { Self.spread(bits) }
+
     /// The same for the bits of a key; of one without a name they are its word.
-    ///
+    @inline(__always)
+    static func firstIndex(_ bits: UInt, shift: Int) -> Int {
+        Int(bitPattern: spread(bits) &>> UInt(bitPattern: shift))
+    }
+
     /// One multiplication by 2^64 divided by the golden ratio moves the differences between neighbouring metadata
     /// addresses to the top, and the top bits are the index.
     @inline(__always)
-    static func firstIndex(_ bits: UInt, shift: Int) -> Int {
-        Int(bitPattern: (bits &* 0x9E37_79B9_7F4A_7C15) &>> UInt(bitPattern: shift))
-    }
+    static func spread(_ bits: UInt) -> UInt { bits &* 0x9E37_79B9_7F4A_7C15 }
 }

@@ -3,11 +3,14 @@ import Synchronization
 /// A registration that does not retain its object.
 ///
 /// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
+@usableFromInline
 final class WeakSlot: Slot, @unchecked Sendable {
     /// Puts the service into memory, if any is given and the object is there; whether it is.
+    @usableFromInline
     typealias Load = @Sendable (_ memory: UnsafeMutableRawPointer?) -> Bool
 
-    private let load: Load
+    @usableFromInline
+    let load: Load
     private let fallback: WeakFallback
 
     init(_ type: Any.Type, name: String?, site: RegistrationSite, fallback: WeakFallback, load: @escaping Load) {
@@ -25,8 +28,14 @@ final class WeakSlot: Slot, @unchecked Sendable {
         return provisionWhenGone
     }
 
-    override func provideAtOnce(into memory: UnsafeMutableRawPointer) -> Bool {
-        state.load(ordering: .acquiring) == .dynamic && load(memory)
+    /// The service if its object is there. Inlined into the caller's module, which knows the type.
+    @inlinable @inline(__always)
+    func service<Service>(of type: Service.Type) -> Service? {
+        withUnsafeTemporaryAllocation(of: type, capacity: 1) { memory in
+            // One element was asked for, so there is an address. Who made the slot's key of the type made its closure of it.
+            guard let address = memory.baseAddress, load(UnsafeMutableRawPointer(address)) else { return nil }
+            return address.move()
+        }
     }
 
     override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
@@ -34,7 +43,7 @@ final class WeakSlot: Slot, @unchecked Sendable {
     override var isGone: Bool { !load(nil) }
 
     override func stored() -> Any? {
-        func service<Service>(_ type: Service.Type) -> Any? { try? ServiceMemory.fill(type) { load($0) } }
-        return _openExistential(type, do: service)
+        func load<Service>(_ type: Service.Type) -> Any? { service(of: type) }
+        return _openExistential(type, do: load)
     }
 }
