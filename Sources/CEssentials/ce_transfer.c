@@ -139,6 +139,12 @@ bool ce_transfer_rest(ce_transfer *transfer) {
     return true;
 }
 
+bool ce_transfer_is_spent(const ce_transfer *transfer) {
+    return transfer->is_tainted && !transfer->speaks_http2 && remembers_headers();
+}
+
+bool ce_transfer_refresh(ce_transfer *transfer) { return renew(transfer); }
+
 const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code) {
     if (strlen(request->host) >= CE_HOST_SIZE) {
         *curl_code = CURLE_URL_MALFORMAT;

@@ -318,6 +318,13 @@ void ce_transfer_destroy(ce_transfer *_Nullable transfer);
 /// used again and is to be destroyed.
 bool ce_transfer_rest(ce_transfer *_Nonnull transfer);
 
+/// Whether the handle of a resting transfer has to be replaced before its next request, if that is like the last one.
+bool ce_transfer_is_spent(const ce_transfer *_Nonnull transfer);
+
+/// Replaces that handle ahead of the next request, which would do it otherwise. False when there is no memory for another;
+/// the transfer is then to be destroyed.
+bool ce_transfer_refresh(ce_transfer *_Nonnull transfer);
+
 /// Sets every option of one request. NULL when all were accepted, else the name of the option that libcurl refused, with
 /// its code in `curl_code`.
 const char *_Nullable ce_transfer_prepare(

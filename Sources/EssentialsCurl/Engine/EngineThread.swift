@@ -6,7 +6,7 @@ import Synchronization
 /// The one thread that owns a loop, its multi handles and every transfer, their clean-up included.
 ///
 /// Each turn reads the mailbox, starts what is to be started, runs due timers, gathers what is done, resumes the waiting
-/// tasks, and waits on epoll.
+/// tasks, tidies up, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
     // Argument for @unchecked: made on the caller's thread, handed to the new thread by `launch`, and used only there.
     let engine: Engine
@@ -76,6 +76,7 @@ final class EngineThread: @unchecked Sendable {
             endOverdue()
             startWaiting()
             resumeFinished()
+            transfers.refresh()
             if isStopping && active.isEmpty && admission.waiting == 0 { break }
             let canSleep = engine.prepareToSleep()
             // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.
