@@ -3,7 +3,8 @@ public struct ReachabilityOptions: Sendable {
     /// How long a change has to last before it is told; links can go up and down many times in a second.
     ///
     /// When it has passed, the status of that moment is told, and nothing if it is the old one again. What follows
-    /// ``ReachabilityStatus/unknown`` is told at once. Zero, the default, tells everything at once.
+    /// ``ReachabilityStatus/unknown`` is told at once. Zero, the default, tells everything at once. The
+    /// longest is 2³¹ seconds, some 68 years; more counts as that.
     public var debounce: Duration
     /// Finds the addresses of names.
     public var resolver: any AddressResolver

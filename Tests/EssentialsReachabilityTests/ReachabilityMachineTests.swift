@@ -91,6 +91,16 @@ import Testing
         #expect(machine.lookedUp(down) == [.publish(down)])
     }
 
+    @Test(
+        "A debounce has a maximum, so that no clock is asked for more than it can count",
+        arguments: [.seconds(1 << 31), .seconds(1 << 31) + .nanoseconds(1), .seconds(Int64.max)] as [Duration])
+    func longest(debounce: Duration) throws {
+        var (machine, _) = try literal(debounce: debounce)
+        _ = machine.start()
+        _ = machine.lookedUp(routed)
+        #expect(machine.lookedUp(down) == [.wait(.seconds(1 << 31), number: 1)])
+    }
+
     // MARK: Names
 
     @Test("A name is resolved first, and then all its addresses are looked up")

@@ -126,6 +126,22 @@ import Testing
         tracker.stop()
     }
 
+    @Test("A debounce that no clock can count is slept all the same, until the tracker stops")
+    func longestDebounce() async throws {
+        let network = try ScriptedNetwork(routed)
+        let clock = WatchedClock()
+        let options = ReachabilityOptions(debounce: .seconds(Int64.max), clock: clock)
+        let tracker = try tracker("192.0.2.1", network, options)
+        var statuses = tracker.statuses.makeAsyncIterator()
+        #expect(await statuses.next() == routed)
+        network.change(to: down)
+        var sleeps = clock.sleeps.makeAsyncIterator()
+        #expect(await sleeps.next() == "begins")
+        #expect(tracker.status == routed)
+        tracker.stop()
+        #expect(await sleeps.next() == "is cancelled")
+    }
+
     @Test("When events can no longer be heard, nothing is known")
     func deaf() async throws {
         let network = try ScriptedNetwork(routed)

@@ -92,6 +92,29 @@ actor ScriptedResolver: AddressResolver {
     }
 }
 
+/// The system's clock, which tells of its sleeps.
+struct WatchedClock: Clock {
+    private let system = ContinuousClock()
+    private let report: AsyncStream<String>.Continuation
+    let sleeps: AsyncStream<String>
+
+    init() { (sleeps, report) = AsyncStream.makeStream() }
+
+    var now: ContinuousClock.Instant { system.now }
+    var minimumResolution: Duration { system.minimumResolution }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        report.yield("begins")
+        do {
+            try await system.sleep(until: deadline, tolerance: tolerance)
+            report.yield("ends")
+        } catch {
+            report.yield("is cancelled")
+            throw error
+        }
+    }
+}
+
 /// A clock that stands still until a test advances it.
 final class StandingClock: Clock {
     struct Instant: InstantProtocol {

@@ -29,7 +29,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     private struct Lane {
         var origin: Origin?
         var active = 0
-        var waiting = Fifo<Ticket>()
+        var waiting = PriorityFifo<Ticket>()
         /// Waiting ones that were not withdrawn.
         var waitingCount = 0
         /// Withdrawn ones that still lie in `waiting`.
@@ -66,15 +66,16 @@ struct AdmissionMachine<Ticket: Hashable> {
         return index
     }
 
-    /// A request comes. With `wait` it is handed out by ``next()`` when its turn has come.
-    mutating func arrive(_ ticket: Ticket, lane index: Int) -> Arrival {
+    /// A request comes. With `wait` it is handed out by ``next()`` when its turn has come: after the more urgent ones of
+    /// its lane.
+    mutating func arrive(_ ticket: Ticket, lane index: Int, priority: RequestPriority = .normal) -> Arrival {
         if lanes[index].waitingCount == 0, hasRoom(index), active < limits.total {
             lanes[index].active += 1
             active += 1
             return .start
         }
         guard waiting < limits.queue else { return .full }
-        lanes[index].waiting.append(ticket)
+        lanes[index].waiting.append(ticket, priority)
         lanes[index].waitingCount += 1
         waiting += 1
         makeReady(index)
@@ -160,10 +161,9 @@ struct AdmissionMachine<Ticket: Hashable> {
     }
 
     private mutating func sweep(_ index: Int) {
-        var kept = Fifo<Ticket>()
-        while let ticket = lanes[index].waiting.popFirst() {
-            if withdrawn.remove(ticket) == nil { kept.append(ticket) }
-        }
+        var kept = PriorityFifo<Ticket>()
+        swap(&kept, &lanes[index].waiting)
+        kept.removeAll { withdrawn.remove($0) != nil }
         lanes[index].waiting = kept
         lanes[index].withdrawnCount = 0
     }

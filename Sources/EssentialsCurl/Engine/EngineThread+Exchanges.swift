@@ -15,7 +15,8 @@ extension EngineThread {
         exchange.arrival = now
         exchange.deadlines = Deadlines(exchange.prepared.request.options, now: now)
         exchange.lane = admission.lane(for: exchange.prepared.origin)
-        switch admission.arrive(exchange, lane: exchange.lane) {
+        let priority = exchange.prepared.request.options.priority
+        switch admission.arrive(exchange, lane: exchange.lane, priority: priority) {
         case .start: start(exchange, now: now)
         case .wait:
             exchange.isWaiting = true

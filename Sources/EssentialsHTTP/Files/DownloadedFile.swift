@@ -5,7 +5,8 @@
 /// print(file.path, file.bytes, file.headerFields[.lastModified] ?? "-")
 /// ```
 public struct DownloadedFile: Sendable {
-    /// Where it is; the destination as an absolute path.
+    /// Where it is: the destination as an absolute path, or the name that was found for
+    /// ``DownloadOptions/Existing/uniqueName``.
     public let path: String
     /// How many bytes it has.
     public let bytes: Int64

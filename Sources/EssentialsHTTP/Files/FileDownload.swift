@@ -82,9 +82,9 @@ public struct FileDownload: Sendable {
         while try await writer.digestPart() { try checkCancellation() }
         let (response, offset, answer) = try await ask(from: first)
         do throws(RequestFailure) {
-            let size = try await take(answer, of: response, at: offset)
+            let (path, size) = try await take(answer, of: response, at: offset)
             return DownloadedFile(
-                path: place.path, bytes: size, resumedFrom: offset, head: response.head, metrics: response.metrics)
+                path: path, bytes: size, resumedFrom: offset, head: response.head, metrics: response.metrics)
         } catch {
             Self.drop(response.body)
             throw error
@@ -140,10 +140,10 @@ public struct FileDownload: Sendable {
         return asking
     }
 
-    /// Writes what came and puts the file in its place. Gives its size.
+    /// Writes what came and puts the file in its place. Gives that and its size.
     private func take(
         _ answer: DownloadRules.Answer, of response: TransportResponse, at offset: Int64
-    ) async throws(RequestFailure) -> Int64 {
+    ) async throws(RequestFailure) -> (path: String, size: Int64) {
         var length: Int64?
         var total: Int64?
         switch answer {
@@ -165,8 +165,7 @@ public struct FileDownload: Sendable {
             throw failure(.interrupted, "\(request.url.origin) sent \(size) of \(total ?? size) bytes.")
         }
         try checkCancellation()
-        try await writer.finish()
-        return size
+        return (try await writer.finish(), size)
     }
 
     private func copy(

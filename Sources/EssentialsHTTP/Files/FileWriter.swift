@@ -12,6 +12,8 @@
 /// ``write(_:)`` as often as needed, and ``finish()``; ``abandon(keepsPart:)`` at any point instead of what is left.
 actor FileWriter {
     private static let sliceSize = 1 << 20
+    /// As many names are tried for a file that must not take another's.
+    private static let maximumNames = 1000
 
     private let queue = FileQueue()
     private let place: DownloadPlace
@@ -25,6 +27,7 @@ actor FileWriter {
     private var temporary: String?
     private var digest: (any IncrementalDigest)?
     private var digested: Int64 = 0
+    private var directories = DownloadDirectories()
     private var size: Int64 = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
@@ -47,10 +50,12 @@ actor FileWriter {
     /// - Parameter resource: Whose bytes will come, for the record beside a partial file.
     /// - Returns: Where to go on, or nil for the beginning.
     func prepare(resource: String) throws(RequestFailure) -> ResumePoint? {
+        try makeDirectories()
         try checkDirectory()
         try checkDestination()
+        _ = AbandonedFiles.removeTemporaries(in: place.directory, where: place.isTemporary)
         guard options.resumes else { return nil }
-        let partial = try PartialFile(of: place)
+        let partial = try openPartial()
         self.partial = partial
         self.resource = resource
         let record = partial.record()
@@ -81,6 +86,26 @@ actor FileWriter {
         return digested < size
     }
 
+    private func makeDirectories() throws(RequestFailure) {
+        guard options.createsDirectories else { return }
+        do { try directories.make(place.directory) } catch {
+            throw RequestFailure.file(place.directory, "could not be created", error, phase: .preparation)
+        }
+    }
+
+    private func openPartial() throws(RequestFailure) -> PartialFile {
+        for _ in 0..<16 {
+            do { return try PartialFile(of: place) } catch {
+                guard options.createsDirectories, (error.underlying as? SystemError)?.code == ENOENT else {
+                    throw error
+                }
+                // Another download had made the directory, failed, and taken it away again.
+                try makeDirectories()
+            }
+        }
+        return try PartialFile(of: place)
+    }
+
     private func checkDirectory() throws(RequestFailure) {
         let directory = place.directory
         let status = try RequestFailure.onFile(directory, "cannot be written to", phase: .preparation) {
@@ -103,6 +128,7 @@ actor FileWriter {
         guard target?.isDirectory != true else {
             throw RequestFailure.file(path, "cannot be written", SystemError(code: EISDIR), phase: .preparation)
         }
+        if options.existing == .uniqueName { return }
         guard options.existing == .replace else { throw alreadyThere(.preparation) }
         // A device or a socket in its place is not what anybody means to replace by a file.
         guard existing.isRegular || existing.isLink else { throw SentFile.notRegular(path, phase: .preparation) }
@@ -157,11 +183,18 @@ actor FileWriter {
             let path = place.temporary()
             do {
                 let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+                // Who looks for abandoned files may have come between the two.
+                let isOurs = file.lock() && (try? FileStatus(of: path, followsLink: false)) != nil
+                if !isOurs, attempts < 16 { continue }
                 temporary = path
                 source = (path, file)
                 return file
             } catch {
                 if error.code == EEXIST, attempts < 16 { continue }
+                if error.code == ENOENT, options.createsDirectories, attempts < 16 {
+                    try makeDirectories()
+                    continue
+                }
                 throw RequestFailure.file(path, "could not be created", error, phase: .receiving)
             }
         }
@@ -169,16 +202,17 @@ actor FileWriter {
 
     // MARK: At the end
 
-    /// Checks the digest, puts the bytes on the disk and the file in its place.
-    func finish() throws(RequestFailure) {
-        guard let source else { return }
+    /// Checks the digest, puts the bytes on the disk and the file in its place, and says where that is.
+    func finish() throws(RequestFailure) -> String {
+        guard let source else { return place.path }
         try checkDigest()
         try synchronize(source.file.descriptor)
-        try putInPlace(source.path)
+        let path = try putInPlace(source.path)
         temporary = nil
         partial?.removeRecord()
         defer { close() }
         try synchronizeDirectory()
+        return path
     }
 
     /// Gives up. Nothing stays, except what a further attempt can go on from if `keepsPart`.
@@ -187,6 +221,7 @@ actor FileWriter {
         temporary = nil
         if keepsPart { partial?.removeIfUseless() } else { partial?.remove() }
         close()
+        directories.removeEmpty()
     }
 
     private func close() {
@@ -221,35 +256,41 @@ actor FileWriter {
         throw failure("is in its place, but could not be made to stay there after a power cut", code)
     }
 
-    private func putInPlace(_ path: String) throws(RequestFailure) {
+    private func putInPlace(_ path: String) throws(RequestFailure) -> String {
         switch options.existing {
         case .replace:
             guard rename(path, place.path) == 0 else { throw failure("could not be put in its place", errno) }
+            return place.path
         case .refuse:
-            let code = calls.link(path, place.path)
-            if code == 0 {
-                unlink(path)
-            } else if code == EEXIST {
-                throw alreadyThere(.receiving)
-            } else {
-                try claimAndReplace(path)
+            guard try take(place.path, for: path) else { throw alreadyThere(.receiving) }
+            return place.path
+        case .uniqueName:
+            for number in 0..<Self.maximumNames {
+                let name = number == 0 ? place.path : place.numbered(number)
+                if try take(name, for: path) { return name }
             }
+            throw alreadyThere(.receiving)
         }
     }
 
-    /// For file systems without hard links: whoever makes the empty file owns the name, and may then replace it.
-    private func claimAndReplace(_ path: String) throws(RequestFailure) {
+    /// Gives a file a name that must be new. False when somebody has it.
+    private func take(_ name: String, for path: String) throws(RequestFailure) -> Bool {
+        let code = calls.link(path, name)
+        if code == 0 { unlink(path) }
+        guard code != 0, code != EEXIST else { return code == 0 }
+        // For file systems without hard links: whoever makes the empty file owns the name, and may then replace it.
         let claim: OpenFile
-        do { claim = try OpenFile(place.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) } catch {
-            if error.code == EEXIST { throw alreadyThere(.receiving) }
-            throw RequestFailure.file(place.path, "could not be created", error, phase: .receiving)
+        do { claim = try OpenFile(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) } catch {
+            if error.code == EEXIST { return false }
+            throw RequestFailure.file(name, "could not be created", error, phase: .receiving)
         }
         defer { _ = claim }
-        guard rename(path, place.path) == 0 else {
+        guard rename(path, name) == 0 else {
             let code = errno
-            unlink(place.path)
+            unlink(name)
             throw failure("could not be created", code)
         }
+        return true
     }
 
     // MARK: Failures

@@ -92,4 +92,13 @@ final class OpenFile: Sendable {
         }
         return true
     }
+
+    /// Asks for the file's advisory lock. False when another opening has it, and where the file system has no locks.
+    func lockForCertain() -> Bool {
+        isLocked.store(true, ordering: .relaxed)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
 }

@@ -27,7 +27,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to try, where there is more to say than for any file.
     var remedy: String? {
         switch code {
-        case ENOENT: "Check the path; directories are not created."
+        case ENOENT: "Check the path; only downloads make directories, and only when told to."
         case ENOTDIR: "Check the path; a part of it is no directory."
         case EISDIR: "Name a file in the directory."
         case EACCES, EPERM: "Check the permissions of the file and its directory, and whose they are."

@@ -4,8 +4,9 @@ extension Transport {
     /// The file is written beside its destination under a temporary name, put on the disk, and given its name in one
     /// step when it is whole: nobody sees half a file, and whatever fails leaves nothing behind. Each chunk is written
     /// before the next is asked for, on a thread for blocking work: memory stays at about a chunk, and a slow disk
-    /// slows the transfer. Directories are not created. If the length is known beforehand and the disk has not so much
-    /// space, it fails before anything is loaded.
+    /// slows the transfer. Directories are not created unless the options say so. If the length is known beforehand and
+    /// the disk has not so much space, it fails before anything is loaded. What a download to the same destination left
+    /// when its program was killed is removed first; see ``FileDownload/removeAbandoned(in:partsUntouchedFor:)``.
     ///
     /// Every status from 200 to 299 that has a body is success; 204 and 205 are the failure `emptyBody`, and a 206 that
     /// was not asked for is the failure `status`, as is every other status. A destination that is a directory or a

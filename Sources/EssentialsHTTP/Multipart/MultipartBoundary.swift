@@ -6,7 +6,6 @@
 
 /// The text that parts the parts of a body (RFC 2046, 5.1.1).
 struct MultipartBoundary: Sendable, Hashable {
-    private static let alphanumerics = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     /// What it may hold besides letters and digits.
     private static let punctuation = Set("'()+_,-./:=? ".utf8)
     /// What of it a parameter's value may hold without quotes (RFC 9110, 5.6.2).
@@ -37,9 +36,7 @@ struct MultipartBoundary: Sendable, Hashable {
 
     /// 32 letters and digits: some 190 bits.
     static func random() -> MultipartBoundary {
-        var system = SystemRandomNumberGenerator()
-        let bytes = (0..<32).map { _ in alphanumerics[Int.random(in: alphanumerics.indices, using: &system)] }
-        return MultipartBoundary(random: String(decoding: bytes, as: UTF8.self))
+        MultipartBoundary(random: .randomAlphanumeric(32))
     }
 
     /// The parameter's value, quoted where it must be.

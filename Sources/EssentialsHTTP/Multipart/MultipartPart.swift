@@ -81,17 +81,19 @@ extension MultipartPart {
     ///   - model: What is encoded.
     ///   - name: The field's name; nil in mixed and related bodies only.
     ///   - fileName: What the receiver is told as the file's name.
-    ///   - encoder: What encodes it.
+    ///   - encoder: What encodes it. As ``JSONCodec`` does when nil: keys sorted, dates as ISO 8601.
     /// - Throws: `encoding`, with the encoder's error as the underlying one.
     public static func json(
-        _ model: some Encodable, name: String?, fileName: String? = nil, encoder: JSONEncoder = JSONEncoder()
+        _ model: some Encodable, name: String?, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) throws(RequestFailure) -> MultipartPart {
         let data: Data
         do {
-            data = try encoder.encode(model)
+            data = try encoder?.encode(model) ?? standardCodec.encode(model, as: .json)
         } catch {
+            let failure = error as? RequestFailure
             throw RequestFailure(
-                .encoding, "The model \(Swift.type(of: model)) could not be encoded as JSON.", underlying: error)
+                .encoding, "The model \(Swift.type(of: model)) could not be encoded as JSON.",
+                underlying: failure?.underlying ?? error)
         }
         return MultipartPart(.bytes(data), name: name, fileName: fileName, type: "application/json")
     }
@@ -140,6 +142,8 @@ extension MultipartPart {
         let content = OneTimeBody.of(.stream(sequence, length: length))
         return MultipartPart(content, name: name, fileName: fileName, type: type)
     }
+
+    private static let standardCodec = JSONCodec()
 
     private static func checked(_ type: String?, _ fileName: String?) throws(RequestFailure) -> String {
         guard let type else { return fileName.flatMap(FileTypes.type(ofFileNamed:)) ?? "application/octet-stream" }

@@ -49,6 +49,8 @@ public struct TransportOptions: Sendable, Hashable {
     public var firstByteTimeout: Duration?
     /// The longest time for the whole exchange, waiting in the transport's queue included. None.
     public var totalTimeout: Duration?
+    /// Which requests leave the transport's queue before this one. Normal.
+    public var priority = RequestPriority.normal
     /// The longest time to wait in the transport's queue for a connection. 60 seconds; nil for none.
     public var queueTimeout: Duration? = .seconds(60)
     /// The slowest transfer that is not given up as `timeout`. None.

@@ -17,6 +17,8 @@ struct ReachabilityMachine {
     /// How long after the end of one resolution the next begins at the earliest. While a name cannot be resolved, every
     /// change of the network is a reason to try again, and there can be thousands in a second.
     static let pause = Duration.seconds(1)
+    /// The longest debounce. Clocks trap where a time and the present are together more than they can count.
+    static let longestDebounce = Duration.seconds(1 << 31)
 
     private let name: String?
     private let debounce: Duration
@@ -42,7 +44,7 @@ struct ReachabilityMachine {
         case .name(let name): (self.name, addresses) = (name, [])
         case .addresses(let addresses): (name, self.addresses) = (nil, addresses)
         }
-        self.debounce = max(debounce, .zero)
+        self.debounce = min(max(debounce, .zero), Self.longestDebounce)
     }
 
     mutating func start() -> [Action] { name == nil ? [.lookUp(addresses)] : resolveSoon() }

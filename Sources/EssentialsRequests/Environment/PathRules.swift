@@ -2,28 +2,80 @@ import EssentialsHTTP
 
 /// How a request's path joins the environment's base URL.
 enum PathRules {
+    private static let slash = UInt8(ascii: "/")
+    private static let questionMark = UInt8(ascii: "?")
+    private static let numberSign = UInt8(ascii: "#")
+    private static let colon = UInt8(ascii: ":")
+
+    /// The URL for a path.
+    ///
+    /// - Throws: `invalidRequest` when the path names another origin or, where it is joined, climbs out of the base's
+    ///   path.
+    static func url(
+        _ path: String, under base: RequestURL, _ resolution: PathResolution
+    ) throws(RequestFailure) -> RequestURL {
+        switch resolution {
+        case .join: try join(path, to: base)
+        case .rfc3986: try resolve(path, against: base)
+        }
+    }
+
     /// Joins a path under a base: the base's path is kept, one slash stands between, the path's own query stays.
     ///
     /// - Throws: `invalidRequest` when the path names another origin or climbs out of the base's path.
     static func join(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
-        if path.hasPrefix("//") || path.contains("://") && isAbsolute(path) {
-            let absolute = path.hasPrefix("//") ? "\(base.origin.scheme.rawValue):\(path)" : path
-            let url = try RequestURL(absolute)
-            guard url.origin == base.origin else {
-                throw RequestFailure(
-                    .invalidRequest, "The path leads to \(url.origin) instead of \(base.origin).",
-                    remedy: "Give a path below the environment's base URL.", host: base.origin.host.text)
-            }
-            return try checked(url, under: base)
+        if let url = try absolute(path, base) { return try checked(url, under: base) }
+        // By bytes: a combining mark behind a sign makes another character of it.
+        let first = path.utf8.first
+        if first == nil || first == questionMark || first == numberSign {
+            return try RequestURL(origin: base.origin, path: base.path + path)
         }
-        let prefix = directory(of: base)
-        let url = try RequestURL(origin: base.origin, path: prefix + path.drop { $0 == "/" })
-        return try checked(path.isEmpty ? RequestURL(origin: base.origin, path: String(base.path)) : url, under: base)
+        let rest = Substring(path.utf8.drop { $0 == slash })
+        return try checked(RequestURL(origin: base.origin, path: directory(of: base) + rest), under: base)
     }
 
-    /// Whether a scheme stands before the first `://`, so that it is no part of a query.
-    private static func isAbsolute(_ path: String) -> Bool {
-        path.prefix { $0 != ":" }.allSatisfy { $0.isLetter || $0.isNumber || $0 == "+" || $0 == "-" || $0 == "." }
+    /// Resolves a path as a relative reference (RFC 3986, 5.2.2).
+    ///
+    /// - Throws: `invalidRequest` when it names another origin.
+    static func resolve(_ path: String, against base: RequestURL) throws(RequestFailure) -> RequestURL {
+        let reference = String(Substring(path.utf8.prefix { $0 != numberSign }))
+        if let url = try absolute(reference, base) { return url }
+        if scheme(of: reference[...]) != nil {
+            // Says that this is no absolute URL, which it would have to be.
+            return try RequestURL(reference)
+        }
+        switch reference.utf8.first {
+        case nil: return base
+        case slash: return try RequestURL(origin: base.origin, path: reference)
+        case questionMark: return try RequestURL(origin: base.origin, path: base.path + reference)
+        default:
+            // The base's path has a slash at its beginning.
+            let directory = base.path[...(base.path.lastIndex(of: "/") ?? base.path.startIndex)]
+            return try RequestURL(origin: base.origin, path: directory + reference)
+        }
+    }
+
+    /// The URL that a path is itself, if it has an authority.
+    ///
+    /// - Throws: `invalidRequest` when it is none, or of another origin than the base.
+    private static func absolute(_ path: String, _ base: RequestURL) throws(RequestFailure) -> RequestURL? {
+        let scheme = scheme(of: path[...])
+        let rest = scheme.map { path.utf8[$0.endIndex...].dropFirst() } ?? path.utf8[...]
+        guard rest.starts(with: [slash, slash]) else { return nil }
+        let url = try RequestURL(scheme == nil ? "\(base.origin.scheme.rawValue):\(path)" : path)
+        guard url.origin == base.origin else {
+            throw RequestFailure(
+                .invalidRequest, "The path leads to \(url.origin) instead of \(base.origin).",
+                remedy: "Give a path below the environment's base URL.", host: base.origin.host.text)
+        }
+        return url
+    }
+
+    /// What stands before a colon that comes before any slash, question or number sign.
+    private static func scheme(of path: Substring) -> Substring? {
+        let name = path.utf8.prefix { $0 != colon && $0 != slash && $0 != questionMark && $0 != numberSign }
+        guard name.endIndex < path.utf8.endIndex, path.utf8[name.endIndex] == colon else { return nil }
+        return Substring(name)
     }
 
     private static func directory(of base: RequestURL) -> String {

@@ -3,7 +3,8 @@ import EssentialsHTTP
 /// A request as the command line of curl that would send it, without what is secret.
 enum CurlCommand {
     static func text(of request: TransportRequest, _ redaction: Redaction) -> String {
-        var words = ["curl", "-X", quoted(request.method.rawValue)]
+        // Told to use HEAD, and no more, curl waits for a body.
+        var words = request.method == .head ? ["curl", "--head"] : ["curl", "-X", quoted(request.method.rawValue)]
         for field in request.headerFields {
             let value = redaction.hides(field.name) ? "…" : field.value
             words += ["-H", quoted("\(field.name.rawName): \(value)")]

@@ -1,8 +1,8 @@
-/// Looks at every request before it is sent: adds to it, changes it, or refuses it.
+/// Looks at every request before it is sent: adds to it, changes it, signs it, or refuses it.
 ///
-/// Interceptors run in the order in which the service's configuration names them, once for each request, on the task that
-/// sends. What they add goes to the environment's origin only: a redirect elsewhere leaves it behind. Requests to full
-/// URLs (``UnsafeRequestService``) are not shown to them.
+/// Interceptors run in the order in which the service's configuration names them, on the task that sends. What they add
+/// goes to the environment's origin only: a redirect elsewhere leaves it behind. Requests to full URLs
+/// (``UnsafeRequestService``) are not shown to them.
 ///
 /// ```swift
 /// struct TenantInterceptor: RequestInterceptor {
@@ -13,10 +13,27 @@
 ///     }
 /// }
 /// ```
+///
+/// Each step has a default that does nothing.
 public protocol RequestInterceptor: Sendable {
-    /// Changes the draft.
+    /// Changes the draft, before its body is encoded. Called once for each request.
     ///
     /// - Throws: whatever is to end the request: a `RequestFailure` as it is, a `CancellationError` as `cancelled`,
     ///   anything else as `invalidRequest` with that error below it.
     func prepare(_ draft: inout RequestDraft) async throws
+
+    /// Signs the request, when all interceptors have prepared it and nothing else will be added to it.
+    ///
+    /// Called for every hop to the environment's origin: again after each redirect within it and when a download is
+    /// resumed, each time without what was signed before; never for another origin, nor after a redirect from there.
+    ///
+    /// - Throws: as ``prepare(_:)``.
+    func sign(_ request: inout EncodedRequest) async throws
+}
+
+extension RequestInterceptor {
+    /// Changes nothing.
+    public func prepare(_ draft: inout RequestDraft) async throws {}
+    /// Changes nothing.
+    public func sign(_ request: inout EncodedRequest) async throws {}
 }

@@ -75,6 +75,8 @@ public final class EnvironmentReachability: ReachabilityService {
     }
 
     private func follow(_ host: String, _ options: ReachabilityOptions) {
+        // A tracker costs a thread, and asks for the name's addresses.
+        guard state.withLock({ $0.map { $0.host != host } ?? false }) else { return }
         let tracker = try? ReachabilityTracker(host: host, options: options)
         let (old, generation) = state.withLock { state -> (State?, Int) in
             guard let old = state, old.host != host else { return (nil, 0) }

@@ -26,23 +26,30 @@ extension DataRequest {
         let content: Content
         /// The type that was given.
         let type: String?
+        /// The type of what is encoded, where none is named.
+        let standardType: MediaType
 
-        private init(_ content: Content, type: String? = nil) {
+        private init(_ content: Content, type: String? = nil, standardType: MediaType = .json) {
             self.content = content
             self.type = type
+            self.standardType = standardType
         }
 
         /// No body.
         public static let none = Body(.none)
 
         /// A model, written by the service's codec for the type; JSON where none is named.
-        public static func model(_ model: some Encodable & Sendable, as type: MediaType? = nil) -> Body {
-            Body(
+        ///
+        /// A `String` is such a model: JSON's text in quotation marks; ``text(_:type:)`` sends its characters. `Data` and
+        /// `[UInt8]` are bytes as they are, `application/octet-stream` where no type is named.
+        public static func model<Model: Encodable & Sendable>(_ model: Model, as type: MediaType? = nil) -> Body {
+            let isBytes = Model.self == Data.self || Model.self == [UInt8].self
+            return Body(
                 .encoded { codecs, type throws(RequestFailure) in
                     let encoded = try codecs.encode(model, as: type)
                     return (encoded.body, encoded.contentType)
                 },
-                type: type?.description)
+                type: type?.description, standardType: isBytes ? .octetStream : .json)
         }
 
         /// Named values, to which a preparation may add more; JSON where no type is named.
@@ -55,10 +62,22 @@ extension DataRequest {
             Body(.raw(.bytes(data), standard: MediaType.octetStream.description), type: type?.description)
         }
 
-        /// Text as UTF-8; `text/plain; charset=utf-8` where no type is named.
+        /// Text in the type's charset, else as UTF-8, which a text type then names; `text/plain` where no type is named.
+        ///
+        /// The request fails as `encoding` for a charset that is not known, or lacks a character of the text.
         public static func text(_ text: String, type: MediaType? = nil) -> Body {
             Body(
-                .raw(.bytes(Data(text.utf8)), standard: "text/plain; charset=utf-8"), type: type?.description)
+                .encoded { _, type throws(RequestFailure) in
+                    let codec = TextCodec()
+                    let type = codec.contentType(for: type)
+                    do {
+                        return (try codec.encode(text, as: type), type)
+                    } catch let failure as RequestFailure {
+                        throw failure
+                    } catch {
+                        throw RequestFailure(.encoding, "The text could not be written.", underlying: error)
+                    }
+                }, type: type?.description, standardType: .text)
         }
 
         /// A file, read while it is sent; see `RequestBody.file`. `application/octet-stream` where no type is named.

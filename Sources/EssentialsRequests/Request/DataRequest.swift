@@ -38,6 +38,8 @@ public struct DataRequest: Sendable {
     public var redirects: RedirectPolicy?
     /// Told of the body's bytes as they are sent.
     public var uploadProgress: ProgressReport?
+    /// What the answer is wanted as, for the `Accept` of a request that has none.
+    var answer = AnswerKind.response
     /// Whether a service that shuts down with a grace period lets this one finish. No.
     public var finishesOnShutdown = false
 

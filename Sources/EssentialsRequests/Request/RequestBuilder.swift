@@ -140,12 +140,14 @@ public struct RequestBuilder: Sendable {
     /// Several parts as the body.
     public func body(multipart: MultipartBody) -> RequestBuilder { body(.multipart(multipart), "body(multipart:)") }
 
-    /// Which codec writes the body's parameters or model, and what `Content-Type` says. Not for bodies in parts, which
-    /// have a type of their own.
+    /// Which codec writes the body's parameters or model, and what `Content-Type` says. Not for a body that has a type of
+    /// its own: one in parts, or one that was given its type.
     public func contentEncoding(_ type: MediaType) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             if builder.contentType != nil { throw Self.conflict("contentEncoding", "contentEncoding") }
-            if builder.bodySetting == "body(multipart:)" { throw Self.conflict("body(multipart:)", "contentEncoding") }
+            if let setting = builder.bodySetting, builder.request.body.type != nil {
+                throw Self.conflict(setting, "contentEncoding")
+            }
             builder.contentType = type
         }
     }
@@ -179,6 +181,11 @@ public struct RequestBuilder: Sendable {
         changed { builder throws(RequestFailure) in builder.request.options.totalTimeout = time }
     }
 
+    /// How urgent the request is beside others.
+    public func priority(_ priority: RequestPriority) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.options.priority = priority }
+    }
+
     /// By what the server is judged, instead of the environment's policy.
     public func trust(_ policy: TrustPolicy) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.options.trust = policy }
@@ -207,7 +214,7 @@ public struct RequestBuilder: Sendable {
 
     private mutating func set(_ body: DataRequest.Body, _ setting: String) throws(RequestFailure) {
         if let bodySetting { throw Self.conflict(bodySetting, setting) }
-        if setting == "body(multipart:)", contentType != nil { throw Self.conflict("contentEncoding", setting) }
+        if body.type != nil, contentType != nil { throw Self.conflict("contentEncoding", setting) }
         request.body = body
         bodySetting = setting
     }
@@ -230,15 +237,5 @@ public struct RequestBuilder: Sendable {
             isSame ? "“\(first)” was set twice." : "“\(second)” was set, and “\(first)” before it.",
             remedy: "A request has one body, of one kind; keep one of the two.",
             underlying: SettingConflict(first, second))
-    }
-}
-
-extension DataRequestService {
-    /// Builds a request and sends it; see ``send(_:)``.
-    ///
-    /// - Throws: what ``RequestBuilder/build()`` throws, too.
-    @discardableResult
-    public func send(_ builder: RequestBuilder) async throws(RequestFailure) -> DataResponse {
-        try await send(builder.build())
     }
 }

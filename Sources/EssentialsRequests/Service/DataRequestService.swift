@@ -91,9 +91,7 @@ extension DataRequestService {
         to request: DataRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> ModelResponse<Model> {
         var request = request
-        if request.headerFields[.accept] == nil, let accepted = ModelReader.accepted(for: type) {
-            request.headerFields[.accept] = accepted
-        }
+        request.answer = AnswerKind(reading: type)
         let response = try await send(request)
         let model = try await ModelReader.read(type, from: response, to: request.method, codecs)
         return ModelResponse(model: model, response: response)

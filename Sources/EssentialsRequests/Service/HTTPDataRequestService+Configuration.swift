@@ -32,6 +32,13 @@ extension HTTPDataRequestService {
         public var codecs = CodecRegistry.standard
         /// How parameters are written into a query.
         public var formEncoding = FormEncoding.standard
+        /// How a request's path and the environment's base URL make the URL. Joined.
+        public var pathResolution = PathResolution.join
+        /// Which `Accept` goes with requests that have none. By what is asked for.
+        public var accept = AcceptProfile.typed
+        /// Whether a request's priority, if it is not the normal one, is told to the server as `Priority` (RFC 9218, 5).
+        /// No. Without it the transport's own queue knows it all the same.
+        public var sendsPriority = false
         /// Which redirects are followed. Up to 10, without credentials to other origins.
         public var redirects = RedirectPolicy.standard
         /// See every request before it is sent, in this order. None.

@@ -18,6 +18,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private let environment: any EnvironmentService
     private let transport: any Transport
     private let configuration: Configuration
+    private let settings: ServiceSettings
     private let inFlight = RequestsInFlight()
     private let authorization = AuthorizationStore()
     /// Cancels what runs when the environment changes.
@@ -35,6 +36,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         self.environment = environment
         self.transport = transport
         self.configuration = configuration
+        settings = ServiceSettings(configuration)
         guard configuration.onEnvironmentChange == .cancelRequests else { return }
         let (changes, inFlight) = (environment.changes, inFlight)
         let task = Task { for await current in changes { inFlight.cancelAll(exceptIn: current) } }
@@ -58,22 +60,20 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let environment = environment.snapshot
-        let finishes = request.finishesOnShutdown
-        return try await inFlight.run(in: environment, finishes: finishes) { [self] number throws(RequestFailure) in
-            try await logged(number, request) { log, sent throws(RequestFailure) in
-                let prepared = try await prepare(request, in: environment, log)
+        return try await inFlight.runInSteps(in: watched(environment), finishes: request.finishesOnShutdown) {
+            flight throws(RequestFailure) in
+            try await logged(flight.number, request) { log, sent throws(RequestFailure) in
+                let prepared = try await prepare(request, in: environment, log, flight)
                 sent = prepared.request
                 log.sends(prepared.request)
-                var response = try await exchange.send(
+                let exchange = HTTPExchange(
+                    transport: FlightTransport(
+                        transport: signing(prepared, in: environment), flight: flight, inFlight: inFlight),
+                    codecs: configuration.codecs)
+                let response = try await exchange.send(
                     prepared.request, redirects: prepared.redirects, expected: request.expectedStatus,
                     errorModel: request.errorModel)
                 log.received(response, to: prepared.request)
-                if case .stream(let source) = response.body.content {
-                    response.body = ResponseBody(
-                        source: TrackedBody(
-                            source, inFlight, environment: environment, finishes: finishes,
-                            host: prepared.request.url.origin.host.text))
-                }
                 return response
             }
         }
@@ -86,17 +86,19 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
         let environment = environment.snapshot
-        return try await inFlight.run(in: environment, finishes: request.finishesOnShutdown) {
+        return try await inFlight.run(in: watched(environment), finishes: request.finishesOnShutdown) {
             [self] number throws(RequestFailure) in
             try await logged(number, request) { log, sent throws(RequestFailure) in
-                let prepared = try await prepare(request, in: environment, log)
+                let prepared = try await prepare(request.wanting(.bytes), in: environment, log, nil)
                 sent = prepared.request
                 let (redirects, errorModel) = (prepared.redirects, request.errorModel)
                 let expected = request.expectedStatus.union(options.resumes ? [206...206, 416...416] : [])
                 return try await FileDownload.run(
                     prepared.request, to: destination, options: options, progress: progress
-                ) { [exchange] asked throws(RequestFailure) in
+                ) { [self] asked throws(RequestFailure) in
                     log.sends(asked)
+                    let exchange = HTTPExchange(
+                        transport: signing(prepared, in: environment), codecs: configuration.codecs)
                     let response = try await exchange.send(
                         asked, redirects: redirects, expected: expected, errorModel: errorModel)
                     log.received(response, to: asked)
@@ -106,40 +108,39 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         }
     }
 
-    private var exchange: HTTPExchange { HTTPExchange(transport: transport, codecs: configuration.codecs) }
+    /// The environment, if a change of it is to end its requests; there is no use in keeping it else.
+    private func watched(_ environment: EnvironmentSnapshot) -> EnvironmentSnapshot? {
+        configuration.onEnvironmentChange == .cancelRequests ? environment : nil
+    }
 
+    /// The transport for one exchange, with the interceptors' signatures where there are interceptors.
+    private func signing(_ prepared: RequestAssembly.Result, in environment: EnvironmentSnapshot) -> any Transport {
+        guard !configuration.interceptors.isEmpty else { return transport }
+        return SigningTransport(
+            transport, interceptors: configuration.interceptors, environment: environment, body: prepared.body)
+    }
+
+    /// - Parameter flight: nil where the whole of it is one step already.
     private func prepare(
-        _ request: DataRequest, in environment: EnvironmentSnapshot, _ log: RequestLog
+        _ request: DataRequest, in environment: EnvironmentSnapshot, _ log: RequestLog, _ flight: Flight?
     ) async throws(RequestFailure) -> RequestAssembly.Result {
-        let assembly = RequestAssembly(
-            request: request, environment: environment, codecs: configuration.codecs,
-            formEncoding: configuration.formEncoding, userAgent: configuration.userAgent,
-            redirects: configuration.redirects)
+        let assembly = RequestAssembly(request: request, environment: environment, settings: settings)
         var draft = try assembly.draft()
-        for interceptor in configuration.interceptors {
-            try await Self.intercept(&draft, with: interceptor)
+        if !configuration.interceptors.isEmpty {
+            let (host, before, interceptors) = (environment.baseURL.origin.host.text, draft, configuration.interceptors)
+            let intercept = { @Sendable () async throws(RequestFailure) -> RequestDraft in
+                var draft = before
+                for interceptor in interceptors {
+                    try await interceptor.run(host: host) { try await $0.prepare(&draft) }
+                }
+                return draft
+            }
+            draft = if let flight { try await flight.step(host: host, intercept) } else { try await intercept() }
         }
         let credentials = authorization.value(for: environment.baseURL.origin)
         let result = try assembly.result(of: draft, credentials: credentials)
         log.passedOver(result.passedOver)
         return result
-    }
-
-    private static func intercept(
-        _ draft: inout RequestDraft, with interceptor: any RequestInterceptor
-    ) async throws(RequestFailure) {
-        let host = draft.environment.baseURL.origin.host.text
-        do {
-            try await interceptor.prepare(&draft)
-        } catch let failure as RequestFailure {
-            throw failure
-        } catch is CancellationError {
-            throw RequestFailure(.cancelled, "The request was cancelled while it was prepared.", host: host)
-        } catch {
-            throw RequestFailure(
-                .invalidRequest, "An interceptor (\(type(of: interceptor))) refused the request.",
-                remedy: "See the error below this one.", host: host, underlying: error)
-        }
     }
 
     /// Runs a request's work and tells the logger when it fails.
@@ -191,7 +192,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         if grace > .zero {
             await withTaskGroup { group in
                 group.addTask { [inFlight] in await inFlight.waitUntilEmpty() }
-                group.addTask { try? await Task.sleep(for: grace) }
+                // Some seventy years: the system's clock does not take all that a duration can be.
+                group.addTask { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
                 await group.next()
                 group.cancelAll()
             }

@@ -31,7 +31,7 @@ struct HTTPExchange: Sendable {
         let body = await response.body.beginning(upTo: Self.failedBodyLimit)
         var failed = FailedResponse(head: response.head, body: body)
         if let errorModel { failed.model = model(errorModel, of: failed, to: request) }
-        let phrase = response.status.reasonPhrase
+        let phrase = response.status.registeredPhrase ?? response.status.reasonPhrase
         let status = phrase.isEmpty ? "\(response.status.code)" : "\(response.status.code) \(phrase)"
         return RequestFailure(
             .status, "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(status).",

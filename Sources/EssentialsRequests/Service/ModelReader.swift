@@ -10,8 +10,7 @@ enum ModelReader {
 
     /// What is asked for where a request does not say: JSON for models, anything for text and bytes.
     static func accepted<Model>(for type: Model.Type) -> String? {
-        if type == Data.self || type == [UInt8].self || type == String.self || type == EmptyResponse.self { return nil }
-        return MediaType.json.description
+        AnswerKind(reading: type) == .model ? MediaType.json.description : nil
     }
 
     static func read<Model: Decodable & Sendable>(

@@ -8,6 +8,8 @@ struct RequestAssembly {
     /// A request as it is sent, and what goes with it.
     struct Result {
         var request: TransportRequest
+        /// The request's body, before its progress was asked for.
+        var body: RequestBody
         var redirects: RedirectPolicy
         /// Fields that were set in a place that did not count.
         var passedOver: [HTTPField.Name]
@@ -15,24 +17,22 @@ struct RequestAssembly {
 
     let request: DataRequest
     let environment: EnvironmentSnapshot
-    let codecs: CodecRegistry
-    let formEncoding: FormEncoding
-    let userAgent: String
-    /// What is followed where the request says nothing.
-    let redirects: RedirectPolicy
+    let settings: ServiceSettings
+
+    private var codecs: CodecRegistry { settings.configuration.codecs }
 
     // MARK: The draft
 
     /// What interceptors get to see.
     func draft() throws(RequestFailure) -> RequestDraft {
         try check()
-        var joined = try PathRules.join(request.path, to: environment.baseURL)
+        var joined = try PathRules.url(request.path, under: environment.baseURL, settings.configuration.pathResolution)
         let query = request.query.encodedQuery
         if !query.isEmpty { joined = joined.appending(encodedQuery: query) }
         let (parameters, place) = try placed()
         return RequestDraft(
             request: request, environment: environment, joined: joined, parameters: parameters, place: place,
-            formEncoding: formEncoding)
+            formEncoding: settings.configuration.formEncoding)
     }
 
     private func check() throws(RequestFailure) {
@@ -57,6 +57,7 @@ struct RequestAssembly {
         case .parameters(let parameters):
             guard request.parameters.isEmpty else { return (request.parameters, .query) }
             return (parameters, .body)
+        case .raw(let body, _) where body.isEmpty: return ([:], .query)
         case .raw, .encoded: return ([:], .queryBesideBody)
         }
     }
@@ -84,20 +85,25 @@ struct RequestAssembly {
                 if specific.contains(field.name) { passedOver.append(field.name) } else { fields.append(field) }
             }
         }
-        if !fields.contains(.accept) { fields.append(HTTPField(name: .accept, value: "*/*")) }
-        if !fields.contains(.userAgent) { fields.append(HTTPField(name: .userAgent, value: userAgent)) }
+        settings.complete(&fields, of: request)
         var options = request.options
         options.trust = options.trust ?? environment.trust
+        var sent = body
+        if let progress = request.uploadProgress, !body.isEmpty { sent = body.reporting(to: progress) }
         let prepared = TransportRequest(
-            request.method, try draft.url, headerFields: fields, body: body, options: options)
-        return Result(request: prepared, redirects: redirects(of: draft), passedOver: passedOver)
+            request.method, try draft.url, headerFields: fields, body: sent, options: options)
+        return Result(request: prepared, body: body, redirects: redirects(of: draft), passedOver: passedOver)
     }
 
     /// The policy with the names of what belongs to this environment's servers and goes to no others.
     private func redirects(of draft: RequestDraft) -> RedirectPolicy {
-        var policy = request.redirects ?? redirects
-        for field in draft.headerFields where !request.headerFields.contains(field.name) {
-            policy.sensitiveFields.insert(field.name)
+        var policy = request.redirects ?? settings.configuration.redirects
+        if !draft.headerFields.elementsEqual(request.headerFields) {
+            // One that an interceptor has replaced is the interceptor's.
+            for name in Set(draft.headerFields.map(\.name))
+            where draft.headerFields[values: name] != request.headerFields[values: name] {
+                policy.sensitiveFields.insert(name)
+            }
         }
         for field in environment.headerFields where !request.headerFields.contains(field.name) {
             policy.sensitiveFields.insert(field.name)
@@ -117,7 +123,7 @@ struct RequestAssembly {
             body = .bytes(encoded.body)
             set(encoded.contentType.description, in: &fields, &passedOver)
         case .encoded(let encode):
-            let encoded = try encode(codecs, try mediaType(fields, standard: nil))
+            let encoded = try encode(codecs, try mediaType(fields, standard: request.body.standardType))
             body = .bytes(encoded.0)
             set(encoded.1.description, in: &fields, &passedOver)
         case .raw(let raw, let standard):
@@ -129,7 +135,6 @@ struct RequestAssembly {
                 fields[.contentType] = standard
             }
         }
-        if let progress = request.uploadProgress { body = body.reporting(to: progress) }
         return body
     }
 

@@ -3,24 +3,16 @@ import Synchronization
 
 /// The requests that a service has taken and not ended, so that they can be cancelled from outside.
 final class RequestsInFlight: Sendable {
-    private struct Entry {
-        let environment: EnvironmentSnapshot?
-        let finishes: Bool
-        /// Nil until the work has begun.
-        var cancel: (@Sendable () -> Void)?
-        var isCancelled = false
-    }
-
     private struct State {
         var isOpen = true
-        var entries: [UInt64: Entry] = [:]
+        var flights: [UInt64: Flight] = [:]
         var nextNumber: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Mutex(State())
 
-    var count: Int { state.withLock { $0.entries.count } }
+    var count: Int { state.withLock { $0.flights.count } }
 
     /// Runs a request's work so that it can be cancelled.
     ///
@@ -30,56 +22,39 @@ final class RequestsInFlight: Sendable {
         in environment: EnvironmentSnapshot?, finishes: Bool,
         _ work: @escaping @Sendable (UInt64) async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
-        let number = try admit(in: environment, finishes: finishes)
-        // A task of its own: cancelling the caller's would also end what the caller does besides.
-        let task = Task.immediate { () async -> Result<Value, RequestFailure> in
-            do throws(RequestFailure) {
-                return .success(try await work(number))
-            } catch {
-                return .failure(error)
-            }
+        try await runInSteps(in: environment, finishes: finishes) { flight throws(RequestFailure) in
+            try await flight.step(host: nil) { () throws(RequestFailure) in try await work(flight.number) }
         }
-        attach(number) { task.cancel() }
-        let result = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
-        end(number)
-        return try result.get()
     }
 
-    /// Takes a request.
-    func admit(in environment: EnvironmentSnapshot?, finishes: Bool) throws(RequestFailure) -> UInt64 {
-        let number = state.withLock { state -> UInt64? in
-            guard state.isOpen else { return nil }
-            return Self.add(Entry(environment: environment, finishes: finishes), to: &state)
+    /// Runs a request's work on the caller's task. Only the steps of its flight can be cancelled from outside.
+    ///
+    /// - Throws: `closed` after ``close()``, and what the work throws.
+    func runInSteps<Value>(
+        in environment: EnvironmentSnapshot?, finishes: Bool, _ work: (Flight) async throws(RequestFailure) -> Value
+    ) async throws(RequestFailure) -> Value {
+        let flight = state.withLock { state in
+            state.isOpen ? Self.add(to: &state) { Flight($0, in: environment, finishes: finishes) } : nil
         }
-        guard let number else {
+        guard let flight else {
             throw RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
         }
-        return number
+        defer { end(flight.number) }
+        return try await work(flight)
     }
 
     /// Keeps a body that is still being read in the place of its request.
     func keep(_ environment: EnvironmentSnapshot?, finishes: Bool, cancel: @escaping @Sendable () -> Void) -> UInt64 {
-        state.withLock { Self.add(Entry(environment: environment, finishes: finishes, cancel: cancel), to: &$0) }
-    }
-
-    /// Names what cancels; called at once when that was asked for before.
-    func attach(_ number: UInt64, _ cancel: @escaping @Sendable () -> Void) {
-        let cancelsNow = state.withLock { state in
-            state.entries[number]?.cancel = cancel
-            return state.entries[number]?.isCancelled ?? false
+        state.withLock { state in
+            Self.add(to: &state) { Flight($0, in: environment, finishes: finishes, cancel: cancel) }.number
         }
-        if cancelsNow { cancel() }
     }
 
     /// A request is over.
     func end(_ number: UInt64) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.entries[number] = nil
-            guard state.entries.isEmpty, !state.waiting.isEmpty else { return [] }
+            state.flights[number] = nil
+            guard state.flights.isEmpty, !state.waiting.isEmpty else { return [] }
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
@@ -106,7 +81,7 @@ final class RequestsInFlight: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if state.entries.isEmpty || Task.isCancelled { return true }
+                    if state.flights.isEmpty || Task.isCancelled { return true }
                     state.waiting[number] = continuation
                     return false
                 }
@@ -117,21 +92,14 @@ final class RequestsInFlight: Sendable {
         }
     }
 
-    private func cancel(_ isChosen: (Entry) -> Bool) {
-        let cancels = state.withLock { state -> [@Sendable () -> Void] in
-            var cancels: [@Sendable () -> Void] = []
-            for (number, entry) in state.entries where !entry.isCancelled && isChosen(entry) {
-                state.entries[number]?.isCancelled = true
-                if let cancel = entry.cancel { cancels.append(cancel) }
-            }
-            return cancels
-        }
-        for cancel in cancels { cancel() }
+    private func cancel(_ isChosen: (Flight) -> Bool) {
+        for flight in state.withLock({ $0.flights.values.filter(isChosen) }) { flight.cancel() }
     }
 
-    private static func add(_ entry: Entry, to state: inout State) -> UInt64 {
+    private static func add(to state: inout State, _ make: (UInt64) -> Flight) -> Flight {
         state.nextNumber += 1
-        state.entries[state.nextNumber] = entry
-        return state.nextNumber
+        let flight = make(state.nextNumber)
+        state.flights[state.nextNumber] = flight
+        return flight
     }
 }

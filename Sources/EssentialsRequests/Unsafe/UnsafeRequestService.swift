@@ -59,12 +59,12 @@ public final class UnsafeRequestService: Sendable {
         _ url: String, parameters: FormParameters = [:], to destination: String,
         options: DownloadOptions = DownloadOptions(), progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
-        let request = try request(url, parameters, accept: "*/*", TransportOptions())
         let expected = StatusExpectation.success.union(options.resumes ? [416...416] : [])
-        return try await inFlight.run(in: nil, finishes: false) { [self] number throws(RequestFailure) in
+        return try await run(url, parameters, accept: "*/*", TransportOptions()) {
+            [self] request, log throws(RequestFailure) in
             try await FileDownload.run(request, to: destination, options: options, progress: progress) {
                 [self] asked throws(RequestFailure) in
-                try await exchange(asked, expected, number).transportResponse
+                try await exchange(asked, expected, log).transportResponse
             }
         }
     }
@@ -121,15 +121,35 @@ public final class UnsafeRequestService: Sendable {
     private func send(
         _ url: String, _ parameters: FormParameters, accept: String, _ options: TransportOptions
     ) async throws(RequestFailure) -> DataResponse {
-        let request = try request(url, parameters, accept: accept, options)
-        return try await inFlight.run(in: nil, finishes: false) { [self] number throws(RequestFailure) in
-            var response = try await exchange(request, .success, number)
+        try await run(url, parameters, accept: accept, options) { [self] request, log throws(RequestFailure) in
+            var response = try await exchange(request, .success, log)
             if case .stream(let source) = response.body.content {
                 response.body = ResponseBody(
                     source: TrackedBody(
                         source, inFlight, environment: nil, finishes: false, host: request.url.origin.host.text))
             }
             return response
+        }
+    }
+
+    /// Makes the request and does its work, and tells the logger when one of them fails.
+    private func run<Value: Sendable>(
+        _ url: String, _ parameters: FormParameters, accept: String, _ options: TransportOptions,
+        _ work: @escaping @Sendable (TransportRequest, RequestLog) async throws(RequestFailure) -> Value
+    ) async throws(RequestFailure) -> Value {
+        try await inFlight.run(in: nil, finishes: false) { [self] number throws(RequestFailure) in
+            let log = RequestLog(
+                logger: configuration.logger, redaction: configuration.redaction,
+                showsCommands: configuration.logsCommands, number: number)
+            var sent: TransportRequest?
+            do throws(RequestFailure) {
+                let request = try request(url, parameters, accept: accept, options)
+                sent = request
+                return try await work(request, log)
+            } catch {
+                log.failed(error, sent, DataRequest(.get, ""))
+                throw error
+            }
         }
     }
 
@@ -144,20 +164,12 @@ public final class UnsafeRequestService: Sendable {
     }
 
     private func exchange(
-        _ request: TransportRequest, _ expected: StatusExpectation, _ number: UInt64
+        _ request: TransportRequest, _ expected: StatusExpectation, _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
-        let log = RequestLog(
-            logger: configuration.logger, redaction: configuration.redaction,
-            showsCommands: configuration.logsCommands, number: number)
         log.sends(request)
-        do throws(RequestFailure) {
-            let response = try await HTTPExchange(transport: transport, codecs: configuration.codecs).send(
-                request, redirects: configuration.redirects, expected: expected, errorModel: nil)
-            log.received(response, to: request)
-            return response
-        } catch {
-            log.failed(error, request, nil)
-            throw error
-        }
+        let response = try await HTTPExchange(transport: transport, codecs: configuration.codecs).send(
+            request, redirects: configuration.redirects, expected: expected, errorModel: nil)
+        log.received(response, to: request)
+        return response
     }
 }

@@ -1,23 +1,11 @@
 import ServiceEssentials
 
-/// A status with its usual words, which a response in HTTP/2 does not carry.
+/// A status with its words.
 enum StatusText {
-    private static let known: [HTTPResponse.Status] = [
-        .continue, .switchingProtocols, .earlyHints, .ok, .created, .accepted, .nonAuthoritativeInformation,
-        .noContent, .resetContent, .partialContent, .multipleChoices, .movedPermanently, .found, .seeOther,
-        .notModified, .temporaryRedirect, .permanentRedirect, .badRequest, .unauthorized, .forbidden,
-        .notFound, .methodNotAllowed, .notAcceptable, .proxyAuthenticationRequired, .requestTimeout,
-        .conflict, .gone, .lengthRequired, .preconditionFailed, .contentTooLarge, .uriTooLong,
-        .unsupportedMediaType, .rangeNotSatisfiable, .expectationFailed, .misdirectedRequest,
-        .unprocessableContent, .tooEarly, .upgradeRequired, .preconditionRequired, .tooManyRequests,
-        .requestHeaderFieldsTooLarge, .unavailableForLegalReasons, .internalServerError, .notImplemented,
-        .badGateway, .serviceUnavailable, .gatewayTimeout, .httpVersionNotSupported,
-        .networkAuthenticationRequired,
-    ]
-
-    /// `404 Not Found`, or the number alone of a status without usual words.
+    /// `404 Not Found`, with the server's own words where it gave some, which it cannot over HTTP/2, else the registered
+    /// ones; or the number alone of a status without words.
     static func text(of status: HTTPResponse.Status) -> String {
-        let named = status.reasonPhrase.isEmpty ? known.first { $0.code == status.code } ?? status : status
-        return named.reasonPhrase.isEmpty ? "\(named.code)" : "\(named.code) \(named.reasonPhrase)"
+        let phrase = status.reasonPhrase.isEmpty ? status.registeredPhrase ?? "" : status.reasonPhrase
+        return phrase.isEmpty ? "\(status.code)" : "\(status.code) \(phrase)"
     }
 }

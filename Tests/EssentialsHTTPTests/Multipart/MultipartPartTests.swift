@@ -114,6 +114,15 @@ import Testing
         #expect(try await form.text().contains("\r\n\r\n{\"title\":\"A/B\",\"year\":1999}\r\n--B--"))
     }
 
+    @Test("A model is written as the JSON of bodies is, unless an encoder is given: keys sorted, dates as ISO 8601")
+    func standardEncoder() async throws {
+        var form = try MultipartBody(boundary: "B")
+        let dates = ["b": Date(timeIntervalSince1970: 1_451_606_399), "a": Date(timeIntervalSince1970: 0)]
+        try form.append(.json(dates, name: "dates"))
+        let json = #"{"a":"1970-01-01T00:00:00Z","b":"2015-12-31T23:59:59Z"}"#
+        #expect(try await form.text().contains("\r\n\r\n\(json)\r\n--B--"))
+    }
+
     @Test("A model that cannot be encoded is the failure encoding")
     func notEncodable() {
         let failure = #expect(throws: RequestFailure.self) { try MultipartPart.json([Double.nan], name: "a") }

@@ -67,6 +67,43 @@ struct DownloadsAndUploadsTests {
         }
     }
 
+    @Test("shows a file beside one that is there, in a folder that is made")
+    func places() async throws {
+        try await withPlace({ _ in .response(body: "film") }) { place in
+            let (requests, folder) = (place.requests, place.folder)
+            var shown: [String] = []
+            func show(_ text: String) { shown.append(text) }
+            for _ in 1...2 {
+                // Article begins
+                var options = DownloadOptions()
+                options.existing = .uniqueName
+                options.createsDirectories = true
+                let file = try await requests.download("films/1", to: "\(folder)/new/film.mp4", options: options)
+                show(file.path)  // …/new/film-1.mp4, where a film.mp4 is there
+                // Article ends
+            }
+            #expect(shown == ["\(folder)/new/film.mp4", "\(folder)/new/film-1.mp4"])
+            #expect(try shown.map(place.content) == ["film", "film"])
+        }
+    }
+
+    @Test("shows what takes away what a killed program left")
+    func abandoned() async throws {
+        try await withPlace({ _ in .response() }) { place in
+            let folder = place.folder
+            for name in ["film.mp4", ".film.mp4.0a1b.part"] {
+                try Data("left".utf8).write(to: URL(filePath: "\(folder)/\(name)"))
+            }
+
+            // Article begins
+            try await FileDownload.removeAbandoned(in: folder, partsUntouchedFor: .seconds(7 * 86_400))
+            // Article ends
+
+            let left = try place.names
+            #expect(left == ["film.mp4"])
+        }
+    }
+
     @Test("shows progress at the token, and a handler")
     func callbacks() async throws {
         try await withPlace({ _ in .response(body: "film") }) { place in

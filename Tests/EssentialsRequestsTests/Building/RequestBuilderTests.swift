@@ -87,6 +87,8 @@ struct RequestBuilderTests {
             RequestBuilder(.post, "a").body(text: "x").contentEncoding(.json).contentEncoding(.json),
             RequestBuilder(.post, "a").body(multipart: multipart).contentEncoding(.json),
             RequestBuilder(.post, "a").contentEncoding(.json).body(multipart: multipart),
+            RequestBuilder(.post, "a").body(data: Data(), type: .octetStream).contentEncoding(.json),
+            RequestBuilder(.post, "a").contentEncoding(.json).body(text: "x", type: .text),
         ] {
             let failure = #expect(throws: RequestFailure.self) { try builder.build() }
             #expect(failure?.reason == .invalidRequest)
@@ -146,6 +148,44 @@ struct RequestBuilderTests {
         #expect(try await sent(one).url.target == "/v1/a?x=1&y=2")
         #expect(try await sent(two).url.target == "/v1/a?x=1&z=3")
         #expect(try await sent(base).url.target == "/v1/a?x=1")
+    }
+
+    @Test("that does not go together fails once, in the handler too, with a token, and sends nothing")
+    func failing() async throws {
+        let fixture = try ServiceFixture()
+        let builder = RequestBuilder(.post, "a").body(text: "x").body(text: "y")
+        let conflict = SettingConflict("body(text:)", "body(text:)")
+        typealias Models = CheckedContinuation<Result<Note, RequestFailure>, Never>
+        typealias Responses = CheckedContinuation<Result<DataResponse, RequestFailure>, Never>
+        let response = await withCheckedContinuation { (continuation: Responses) in
+            let token = fixture.service.send(builder) { continuation.resume(returning: $0) }
+            #expect(!token.isCancelled)
+        }
+        #expect(#expect(throws: RequestFailure.self) { try response.get() }?.underlying as? SettingConflict == conflict)
+        let model = await withCheckedContinuation { (continuation: Models) in
+            fixture.service.send(builder, deserializeTo: Note.self) { continuation.resume(returning: $0) }
+        }
+        #expect(#expect(throws: RequestFailure.self) { try model.get() }?.legacyCode == 1004)
+        let thrown = await #expect(throws: RequestFailure.self) {
+            try await fixture.service.model(of: builder, as: Note.self)
+        }
+        #expect(thrown?.underlying as? SettingConflict == conflict)
+        await #expect(throws: RequestFailure.self) { try await fixture.service.download(builder, to: "/nowhere/a") }
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
+    @Test("is sent in one step, with a handler and as a model too")
+    func sending() async throws {
+        let fixture = try ServiceFixture(StubTransport(#"{"id":1,"text":"a"}"#))
+        let builder = RequestBuilder(.post, "a").body(text: "x")
+        let note = Note(id: 1, text: "a")
+        #expect(try await fixture.service.model(of: builder, as: Note.self) == note)
+        typealias Models = CheckedContinuation<Result<Note, RequestFailure>, Never>
+        let model = await withCheckedContinuation { (continuation: Models) in
+            fixture.service.send(builder, deserializeTo: Note.self) { continuation.resume(returning: $0) }
+        }
+        #expect(try model.get() == note)
+        #expect(fixture.transport.requests.map(\.bodyText) == ["x", "x"])
     }
 
     @Test("goes on from a request, whose body counts")

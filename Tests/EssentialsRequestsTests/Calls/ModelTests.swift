@@ -29,6 +29,7 @@ struct ModelTests {
         #expect(try await service("5").get("a", as: Int.self) == 5)
         #expect(try await service("plain", type: "text/plain").get("a", as: String.self) == "plain")
         #expect(try await service(one).get("a", as: Data.self) == Data(one.utf8))
+        #expect(try await service(one).get("a", as: JSONValue.self) == ["id": 1, "text": "a"])
         #expect(try await service(one).get("a").body.data == Data(one.utf8))
     }
 

@@ -89,6 +89,28 @@ struct ShutdownTests {
         #expect(failure?.reason == .cancelled)
     }
 
+    @Test(
+        "takes any grace period, however long or short",
+        arguments: [
+            Duration.seconds(Int64.max), .seconds(-1), .seconds(Int64.min), .nanoseconds(1),
+        ])
+    func anyGrace(grace: Duration) async throws {
+        let held = try Held()
+        let service = held.fixture.service
+        var marked = DataRequest(.get, "a")
+        marked.finishesOnShutdown = true
+        let request = Task { try await service.send(marked) }
+        await held.begun(1)
+        async let end: Void = service.shutdown(grace: grace)
+        // The gate opens when the shutdown has begun.
+        while (try? await service.send(DataRequest(.get, "b")).status) != nil { await Task.yield() }
+        held.gate.open()
+        let status = try? await request.value.status
+        if grace > .seconds(1) { #expect(status == .ok) }
+        await end
+        #expect(service.requestsInFlight == 0)
+    }
+
     @Test("ends its completion handlers with the same reasons")
     func handlers() async throws {
         let held = try Held()

@@ -74,6 +74,10 @@ struct RequestLogTests {
         #expect(failure?["reason"] == "status")
         #expect(failure?["phase"] == "receiving")
         #expect(failure?["status"] == "404")
+        #expect(failure?["attempt"] == "1")
+        #expect(failure?["method"] == "POST")
+        #expect(failure?["url"] == "https://h/v1/a/b?…")
+        #expect(failure?["request-id"] == lines.metadata(of: "request")?["request-id"])
         await #expect(throws: RequestFailure.self) { try await fixture.service.send(DataRequest(.get, "../x")) }
         #expect(lines.metadata(of: "request failed")?["reason"] == "invalidRequest")
         #expect(lines.metadata(of: "request failed")?["method"] == "GET")
@@ -85,6 +89,25 @@ struct RequestLogTests {
         _ = try await fixture.service.send(request)
         #expect(!lines.text.contains("s3cret"))
         #expect(lines.messages.isEmpty == (level == .info))
+    }
+
+    @Test("tells of unsafe requests in the same way, of one that is none too")
+    func unsafe() async throws {
+        let lines = Lines()
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: .trace) }
+        configuration.logsCommands = true
+        let service = UnsafeRequestService(transport: StubTransport(status: 404), configuration: configuration)
+        await #expect(throws: RequestFailure.self) {
+            try await service.get("https://any.test/a?s3cret", parameters: ["b": "s3cret"])
+        }
+        #expect(lines.messages == ["request", "request as a command", "request failed"])
+        #expect(lines.metadata(of: "request failed")?["url"] == "https://any.test/a?…")
+        #expect(lines.metadata(of: "request failed")?["reason"] == "status")
+        await #expect(throws: RequestFailure.self) { try await service.get("s3cret@h") }
+        #expect(lines.metadata(of: "request failed")?["reason"] == "invalidRequest")
+        #expect(lines.metadata(of: "request failed")?["method"] == "GET")
+        #expect(!lines.text.contains("s3cret"))
     }
 
     @Test("has a command line at the level trace, where that was asked for")
@@ -107,6 +130,28 @@ struct RequestLogTests {
         let (silent, none) = try self.fixture(.debug) { $0.logsCommands = true }
         _ = try await silent.service.send(request)
         #expect(!none.messages.contains("request as a command"))
+    }
+
+    @Test(
+        "hides the query's items of the names that it is told, however they are written, and those that sound secret",
+        arguments: [
+            ("Pin=s3cret&q=1", "Pin=…&q=1"), ("p%69n=s3cret", "p%69n=…"),
+            ("pin[]=s3cret&pin[a]=s3cret", "pin[]=…&pin[a]=…"),
+            ("pin%5B%5D=s3cret", "pin%5B%5D=…"), ("api_key=s3cret&access_token=s3cret", "api_key=…&access_token=…"),
+            ("X-Amz-Signature=s3cret", "X-Amz-Signature=…"), ("=s3cret", "=…"), ("spin=1&a&pin", "spin=1&a&pin"),
+        ])
+    func queryItems(query: String, shown: String) async throws {
+        let (fixture, lines) = try fixture(.debug) { $0.redaction.query = .hidden(["pIN"]) }
+        _ = try await fixture.service.send(DataRequest(.get, "a?\(query)"))
+        #expect(lines.metadata(of: "request")?["url"] == "https://h/v1/a?\(shown)")
+    }
+
+    @Test("has a command line that curl understands of a request for a head")
+    func headCommand() async throws {
+        let (fixture, lines) = try fixture(.trace) { $0.logsCommands = true }
+        _ = try await fixture.service.head("a")
+        let command = try #require(lines.metadata(of: "request as a command")?["command"])
+        #expect(command == "curl --head -H 'Accept: */*' -H 'User-Agent: test/1' 'https://h/v1/a'")
     }
 
     @Test("names the fields that did not count")

@@ -99,6 +99,30 @@ struct InterceptorTests {
             held?.asked.withLock { $0 } == ["parameters GET a", "fields GET a", "fields POST b"])
     }
 
+    /// DATA-REQUESTS.md 1.10, when asked: what the original's documentation promises.
+    @Test(
+        "that asks a delegate has its parameters in the query of a request that has no body",
+        arguments: [
+            DataRequest.Body.none, .raw(.none),
+        ])
+    func delegateWithoutBody(body: DataRequest.Body) async throws {
+        struct Language: RequestPreparationDelegate {
+            func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters {
+                ["lang": "\(method)"]
+            }
+        }
+        let fixture = try ServiceFixture { $0.interceptors = [DelegateInterceptor(Language())] }
+        for method in [HTTPRequest.Method.post, .put, .patch] {
+            let sent = try await fixture.sent(DataRequest(method, "a?x=1", body: body))
+            #expect(sent.url.target == "/v1/a?x=1&lang=\(method)")
+            #expect(sent.body.isEmpty)
+            #expect(sent.headerFields[.contentType] == nil)
+        }
+        let form = try await fixture.sent(DataRequest(.post, "a", body: .parameters(["lang": "x", "b": 1], as: .form)))
+        #expect(form.bodyText == "b=1&lang=POST")
+        #expect(form.url.target == "/v1/a")
+    }
+
     @Test("adds fields that stay with the environment's origin when a redirect leaves it")
     func redirectElsewhere() async throws {
         let transport = StubTransport { request throws(RequestFailure) in
@@ -110,16 +134,24 @@ struct InterceptorTests {
         }
         let tenant = try #require(HTTPField.Name("X-Tenant"))
         let key = try #require(HTTPField.Name("X-Api-Key"))
+        let trace = try #require(HTTPField.Name("X-Trace"))
         let fixture = try ServiceFixture(transport, fields: [key: "secret"]) {
-            $0.interceptors = [Intercepting { try $0.add(HTTPField(name: tenant, value: "acme")) }]
+            $0.interceptors = [
+                Intercepting { draft in
+                    try draft.add(HTTPField(name: tenant, value: "acme"))
+                    try draft.add(HTTPField(name: trace, value: "prepared"), onCollision: .replace)
+                }
+            ]
         }
         fixture.service.setAuthorization(try .bearer("token"))
-        let response = try await fixture.service.send(DataRequest(.get, "a", headerFields: [.acceptLanguage: "en"]))
+        let response = try await fixture.service.send(
+            DataRequest(.get, "a", headerFields: [.acceptLanguage: "en", trace: "asked"]))
         #expect(response.redirects.map(\.to.origin.host.text) == ["other"])
         #expect(response.url?.description == "https://other/x")
         let (first, second) = (transport.requests[0].headerFields, transport.requests[1].headerFields)
-        #expect([first[tenant], first[key], first[.authorization]] == ["acme", "secret", "Bearer token"])
-        #expect([second[tenant], second[key], second[.authorization]] == [nil, nil, nil])
+        let names = [tenant, key, trace, .authorization]
+        #expect(names.map { first[$0] } == ["acme", "secret", "prepared", "Bearer token"])
+        #expect(names.map { second[$0] } == [nil, nil, nil, nil])
         #expect(second[.acceptLanguage] == "en")
     }
 }

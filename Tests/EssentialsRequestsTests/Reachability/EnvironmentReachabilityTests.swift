@@ -1,3 +1,5 @@
+import Dispatch
+import EssentialsHTTP
 import EssentialsReachability
 import EssentialsRequests
 import EssentialsTestKit
@@ -28,15 +30,44 @@ struct EnvironmentReachabilityTests {
 
     @Test("does not change with what is not the host")
     func sameHost() async throws {
-        let environment = try ControlledEnvironment(environment("127.0.0.1"))
-        let reachability = try EnvironmentReachability(environment)
-        var statuses = reachability.statuses.makeAsyncIterator()
-        #expect(await statuses.next() == .local)
-        try environment.set(baseURL: "http://127.0.0.1:2/other/")
+        let asked = Mutex<[String]>([])
+        let gate = LoopbackGate()
+        let names = Names { name in
+            asked.withLock { $0.append(name) }
+            if name != "one.test" { await gate.opened() }
+            return "127.0.0.1"
+        }
+        let same = try EnvironmentSnapshot(baseURL: RequestURL("https://ONE.test:2/b/"), headerFields: [.accept: "a"])
+        let other = try EnvironmentSnapshot(baseURL: RequestURL("http://two.test/"))
+        let script = ScriptedEnvironment(try RequestURL("http://one.test:1/"), changes: [same, other])
+        let reachability = try EnvironmentReachability(script, options: ReachabilityOptions(resolver: names))
+        let seen = Mutex<[ReachabilityStatus]>([])
+        let queue = DispatchQueue(label: "test")
+        let observation = reachability.observe(on: queue) { status in seen.withLock { $0.append(status) } }
+        func told() async -> [ReachabilityStatus] {
+            await withCheckedContinuation { continuation in
+                queue.async { continuation.resume(returning: seen.withLock { $0 }) }
+            }
+        }
+        while await told().last != .local { await Task.yield() }
+        let before = await told()
+        #expect(before.last == .local)
+        script.proceed()
+        // It asks for the next change when it has followed this one. A name is unknown until it is resolved, so that a
+        // tracker that had begun anew would be heard.
+        await script.follows(1)
+        #expect(await told() == before)
+        #expect(asked.withLock { $0 } == ["one.test"])
+        script.proceed()
+        await script.follows(2)
+        #expect(await told() == before + [.unknown])
+        gate.open()
+        while await told().last != .local { await Task.yield() }
+        #expect(await told() == before + [.unknown, .local])
+        #expect(asked.withLock { $0 } == ["one.test", "two.test"])
+        observation.cancel()
         reachability.stop()
         reachability.stop()
-        // Whatever comes after the first is the end.
-        while let status = await statuses.next() { #expect(status != .local) }
     }
 
     @Test("can be a double's, that says what it is told")
@@ -58,5 +89,49 @@ struct EnvironmentReachabilityTests {
         #expect(!observation.isActive)
         let told: Set<ReachabilityStatus> = [.unknown, .unreachable(.noRoute), .routed(phone)]
         #expect(seen.withLock { told.isSuperset(of: $0) })
+    }
+}
+
+/// Resolves names by a closure.
+private struct Names: AddressResolver {
+    let address: @Sendable (String) async -> String
+    func addresses(of name: String) async throws -> [NetworkAddress] {
+        [NetworkAddress(await address(name))].compactMap { $0 }
+    }
+}
+
+/// An environment that changes when it is told to, and knows when a change has been dealt with.
+private final class ScriptedEnvironment: EnvironmentService {
+    let baseURL: RequestURL
+    private let script: Mutex<[EnvironmentSnapshot]>
+    private let gates = AsyncStream.makeStream(of: Void.self)
+    private let asked = AsyncStream.makeStream(of: Void.self)
+    private let askedBefore = Mutex(0)
+
+    init(_ baseURL: RequestURL, changes: [EnvironmentSnapshot]) {
+        self.baseURL = baseURL
+        script = Mutex(changes)
+    }
+
+    var changes: AsyncStream<EnvironmentSnapshot> {
+        let (gate, asked) = (gates.stream, asked.continuation)
+        return AsyncStream { [weak self] in
+            asked.yield()
+            var opened = gate.makeAsyncIterator()
+            guard await opened.next() != nil else { return nil }
+            return self?.script.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+    }
+
+    /// Gives out one more change.
+    func proceed() { gates.continuation.yield() }
+
+    /// Waits until so many changes have been dealt with.
+    func follows(_ count: Int) async {
+        var asked = asked.stream.makeAsyncIterator()
+        while askedBefore.withLock({ $0 }) < count + 1 {
+            await asked.next()
+            askedBefore.withLock { $0 += 1 }
+        }
     }
 }

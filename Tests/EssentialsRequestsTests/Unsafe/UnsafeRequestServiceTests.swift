@@ -40,6 +40,40 @@ struct UnsafeRequestServiceTests {
         #expect(transport.requests.isEmpty)
     }
 
+    @Test("gains nothing by a redirect, wherever it leads")
+    func redirect() async throws {
+        let transport = StubTransport { request throws(RequestFailure) in
+            let isFirst = request.url.origin.host.text == "any.test"
+            let fields: HTTPFields =
+                isFirst ? [.location: "https://api.test/v1/me", .setCookie: "a=b"] : [.contentType: "text/plain"]
+            return TransportResponse(
+                HTTPResponse(status: isFirst ? .found : .ok, headerFields: fields), body: ResponseBody(Data("x".utf8)))
+        }
+        // The service of that origin has credentials; this one has never heard of it.
+        let safe = try ServiceFixture(transport, base: "https://api.test/v1/", fields: [.cookie: "c=d"])
+        safe.service.setAuthorization(try .bearer("token"))
+        #expect(try await service(transport).get("https://any.test/", as: String.self) == "x")
+        #expect(transport.requests.map(\.url.description) == ["https://any.test/", "https://api.test/v1/me"])
+        for sent in transport.requests {
+            #expect(sent.headerFields.map { "\($0.name)" } == ["Accept", "User-Agent"])
+            #expect(sent.options.trust == nil)
+        }
+    }
+
+    @Test("may be a download, which keeps to the same rules")
+    func download() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let transport = StubTransport("film")
+        let service = service(transport)
+        let file = try await service.download("https://any.test/film", parameters: ["q": 1], to: path)
+        #expect(file.bytes == 4)
+        #expect(transport.requests.map(\.url.description) == ["https://any.test/film?q=1"])
+        #expect(transport.requests.first?.headerFields.map { "\($0.name)" } == ["Accept", "User-Agent"])
+        let failure = await #expect(throws: RequestFailure.self) { try await service.download("/film", to: path) }
+        #expect(failure?.reason == .invalidRequest)
+    }
+
     @Test("has completion handlers and tokens too")
     func handler() async throws {
         let service = service(StubTransport(#"{"id":1,"text":"a"}"#))

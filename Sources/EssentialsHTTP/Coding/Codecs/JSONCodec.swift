@@ -21,7 +21,7 @@ public struct JSONCodec: BodyCodec {
         case iso8601WithMilliseconds
         /// A number.
         case secondsSince1970
-        /// A number.
+        /// A whole number.
         case millisecondsSince1970
     }
 
@@ -59,8 +59,9 @@ public struct JSONCodec: BodyCodec {
             encoder.dateEncodingStrategy = .secondsSince1970
             decoder.dateDecodingStrategy = .secondsSince1970
         case .millisecondsSince1970:
-            encoder.dateEncodingStrategy = .millisecondsSince1970
-            decoder.dateDecodingStrategy = .millisecondsSince1970
+            // Whole, as others read them: the clock's dates are finer, and Foundation's strategy writes their fraction.
+            encoder.dateEncodingStrategy = .custom { try MillisecondsSince1970(wrappedValue: $0).encode(to: $1) }
+            decoder.dateDecodingStrategy = .custom { try MillisecondsSince1970(from: $0).wrappedValue }
         }
         if keys == .snakeCase {
             encoder.keyEncodingStrategy = .convertToSnakeCase

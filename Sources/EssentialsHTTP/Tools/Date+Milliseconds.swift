@@ -1,0 +1,74 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Date {
+    /// The date so many milliseconds after the beginning of 1970 in UTC.
+    public init(millisecondsSince1970 milliseconds: Int64) {
+        // Whole seconds apart, from the reference date as `Date` counts, so that the fraction is rounded once.
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        self.init(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + Double(rest) / 1000)
+    }
+
+    /// Milliseconds since the beginning of 1970 in UTC, rounded to the nearest; nil for a date that is no number of them.
+    public var millisecondsSince1970: Int64? {
+        let reference = timeIntervalSinceReferenceDate
+        let seconds = reference.rounded(.down)
+        let limit = Int64.max / 2000
+        guard let whole = Int64(exactly: seconds), (-limit...limit).contains(whole) else { return nil }
+        return (whole + 978_307_200) * 1000 + Int64(((reference - seconds) * 1000).rounded())
+    }
+}
+
+/// A date that stands in a document as whole milliseconds since 1970, whatever the codec does with other dates.
+///
+/// ```swift
+/// struct Message: Codable {
+///     @MillisecondsSince1970 var sent: Date               // 1446337439250
+///     var edited: Date                                    // "2015-11-01T00:23:59Z"
+/// }
+/// ```
+///
+/// Read is any number, its fraction rounded. Where all dates are like this, use `JSONCodec.Dates.millisecondsSince1970`.
+@propertyWrapper
+public struct MillisecondsSince1970: Codable, Sendable, Hashable {
+    /// The date.
+    public var wrappedValue: Date
+
+    /// Wraps a date.
+    public init(wrappedValue: Date) { self.wrappedValue = wrappedValue }
+
+    /// Reads a number.
+    ///
+    /// - Throws: `DecodingError` for what is none, or too large.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let whole = try? container.decode(Int64.self) {
+            wrappedValue = Date(millisecondsSince1970: whole)
+            return
+        }
+        let number = try container.decode(Double.self)
+        guard let whole = Int64(exactly: number.rounded()) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "The number is no date in milliseconds since 1970.")
+        }
+        wrappedValue = Date(millisecondsSince1970: whole)
+    }
+
+    /// Writes a whole number.
+    ///
+    /// - Throws: `EncodingError` for a date that has none.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        guard let milliseconds = wrappedValue.millisecondsSince1970 else {
+            throw EncodingError.invalidValue(
+                wrappedValue.timeIntervalSince1970,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "The date is too far away for milliseconds since 1970."))
+        }
+        try container.encode(milliseconds)
+    }
+}

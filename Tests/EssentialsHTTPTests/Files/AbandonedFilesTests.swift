@@ -1,0 +1,110 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+/// DATA-REQUESTS.md 1.7, crash or exit: what stays is cleaned up.
+@Suite struct AbandonedFilesTests {
+    private typealias Answer = ScriptedTransport.Answer
+
+    private func age(_ path: String, days: Int) throws {
+        let seconds = Int(Date().timeIntervalSince1970) - days * 86_400
+        var times = [timeval(tv_sec: seconds, tv_usec: 0), timeval(tv_sec: seconds, tv_usec: 0)]
+        try #require(utimes(path, &times) == 0)
+    }
+
+    @Test("A download removes what others to its destination left when they were killed, and nothing else")
+    func ofDestination() async throws {
+        let directory = try ScratchDirectory()
+        let others = [
+            ".film.part", ".film..part", ".film.xyz.part", ".film.0123456789abcdef0.part", ".film.2.mp4",
+            ".films.0a1b.part", "film.0a1b.part", ".film.0A1B.part",
+        ]
+        for name in others + [".film.0a1b.part", ".film.f.part", ".film.0123456789abcdef.part"] {
+            try directory.write("left", name)
+        }
+        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        #expect(try directory.names == (others + ["film"]).sorted())
+    }
+
+    @Test("What another download writes to stays, to the same destination too")
+    func running() async throws {
+        let directory = try ScratchDirectory()
+        let removed = Mutex<[String]?>(nil)
+        let transport = ScriptedTransport(
+            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+                guard number == 1 else { return }
+                // While this one has four bytes, another to the same name comes and goes, and somebody cleans up.
+                _ = try? await ScriptedTransport(Answer(200, [:], ["other"])).download(.film(), to: directory("film"))
+                let found = try? await FileDownload.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
+                removed.withLock { $0 = found }
+            })
+        let file = try await transport.download(.film(), to: directory("film"))
+        #expect(removed.withLock { $0 } == [])
+        #expect(file.bytes == 6)
+        #expect(directory.text("film") == "abcdef")
+        #expect(try directory.names == ["film"])
+    }
+
+    @Test("A part that is being written stays when somebody cleans up")
+    func runningPart() async throws {
+        let directory = try ScratchDirectory()
+        var options = DownloadOptions()
+        options.resumes = true
+        let transport = ScriptedTransport(
+            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+                guard number == 1 else { return }
+                try? age(directory("film.part"), days: 9)
+                let removed = try? await FileDownload.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
+                #expect(removed == [])
+            })
+        #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 6)
+        #expect(directory.text("film") == "abcdef")
+    }
+
+    @Test("A whole directory is cleaned up when asked for: temporaries, and parts that nobody touched for so long")
+    func wholeDirectory() async throws {
+        let directory = try ScratchDirectory()
+        let kept = ["film", "notes.part", "new.part", "new.part.validator", ".part", ".x.part", "lone.part.validator"]
+        let parts = ["old.part", "old.part.validator"]
+        for name in kept + parts + [".film.0a1b.part", ".other film.mp4.f.part"] { try directory.write("x", name) }
+        for name in ["old.part", "notes.part", "film"] { try age(directory(name), days: 8) }
+        try age(directory("new.part"), days: 6)
+        #expect(symlink(directory("film"), directory(".link.0a.part")) == 0)
+        #expect(
+            try await FileDownload.removeAbandoned(in: directory.path) == [".film.0a1b.part", ".other film.mp4.f.part"])
+        #expect(try directory.names == (kept + parts + [".link.0a.part"]).sorted())
+        let removed = try await FileDownload.removeAbandoned(
+            in: directory.path + "/", partsUntouchedFor: .seconds(7 * 86_400))
+        #expect(removed == ["old.part"])
+        #expect(try directory.names == (kept + [".link.0a.part"]).sorted())
+    }
+
+    @Test("A directory that is not there, or is none, is told")
+    func missing() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("x", "file")
+        for (path, code) in [(directory("none"), ENOENT), (directory("file"), ENOTDIR)] {
+            let failure = await #expect(throws: RequestFailure.self) {
+                try await FileDownload.removeAbandoned(in: path)
+            }
+            #expect(failure?.reason == .file)
+            #expect((failure?.underlying as? SystemError)?.code == code)
+        }
+    }
+
+    @Test("A killed program's temporary file goes with the next download to its destination")
+    func killed() async throws {
+        let directory = try ScratchDirectory()
+        // A child that has the file open and locked, and is killed with it.
+        try directory.write("half", ".film.0a1b.part")
+        let locked = open(directory(".film.0a1b.part"), O_RDWR | O_CLOEXEC)
+        try #require(locked >= 0 && flock(locked, LOCK_EX | LOCK_NB) == 0)
+        _ = try await ScriptedTransport(Answer(200, [:], ["one"])).download(.film(), to: directory("film"))
+        #expect(try directory.names == [".film.0a1b.part", "film"])
+        close(locked)
+        _ = try await ScriptedTransport(Answer(200, [:], ["two"])).download(.film(), to: directory("film"))
+        #expect(try directory.names == ["film"])
+    }
+}
