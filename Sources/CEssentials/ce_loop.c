@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -144,6 +145,13 @@ static int unacknowledged(int fd) {
     return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
+// Bytes that the peer has acknowledged since the connection was made; 0 if the system does not say.
+static uint64_t acknowledged(int fd) {
+    struct tcp_info facts = {0};
+    socklen_t size = sizeof facts;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &facts, &size) == 0 ? facts.tcpi_bytes_acked : 0;
+}
+
 static void mute(ce_loop *loop, int fd, struct ce_socket *entry) {
     if (register_socket(loop, fd, entry, EPOLLIN) != 0) return;
     entry->muted = true;
@@ -181,8 +189,14 @@ static void serve_socket(ce_loop *loop, int fd, uint32_t events) {
         entry->idle_writes = 0;
         return unmute(loop, fd, entry);
     }
-    // Acknowledgements that come meanwhile can hide what was written, so one such event proves nothing.
+    // Acknowledgements that come meanwhile can hide what was written, so one such event proves nothing, and several only
+    // if none came between them: a near peer acknowledges all that was written before the write returns.
     bool is_idle = entry->events == (EPOLLIN | EPOLLOUT) && before >= 0 && unacknowledged(fd) <= before;
+    if (is_idle) {
+        uint64_t total = acknowledged(fd);
+        if (total != entry->acknowledged) entry->idle_writes = 0;
+        entry->acknowledged = total;
+    }
     entry->idle_writes = is_idle ? entry->idle_writes + 1 : 0;
     if (entry->idle_writes <= IDLE_WRITES_MAXIMUM) return;
     entry->idle_writes = 0;

@@ -171,6 +171,7 @@ struct ce_socket {
     bool dormant;
     bool muted;           // libcurl wants to write, and epoll is asked for reading only
     uint8_t idle_writes;  // how often in a row it was writable without anything being written
+    uint64_t acknowledged; // bytes of the connection that the peer had acknowledged at the last of them
     uint32_t generation;  // tells sockets apart that had the same number
     uint64_t route_key;   // 0 for none
     int route_next;       // index + 1

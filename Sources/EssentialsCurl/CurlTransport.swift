@@ -67,6 +67,7 @@ public final class CurlTransport: Transport {
         let owner = owner(of: prepared.origin)
         let exchange = makeExchange(prepared, owner)
         let (engine, upload) = (owner.engine, exchange.upload)
+        exchange.isOfCommonPool = isOfCommonPool()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 exchange.continuation = continuation
@@ -82,6 +83,11 @@ public final class CurlTransport: Transport {
         }
         guard let outcome = exchange.takeOutcome() else { throw Failures.closed(prepared) }
         return try log(outcome, of: prepared).get()
+    }
+
+    /// Whether the caller runs where all tasks run that want no place of their own.
+    private func isOfCommonPool(isolation: (any Actor)? = #isolation) -> Bool {
+        isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
     }
 
     /// Cancels what runs and waits, closes all connections and waits for the thread's end. Idempotent; from any task.

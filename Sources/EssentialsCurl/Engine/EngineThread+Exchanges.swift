@@ -232,9 +232,23 @@ extension EngineThread {
     }
 
     /// Resumes after the whole turn's work, because a resumed task competes for the processor.
+    ///
+    /// Many of the common pool are resumed there, by one task: each that is resumed from here wakes a thread, which has
+    /// done with it and sleeps again before the next one comes.
     func resumeFinished() {
-        for exchange in finished { exchange.continuation.take()?.resume() }
+        guard !finished.isEmpty else { return }
+        var together: [CheckedContinuation<Void, Never>] = []
+        for exchange in finished {
+            guard let continuation = exchange.continuation.take() else { continue }
+            if finished.count >= Self.manyFinished, exchange.isOfCommonPool {
+                together.append(continuation)
+            } else {
+                continuation.resume()
+            }
+        }
         finished.removeAll(keepingCapacity: true)
+        guard !together.isEmpty else { return }
+        Task.detached { [together] in for continuation in together { continuation.resume() } }
     }
 
     // MARK: Deadlines

@@ -21,6 +21,8 @@ final class EngineThread: @unchecked Sendable {
     /// Nothing is started any more, and the thread ends when nothing runs.
     private(set) var isStopping = false
     private static let turnsWithoutWaitingMaximum = 3
+    /// From how many on the tasks whose requests ended in one turn are resumed together.
+    static let manyFinished = 4
     /// When a shutdown that waits for what runs stops waiting.
     private var stopMoment: Int64?
 

@@ -3,14 +3,17 @@ import Synchronization
 
 /// One request on its way through the engine.
 final class Exchange: @unchecked Sendable {
-    // Argument for @unchecked: `prepared` and `body` are constant; `isCancelled` is atomic. `continuation` is
-    // set before the exchange is posted to the engine. Everything under "engine thread" is used by that thread alone,
-    // except `outcome`, which it writes before it publishes `isDone` and the awaiting task reads after it saw that.
+    // Argument for @unchecked: `prepared` and `body` are constant; `isCancelled` is atomic. `continuation` and
+    // `isOfCommonPool` are set before the exchange is posted to the engine. Everything under "engine thread" is used by
+    // that thread alone, except `outcome`, which it writes before it publishes `isDone` and the awaiting task reads after
+    // it saw that.
     let prepared: PreparedRequest
     let body: BodyPipe?
     let isCancelled = Atomic<Bool>(false)
     private let isDone = Atomic<Bool>(false)
     var continuation: CheckedContinuation<Void, Never>?
+    /// Whether the awaiting task runs where all tasks run that want no place of their own. Constant once it is posted.
+    var isOfCommonPool = false
 
     // MARK: Engine thread
 
