@@ -4,11 +4,33 @@ enum RequestTarget {
 
     /// Reads what follows the authority of a URL.
     static func read(_ text: Substring) throws(RequestFailure) -> String {
+        if isComplete(text.utf8) { return String(text) }
         // By bytes: a combining mark behind a sign makes another character of it.
         let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         let path = whole.prefix { $0 != UInt8(ascii: "?") }
         let query = whole[path.endIndex...]
         return withoutDotSegments(try escaped(path)) + (try escaped(query))
+    }
+
+    /// Whether a target is as it is to be already, which most are: nothing to escape, to check or to remove.
+    private static func isComplete(_ text: Substring.UTF8View) -> Bool {
+        guard text.first == UInt8(ascii: "/") else { return false }
+        var (previous, isPath) = (UInt8(0), true)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "."):
+                if isPath, previous == UInt8(ascii: "/") { return false }
+            case UInt8(ascii: "?"): isPath = false
+            // Letters, digits and what of the punctuation is no sign of its own (RFC 3986, 2.2 and 2.3).
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),
+                UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"),
+                UInt8(ascii: "!"), UInt8(ascii: "$"):
+                break
+            default: return false
+            }
+            previous = byte
+        }
+        return true
     }
 
     /// Escapes everything but the unreserved characters (RFC 3986, 2.3).

@@ -41,7 +41,7 @@ public struct RequestURL: Sendable, Hashable {
     }
 
     /// The path alone, percent-encoded.
-    public var path: Substring { target.prefix { $0 != "?" } }
+    public var path: Substring { Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }) }
 
     /// The query alone, percent-encoded and without `?`, or nil when there is none.
     public var query: Substring? {

@@ -26,7 +26,8 @@ extension DataRequestService {
         return run.start(completion) { () throws(RequestFailure) in try await send(request) }
     }
 
-    /// Sends a request and hands a model to a completion handler; see ``send(_:completionQueue:progress:completion:)``.
+    /// Sends a request and hands a model to a completion handler; see
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
         _ request: DataRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
@@ -39,7 +40,7 @@ extension DataRequestService {
     }
 
     /// Loads a response into a file and calls a completion handler; see ``download(_:to:options:progress:)`` and
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),

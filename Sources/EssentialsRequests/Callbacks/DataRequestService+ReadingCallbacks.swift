@@ -4,7 +4,7 @@ public import EssentialsHTTP
 /// GET, DELETE, HEAD and OPTIONS with completion handlers.
 extension DataRequestService {
     /// Gets a model and hands it to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)`` and ``get(_:parameters:query:as:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)`` and ``get(_:parameters:query:as:)``.
     @discardableResult
     public func get<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], deserializeTo type: Model.Type,
@@ -17,7 +17,7 @@ extension DataRequestService {
     }
 
     /// Deletes, and hands a model from the answer to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)`` and ``get(_:parameters:query:as:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)`` and ``get(_:parameters:query:as:)``.
     @discardableResult
     public func delete<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], deserializeTo type: Model.Type,
@@ -30,7 +30,7 @@ extension DataRequestService {
     }
 
     /// Gets a response and hands it to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func get(
         _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
@@ -43,7 +43,7 @@ extension DataRequestService {
     }
 
     /// Deletes, and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func delete(
         _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
@@ -56,7 +56,7 @@ extension DataRequestService {
     }
 
     /// Asks for the head of what GET would give and hands it to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func head(
         _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
@@ -69,7 +69,7 @@ extension DataRequestService {
     }
 
     /// Asks which methods there are and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func options(
         _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],

@@ -4,7 +4,7 @@ public import EssentialsHTTP
 /// POST, PUT and PATCH with completion handlers.
 extension DataRequestService {
     /// Posts a model and hands another to a completion handler; see ``post(_:body:query:encoding:as:)`` and
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func post<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
@@ -17,7 +17,7 @@ extension DataRequestService {
     }
 
     /// Posts a model and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func post(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
@@ -54,7 +54,7 @@ extension DataRequestService {
     }
 
     /// Puts a model and hands another to a completion handler; see ``post(_:body:query:encoding:as:)`` and
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func put<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
@@ -67,7 +67,7 @@ extension DataRequestService {
     }
 
     /// Puts a model and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func put(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
@@ -104,7 +104,7 @@ extension DataRequestService {
     }
 
     /// Patches with a model and hands another to a completion handler; see ``post(_:body:query:encoding:as:)`` and
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func patch<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
@@ -117,7 +117,7 @@ extension DataRequestService {
     }
 
     /// Patches with a model and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)``.
+    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func patch(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,

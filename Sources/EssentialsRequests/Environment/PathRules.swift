@@ -79,12 +79,14 @@ enum PathRules {
     }
 
     private static func directory(of base: RequestURL) -> String {
-        base.path.hasSuffix("/") ? String(base.path) : base.path + "/"
+        base.path.utf8.last == slash ? String(base.path) : base.path + "/"
     }
 
     private static func checked(_ url: RequestURL, under base: RequestURL) throws(RequestFailure) -> RequestURL {
         let directory = directory(of: base)
-        guard url.path.hasPrefix(directory) || url.path == directory.dropLast() || url.path == base.path else {
+        // By bytes, which all are ASCII here: characters cost a microsecond.
+        guard url.target.utf8.starts(with: directory.utf8) || url.path == directory.dropLast() || url.path == base.path
+        else {
             throw RequestFailure(
                 .invalidRequest, "The path climbs out of \(directory), the base URL's path.",
                 remedy: "Remove “..” segments, or use an environment with a shorter base URL.",

@@ -86,7 +86,7 @@ extension DataRequestService {
         try await response(to: request, as: type).model
     }
 
-    /// Sends a request and reads a model from the answer, which is given too; see ``model(of:as:)``.
+    /// Sends a request and reads a model from the answer, which is given too; see ``model(of:as:)-(DataRequest,_)``.
     public func response<Model: Decodable & Sendable>(
         to request: DataRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> ModelResponse<Model> {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A request, or a body that is still being read, between its beginning and its end: what cancels it from outside.
 ///
-/// A request waits in steps, each on a task of its own. What it does between two of them runs on the caller's task, which
-/// nobody but the caller may cancel.
+/// A request waits in steps, each on a task of its own. What it does between two of them runs on the caller's task,
+/// which nobody but the caller may cancel.
 final class Flight: Sendable {
     private struct State {
         /// Nil between two steps.
@@ -26,7 +26,8 @@ final class Flight: Sendable {
         state = Mutex(State(cancel: cancel))
     }
 
-    /// Runs a step that waits, on a task of its own: cancelling the caller's would also end what the caller does besides.
+    /// Runs a step that waits, on a task of its own: cancelling the caller's would also end what the caller does
+    /// besides.
     ///
     /// - Throws: `cancelled` when the request was ended before, and what the step throws.
     func step<Value: Sendable>(
