@@ -42,6 +42,15 @@ var targets: [Target] = [
             .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .executableTarget(
+        name: "bench-requests",
+        dependencies: [
+            "LoadDriver", "ThreadCounters",
+            .product(name: "EssentialsCurl", package: "ServiceEssentials"),
+            .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
+            .product(name: "EssentialsRequests", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
 ]
 

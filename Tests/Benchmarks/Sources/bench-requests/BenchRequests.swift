@@ -1,0 +1,43 @@
+// Measures what the data-request service costs beside its parts alone, and says which goals are met.
+//
+//     cd Tests/Benchmarks
+//     swift build -c release && .build/release/bench-requests
+//
+// - a small GET through the service beside the same request given to the transport: over a transport that answers at
+//   once, which counts the service's own work, and over the loopback interface;
+// - a JSON array of 1 MB read by the service beside JSONDecoder alone;
+// - a file of 1 GiB sent as a multipart body beside bench-limit, a C program on libcurl alone, that sends it as it is.
+//
+// The sides take turns in one run, and the medians of their rounds are shown, because absolute figures drift with the
+// machine. Needs bench-server and bench-limit built beside it. Given `--url` it is the client that sends the file, with
+// the arguments of the load clients.
+
+internal import Glibc
+
+@main
+struct BenchRequests {
+    static func main() async {
+        do {
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.contains("--url") { exit(try await UploadClient.run()) }
+            guard let options = try Options.parse(arguments) else {
+                print(Options.help)
+                return
+            }
+            print(try await report(options).text)
+        } catch {
+            let line = Array("bench-requests: \(error)\n".utf8)
+            _ = write(2, line, line.count)
+            exit(2)
+        }
+    }
+
+    private static func report(_ options: Options) async throws -> Table {
+        var table = Table(options)
+        if options.parts.contains("null") { table.add(try await OwnCost.measure(options)) }
+        if options.parts.contains("loopback") { table.add(try await LoopbackCost.measure(options)) }
+        if options.parts.contains("json") { table.add(try await JSONCost.measure(options)) }
+        if options.parts.contains("upload") { table.add(try UploadCost.measure(options)) }
+        return table
+    }
+}

@@ -1,0 +1,44 @@
+/// What the program was told on its command line.
+struct Options {
+    static let help = """
+        usage: bench-requests [options]
+          --rounds N   how often small requests are measured; medians are shown (default: 41)
+          --smoke      few rounds of few requests, to see that all works; its figures mean nothing
+          --only A,B   of null, loopback, json, upload (default: all)
+        """
+
+    var rounds = 41
+    var isSmoke = false
+    var parts: Set<String> = ["null", "loopback", "json", "upload"]
+
+    /// The size of the file that is sent.
+    var uploadMiB: Int { isSmoke ? 8 : 1024 }
+    /// How often it is sent by each client.
+    var uploadRounds: Int { isSmoke ? 1 : 9 }
+
+    /// The options, or nil if only help was asked for.
+    static func parse(_ arguments: [String]) throws(BenchmarkError) -> Options? {
+        var options = Options()
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            switch name {
+            case "--help", "-h": return nil
+            case "--smoke": options.isSmoke = true
+            case "--rounds":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), (1...10_000).contains(count) else {
+                    throw BenchmarkError("--rounds needs a number from 1 to 10000")
+                }
+                options.rounds = count
+            case "--only":
+                let names = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
+                guard !names.isEmpty, names.isSubset(of: options.parts) else {
+                    throw BenchmarkError("--only needs some of null, loopback, json, upload")
+                }
+                options.parts = names
+            default: throw BenchmarkError("unknown option \(name)")
+            }
+        }
+        if options.isSmoke { options.rounds = 3 }
+        return options
+    }
+}

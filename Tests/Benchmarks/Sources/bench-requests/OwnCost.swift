@@ -1,0 +1,89 @@
+internal import EssentialsHTTP
+internal import EssentialsRequests
+internal import FoundationEssentials
+internal import Glibc
+internal import ThreadCounters
+
+/// What the service itself does for a small GET: its way over a transport that answers at once, beside that transport.
+enum OwnCost {
+    /// What one round of one side came to, for each request.
+    private struct Sample {
+        var nanoseconds: Double
+        var allocations: Double
+        /// Nil if the machine does not tell.
+        var instructions: Double?
+    }
+
+    static func measure(_ options: Options) async throws -> [Row] {
+        let head = HTTPResponse(status: .ok, headerFields: [.contentType: "text/plain"])
+        let transport: any Transport = NullTransport(
+            TransportResponse(head, body: ResponseBody(Data("Hello, world!".utf8))))
+        let base = "http://127.0.0.1:8080/v1/"
+        let service = HTTPDataRequestService(environment: try ConstantEnvironment(base), transport: transport)
+        let sent = TransportRequest(
+            .get, try RequestURL(base + "users/1"), headerFields: [.accept: "*/*", .userAgent: "bench-requests"])
+        let requests = options.isSmoke ? 100 : 5_000
+        var (alone, whole): ([Sample], [Sample]) = ([], [])
+        for round in 0...options.rounds {
+            let a = try await sample(requests) { () async throws in _ = try await transport.send(sent) }
+            let b = try await sample(requests) { () async throws in try await service.get("users/1") }
+            // The first round pays for metadata and page faults.
+            guard round > 0 else { continue }
+            alone.append(a)
+            whole.append(b)
+        }
+        let added = zip(alone, whole).map { $1.nanoseconds - $0.nanoseconds }
+        let counted = zip(alone, whole).map { $1.allocations - $0.allocations }
+        let instructions = zip(alone, whole).compactMap { pair in
+            pair.1.instructions.flatMap { whole in pair.0.instructions.map { whole - $0 } }
+        }
+        let control = try await sample(100 * requests) { () async throws in consume(Object()) }
+        var rows = [
+            Row(
+                what: "GET, transport that answers at once: CPU time without the service",
+                value: median(alone.map(\.nanoseconds)), unit: "ns"),
+            Row(
+                what: "    added by the service", value: median(added), unit: "ns", goal: .atMost(3_000)),
+            Row(
+                what: "    allocations added by the service", value: median(counted), unit: "", digits: 2,
+                goal: .atMost(15)),
+            Row(
+                what: "    control: allocations of an object made and released", value: control.allocations, unit: "",
+                digits: 2),
+            Row(what: "    control: CPU time of one", value: control.nanoseconds, unit: "ns", digits: 1),
+        ]
+        if !instructions.isEmpty {
+            rows.append(Row(what: "    instructions added by the service", value: median(instructions), unit: ""))
+        }
+        return rows
+    }
+
+    /// On one thread from beginning to end: nothing in it waits for another.
+    @concurrent
+    private static func sample(
+        _ requests: Int, _ body: @Sendable () async throws -> Void
+    ) async throws -> Sample {
+        let thread = pthread_self()
+        let counter = instruction_counter_open()
+        defer { if counter >= 0 { close(counter) } }
+        let (instructions, allocations) = (instruction_counter_read(counter), thread_allocations())
+        let start = thread_cpu_nanoseconds()
+        for _ in 0..<requests { try await body() }
+        let spent = thread_cpu_nanoseconds() - start
+        let (moreAllocations, moreInstructions) = (thread_allocations(), instruction_counter_read(counter))
+        guard pthread_equal(thread, pthread_self()) != 0 else {
+            throw BenchmarkError("a request went to another thread, so that its cost cannot be counted")
+        }
+        let hasInstructions = instructions >= 0 && moreInstructions > instructions
+        return Sample(
+            nanoseconds: Double(spent) / Double(requests),
+            allocations: Double(moreAllocations - allocations) / Double(requests),
+            instructions: hasInstructions ? Double(moreInstructions - instructions) / Double(requests) : nil)
+    }
+
+    private final class Object {}
+
+    @inline(never)
+    @_optimize(none)
+    private static func consume(_ object: AnyObject) {}
+}

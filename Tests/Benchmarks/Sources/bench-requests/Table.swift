@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// One line of the table: a figure, and whether it is as good as it should be.
+struct Row {
+    enum Goal {
+        case none
+        case atMost(Double)
+        case atLeast(Double)
+    }
+
+    let what: String
+    let value: Double
+    let unit: String
+    var digits = 0
+    var goal = Goal.none
+
+    fileprivate var cells: [String] {
+        switch goal {
+        case .none: [what, measured, "", ""]
+        case .atMost(let most): [what, measured, "<= \(shown(most))", value <= most ? "met" : "missed"]
+        case .atLeast(let least): [what, measured, ">= \(shown(least))", value >= least ? "met" : "missed"]
+        }
+    }
+
+    private var measured: String { "\(fixed(value, digits)) \(unit)" }
+
+    private func shown(_ bound: Double) -> String { "\(fixed(bound, digits)) \(unit)" }
+}
+
+/// What was measured, what was wanted, and what became of it.
+struct Table {
+    private let options: Options
+    private var rows: [Row] = []
+
+    init(_ options: Options) { self.options = options }
+
+    mutating func add(_ rows: [Row]) { self.rows += rows }
+
+    var text: String {
+        var loads = [0.0]
+        let load = getloadavg(&loads, 1) == 1 ? fixed(loads[0], 2) : "unknown"
+        #if DEBUG
+            let build = "debug build: the figures mean nothing"
+        #else
+            let build = "release build"
+        #endif
+        var lines = [
+            "Data-request service, \(build); \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores, load average \(load)",
+            "medians of \(options.rounds) rounds, of \(options.uploadRounds) for uploads"
+                + (options.isSmoke ? "; smoke: the figures mean nothing" : ""),
+            "", Self.line(["what", "measured", "goal", ""]),
+        ]
+        lines += rows.map { Self.line($0.cells) }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func line(_ cells: [String]) -> String {
+        let widths = [-62, 16, 18, -6]
+        let line = zip(cells, widths).map { cell, width in
+            let space = String(repeating: " ", count: max(0, abs(width) - cell.count))
+            return width < 0 ? cell + space : space + cell
+        }.joined(separator: " ")
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+/// A number with so many digits after the point; "-" for what is not a number.
+func fixed(_ value: Double, _ digits: Int) -> String {
+    guard value.isFinite, abs(value) < 1e12 else { return "-" }
+    var scale = 1
+    for _ in 0..<digits { scale *= 10 }
+    let scaled = Int((abs(value) * Double(scale)).rounded())
+    let sign = value < 0 && scaled > 0 ? "-" : ""
+    guard digits > 0 else { return "\(sign)\(scaled)" }
+    let fraction = String(scaled % scale)
+    return "\(sign)\(scaled / scale).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
+}
+
+/// The middle of some figures, or the mean of the two in the middle; NaN of none.
+func median(_ values: [Double]) -> Double {
+    guard !values.isEmpty else { return .nan }
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+}
