@@ -111,6 +111,24 @@ struct ShutdownTests {
         #expect(service.requestsInFlight == 0)
     }
 
+    @Test("ends a request that is still being prepared, which is not sent then")
+    func preparing() async throws {
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let waiting = Intercepting { _ in
+            begin.yield()
+            try await Task.sleep(for: .seconds(600))
+        }
+        let fixture = try ServiceFixture { $0.interceptors = [waiting] }
+        let request = Task { try await fixture.service.send(DataRequest(.get, "a")) }
+        for await _ in begun { break }
+        #expect(fixture.service.requestsInFlight == 1)
+        await fixture.service.shutdown()
+        let failure = await #expect(throws: RequestFailure.self) { _ = try await request.value }
+        #expect(failure?.reason == .cancelled)
+        #expect(fixture.transport.requests.isEmpty)
+        #expect(fixture.service.requestsInFlight == 0)
+    }
+
     @Test("ends its completion handlers with the same reasons")
     func handlers() async throws {
         let held = try Held()
