@@ -119,9 +119,14 @@ static void record_chain(STACK_OF(X509) *chain, ce_report *report) {
     int count = sk_X509_num(chain);
     report->chain_count = 0;
     for (int i = 0; i < count && i < CE_CHAIN_MAXIMUM; i++) {
-        if (!ce_entry_fill(&report->chain[i], sk_X509_value(chain, i))) return;
+        if (!ce_entry_measure(&report->chain[i], sk_X509_value(chain, i))) return;
         report->chain_count++;
     }
+}
+
+// Apart, because names are only read by people, and writing them takes longer than all the rest of the judgement.
+static void record_names(STACK_OF(X509) *chain, ce_report *report) {
+    for (unsigned i = 0; i < report->chain_count; i++) ce_entry_name(&report->chain[i], sk_X509_value(chain, (int)i));
 }
 
 // Keys and digests of 112 bits of security, whatever the system's OpenSSL is told to take.
@@ -145,8 +150,8 @@ static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_
     return X509_VERIFY_PARAM_set1_host(param, host, 0) == 1;
 }
 
-int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report) {
-    report->chain_count = 0;
+// The judgement, and the path that it is about.
+static int verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report, STACK_OF(X509) **path) {
     if (!expect_host(context, peer->host, peer->host_is_address)) {
         return refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_UNSPECIFIED, "the host name could not be set");
     }
@@ -154,7 +159,8 @@ int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report) {
     int error = X509_STORE_CTX_get_error(context);
     // The verified path where there is one: what a server merely presents proves nothing.
     STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context);
-    record_chain(chain ? chain : X509_STORE_CTX_get0_untrusted(context), report);
+    *path = chain ? chain : X509_STORE_CTX_get0_untrusted(context);
+    record_chain(*path, report);
     if (!valid || error != X509_V_OK) {
         report->depth = X509_STORE_CTX_get_error_depth(context);
         if (error == X509_V_OK) error = X509_V_ERR_UNSPECIFIED;
@@ -180,6 +186,14 @@ int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report) {
     return 1;
 }
 
+int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, bool names_trusted, ce_report *report) {
+    STACK_OF(X509) *path = NULL;
+    report->chain_count = 0;
+    int result = verify(context, peer, report, &path);
+    if (path && (result != 1 || report->missed_pins || names_trusted)) record_names(path, report);
+    return result;
+}
+
 static int handshake_gate(X509_STORE_CTX *context, void *user) {
     ce_connection *connection = user;
     ce_report *report = &connection->report;
@@ -191,7 +205,8 @@ static int handshake_gate(X509_STORE_CTX *context, void *user) {
         return refuse(context, report, CE_VERDICT_PEER, X509_V_ERR_APPLICATION_VERIFICATION, sni ? sni : "");
     }
     ce_peer peer = peer_of(connection);
-    if (!ce_verify(context, &peer, report)) return 0;
+    // A stapled status that is not good will refuse a chain that is trusted here.
+    if (!ce_verify(context, &peer, peer.trust->staple != CE_STAPLE_IGNORED, report)) return 0;
     if (!attach_evidence(ssl, connection)) {
         return refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_OUT_OF_MEM, "out of memory");
     }
@@ -306,7 +321,7 @@ bool ce_trust_evaluate(
     ce_copy_text(report->text, CE_TEXT_SIZE, "a certificate could not be read");
     if (context && X509_STORE_CTX_init(context, trust->store, sk_X509_value(chain, 0), chain) == 1 &&
         X509_STORE_CTX_set_default(context, "ssl_server") == 1) {
-        is_trusted = ce_verify(context, &peer, report) == 1;
+        is_trusted = ce_verify(context, &peer, true, report) == 1;
     }
     X509_STORE_CTX_free(context);
     sk_X509_pop_free(chain, X509_free);

@@ -19,7 +19,7 @@ typedef struct probe {
 static int look(X509_STORE_CTX *context, void *user) {
     probe *p = user;
     STACK_OF(X509) *presented = X509_STORE_CTX_get0_untrusted(context);
-    ce_verify(context, &p->peer, p->report);
+    ce_verify(context, &p->peer, true, p->report);
     // An unaccepted chain may have been cut short by verification, so what the server presented is listed instead.
     if (p->report->verdict != CE_VERDICT_TRUSTED && presented) {
         p->report->chain_count = 0;

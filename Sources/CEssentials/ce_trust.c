@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -208,23 +209,38 @@ static int64_t seconds_of(const ASN1_TIME *time) {
     return (int64_t)timegm(&parts);
 }
 
+static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+static const EVP_MD *fetched_sha256;
+
+static void fetch_sha256(void) { fetched_sha256 = EVP_MD_fetch(NULL, "SHA2-256", NULL); }
+
+// OpenSSL 3 looks EVP_sha256() up anew at each use. This one is the process's, and is never freed.
+static const EVP_MD *sha256(void) {
+    pthread_once(&sha256_once, fetch_sha256);
+    return fetched_sha256 ? fetched_sha256 : EVP_sha256();
+}
+
 static bool digest_public_key(X509 *certificate, uint8_t digest[CE_DIGEST_SIZE]) {
     // The whole SubjectPublicKeyInfo, algorithm included: a key is another key under another algorithm.
     unsigned char *der = NULL;
     int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
     if (size <= 0) return false;
-    bool done = EVP_Digest(der, (size_t)size, digest, NULL, EVP_sha256(), NULL) == 1;
+    bool done = EVP_Digest(der, (size_t)size, digest, NULL, sha256(), NULL) == 1;
     OPENSSL_free(der);
     return done;
 }
 
-bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate) {
+bool ce_entry_measure(ce_chain_entry *entry, X509 *certificate) {
     memset(entry, 0, sizeof *entry);
     unsigned size = CE_DIGEST_SIZE;
-    if (X509_digest(certificate, EVP_sha256(), entry->digests.certificate, &size) != 1) return false;
+    if (X509_digest(certificate, sha256(), entry->digests.certificate, &size) != 1) return false;
     if (!digest_public_key(certificate, entry->digests.public_key)) return false;
     entry->not_before = seconds_of(X509_get0_notBefore(certificate));
     entry->not_after = seconds_of(X509_get0_notAfter(certificate));
+    return true;
+}
+
+bool ce_entry_name(ce_chain_entry *entry, X509 *certificate) {
     BIO *bio = BIO_new(BIO_s_mem());
     if (!bio) return false;
     // UTF-8, with control characters escaped, so that a name cannot forge lines of a log.
@@ -233,6 +249,10 @@ bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate) {
     entry->subject[read > 0 ? read : 0] = 0;
     BIO_free(bio);
     return true;
+}
+
+bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate) {
+    return ce_entry_measure(entry, certificate) && ce_entry_name(entry, certificate);
 }
 
 static bool holds(const ce_digests *chain, unsigned count, const ce_pin *pin) {

@@ -238,7 +238,9 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *transfer
 int ce_request_gate(void *transfer, char *remote, char *local, int remote_port, int local_port);
 
 // Reading certificates.
-bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate);
+bool ce_entry_fill(ce_chain_entry *entry, X509 *certificate); // both of the following
+bool ce_entry_measure(ce_chain_entry *entry, X509 *certificate);
+bool ce_entry_name(ce_chain_entry *entry, X509 *certificate);
 void ce_openssl_text(char text[CE_TEXT_SIZE], const char *fallback);
 
 typedef enum ce_pin_outcome { CE_PINS_MET, CE_PINS_MISSED, CE_PINS_REPORTED, CE_PINS_EXPIRED } ce_pin_outcome;
@@ -250,6 +252,7 @@ ce_pin_outcome ce_pins_judge(const ce_trust *trust, size_t rule, const ce_digest
 // Whether the certificate status that a server stapled lets its certificate pass; else `report` says why not.
 bool ce_staple_is_good(SSL *ssl, const ce_trust *trust, ce_report *report);
 void ce_copy_text(char *to, size_t size, const char *from);
-int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report);
+// Of a chain that is trusted and kept no pin waiting, the names are recorded only on demand.
+int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, bool names_trusted, ce_report *report);
 
 #endif

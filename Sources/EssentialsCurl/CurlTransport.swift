@@ -63,6 +63,12 @@ public final class CurlTransport: Transport {
 
     /// Sends a request; as the protocol `Transport` says. Callable from any task; nothing blocks.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+        try await send(request) { _ in }
+    }
+
+    package func send(
+        _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
+    ) async throws(RequestFailure) -> TransportResponse {
         let prepared = try prepare(request)
         let owner = owner(of: prepared.origin)
         let exchange = makeExchange(prepared, owner)
@@ -73,6 +79,7 @@ public final class CurlTransport: Transport {
                 exchange.continuation = continuation
                 if engine.post(.start(exchange)) {
                     if let upload { engine.start(upload, for: exchange) }
+                    register { engine.cancel(exchange) }
                 } else {
                     exchange.setOutcome(.failure(Failures.closed(prepared)))
                     exchange.continuation.take()?.resume()
@@ -196,6 +203,8 @@ public final class CurlTransport: Transport {
         return outcome
     }
 }
+
+extension CurlTransport: CancellableTransport {}
 
 /// Ends an engine when nobody refers to it any more.
 private final class EngineOwner: Sendable {

@@ -32,7 +32,8 @@ var targets: [Target] = [
         name: "bench-locator",
         dependencies: ["ThreadCounters", .product(name: "EssentialsLocator", package: "ServiceEssentials")],
         swiftSettings: settings),
-    .target(name: "TrustFloor", cSettings: warnings, linkerSettings: [.linkedLibrary("crypto")]),
+    .target(
+        name: "TrustFloor", cSettings: warnings, linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .executableTarget(
         name: "bench-trust",
         dependencies: [

@@ -14,14 +14,14 @@ final class UploadServer: Sendable {
         case flood(expecting: [UInt8])
     }
 
-    private let listener: Int32
+    private let listener: Listener
     /// The port on 127.0.0.1.
     let port: UInt16
 
     /// - Parameter total: How many bytes of body to read.
     init(total: Int, manner: Manner) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        listener = descriptor
+        listener = Listener(descriptor)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
@@ -34,7 +34,7 @@ final class UploadServer: Sendable {
         guard isBound else { throw Failure(code: errno) }
         port = UInt16(bigEndian: address.sin_port)
         var thread = pthread_t()
-        let work = Unmanaged.passRetained(Work(listener: descriptor, total: total, manner: manner))
+        let work = Unmanaged.passRetained(Work(listener: listener, total: total, manner: manner))
         pthread_create(
             &thread, nil,
             { argument in
@@ -44,24 +44,48 @@ final class UploadServer: Sendable {
         pthread_detach(thread)
     }
 
-    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+    deinit { listener.interrupt() }
 
     struct Failure: Error {
         var code: Int32
     }
 
+    /// The listening socket. Its thread closes it; then the number can be that of another test's socket.
+    private final class Listener: Sendable {
+        let descriptor: Int32
+        private let isClosed = Mutex(false)
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        /// Ends a wait for a connection.
+        func interrupt() {
+            isClosed.withLock { isClosed in
+                if !isClosed { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+            }
+        }
+
+        func close() {
+            isClosed.withLock { isClosed in
+                if !isClosed { Glibc.close(descriptor) }
+                isClosed = true
+            }
+        }
+
+        deinit { close() }
+    }
+
     private final class Work: Sendable {
-        let listener: Int32
+        let listener: Listener
         let total: Int
         let manner: Manner
 
-        init(listener: Int32, total: Int, manner: Manner) {
+        init(listener: Listener, total: Int, manner: Manner) {
             (self.listener, self.total, self.manner) = (listener, total, manner)
         }
 
         func run() {
-            defer { close(listener) }
-            let connection = accept(listener, nil, nil)
+            defer { listener.close() }
+            let connection = accept(listener.descriptor, nil, nil)
             guard connection >= 0 else { return }
             defer { close(connection) }
             var body = readHead(connection)

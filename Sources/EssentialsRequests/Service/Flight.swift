@@ -3,8 +3,8 @@ import Synchronization
 
 /// A request, or a body that is still being read, between its beginning and its end: what cancels it from outside.
 ///
-/// A request waits in steps, each on a task of its own. What it does between two of them runs on the caller's task,
-/// which nobody but the caller may cancel.
+/// A request waits in steps, each on a task of its own or in a transport that can be told to end it. What it does between
+/// two of them runs on the caller's task, which nobody but the caller may cancel.
 final class Flight: Sendable {
     private struct State {
         /// Nil between two steps.
@@ -52,6 +52,18 @@ final class Flight: Sendable {
         // Freed outside of the lock.
         _ = state.withLock { $0.cancel.take() }
         return try result.get()
+    }
+
+    /// The same for a hop through a transport that can be told to end it, and needs no task for that.
+    func send(
+        _ request: TransportRequest, through transport: any CancellableTransport
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard !state.withLock({ $0.isCancelled }) else {
+            throw RequestFailure(.cancelled, "The service ended the request.", host: request.url.origin.host.text)
+        }
+        // Freed outside of the lock.
+        defer { _ = state.withLock { $0.cancel.take() } }
+        return try await transport.send(request) { attach($0) }
     }
 
     /// Ends the step that runs, and all that would follow. Never under another lock.

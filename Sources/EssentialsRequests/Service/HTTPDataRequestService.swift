@@ -17,6 +17,8 @@ import Synchronization
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
     private let environment: any EnvironmentService
     private let transport: any Transport
+    /// The same, if it can be told to end a request: asked for once, because the cast takes as long as a small request.
+    private let cancellable: (any CancellableTransport)?
     private let configuration: Configuration
     private let settings: ServiceSettings
     private let inFlight = RequestsInFlight()
@@ -35,6 +37,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ) {
         self.environment = environment
         self.transport = transport
+        cancellable = transport as? any CancellableTransport
         self.configuration = configuration
         settings = ServiceSettings(configuration)
         guard configuration.onEnvironmentChange == .cancelRequests else { return }
@@ -68,7 +71,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 log.sends(prepared.request)
                 let exchange = HTTPExchange(
                     transport: FlightTransport(
-                        transport: signing(prepared, in: environment), flight: flight, inFlight: inFlight),
+                        transport: signing(prepared, in: environment),
+                        cancellable: configuration.interceptors.isEmpty ? cancellable : nil,
+                        flight: flight, inFlight: inFlight),
                     codecs: configuration.codecs)
                 let response = try await exchange.send(
                     prepared.request, redirects: prepared.redirects, expected: request.expectedStatus,
