@@ -4,8 +4,9 @@
 package protocol CancellableTransport: Transport {
     /// As ``Transport/send(_:)``.
     ///
-    /// - Parameter register: Called once, before anything is waited for, with what cancels the request: from any thread,
-    ///   at any time, as often as it likes, and without effect once the request has ended.
+    /// - Parameter register: Called with what cancels the request, before anything is waited for; not when nothing was
+    ///   begun. It may be called from any thread, at any time, as often as one likes, and without effect once the request
+    ///   has ended.
     func send(
         _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
     ) async throws(RequestFailure) -> TransportResponse
