@@ -73,7 +73,8 @@ enum AbandonedFiles {
         var count = 0
         while count < maximumEntries, let entry = readdir(entries) {
             count += 1
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+            // In place: a record is as long as its name, and a copy of the whole field would read beyond it.
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name.hasSuffix(DownloadPlace.partialSuffix) || name.hasSuffix(DownloadPlace.recordSuffix) {
