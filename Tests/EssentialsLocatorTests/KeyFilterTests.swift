@@ -33,6 +33,11 @@ struct KeyFilterTests {
 
     @Test("Stands beside its root in one line of the processor's cache")
     func size() {
-        #expect(MemoryLayout<RegistrationTable.Root>.size <= 64)
+        #expect(MemoryLayout<RegistrationTable.Root>.size <= RegistrationTable.lineSize)
+        for _ in 0..<20 {
+            let table = RegistrationTable(limit: 1)
+            let address = UInt(bitPattern: table.root)
+            #expect(address.isMultiple(of: UInt(RegistrationTable.lineSize)))
+        }
     }
 }

@@ -59,6 +59,10 @@ struct RegistrationTable: ~Copyable, @unchecked Sendable {
         var usedCells = 0
     }
 
+    /// What a root takes at most, and begins at a multiple of: a line of the processor's cache, so that a search that goes
+    /// up loads one for each parent.
+    static let lineSize = 64
+
     /// Constant; its fields are atomics.
     let root: UnsafeMutablePointer<Root>
     private let writing = Mutex(Writing())
@@ -68,7 +72,8 @@ struct RegistrationTable: ~Copyable, @unchecked Sendable {
     ///   - limit: How many registrations there may be, removed and replaced ones included.
     ///   - parent: The root of the parent's table, which outlives this one.
     init(limit: Int, parent: UnsafeMutablePointer<Root>? = nil) {
-        root = .allocate(capacity: 1)
+        root = UnsafeMutableRawPointer.allocate(byteCount: Self.lineSize, alignment: Self.lineSize)
+            .bindMemory(to: Root.self, capacity: 1)
         root.initialize(to: Root(parent: parent))
         self.limit = limit
     }

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import Testing
 
 /// The engine ends such a request itself, without a task of the request's own.
-@Suite("A request on the wire that the service ends")
+@Suite("A request on the wire that the service ends", .timeLimit(.minutes(5)))
 struct EndedFromOutsideTests {
     private struct Held {
         let server: LoopbackServer
