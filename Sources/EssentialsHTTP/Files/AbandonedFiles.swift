@@ -59,7 +59,7 @@ enum AbandonedFiles {
     /// Removes a file of ours whose lock nobody has.
     private static func removeIfAbandoned(_ path: String) -> Bool {
         guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW), let status = try? file.status(), status.isRegular,
-            status.owner == geteuid(), file.lockForCertain(),
+            status.owner == geteuid(), file.lock(otherwise: false),
             // While the lock was waited for, the file could have got its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }

@@ -82,22 +82,13 @@ final class OpenFile: Sendable {
 
     /// Asks for the file's advisory lock. False when another opening of the file has it.
     ///
-    /// Where the file system has no locks, everybody gets it.
-    func lock() -> Bool {
+    /// - Parameter otherwise: What is said where the file system has no locks.
+    func lock(otherwise: Bool = true) -> Bool {
         // Set before it is known: giving back what one does not have does no harm.
         isLocked.store(true, ordering: .relaxed)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
-            if errno != EINTR { return true }
-        }
-        return true
-    }
-
-    /// Asks for the file's advisory lock. False when another opening has it, and where the file system has no locks.
-    func lockForCertain() -> Bool {
-        isLocked.store(true, ordering: .relaxed)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            if errno != EINTR { return false }
+            if errno != EINTR { return otherwise }
         }
         return true
     }
