@@ -27,10 +27,13 @@ var targets: [Target] = [
             .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .target(name: "Figures", swiftSettings: settings),
     .target(name: "ThreadCounters", cSettings: warnings),
     .executableTarget(
         name: "bench-locator",
-        dependencies: ["ThreadCounters", .product(name: "EssentialsLocator", package: "ServiceEssentials")],
+        dependencies: [
+            "Figures", "ThreadCounters", .product(name: "EssentialsLocator", package: "ServiceEssentials"),
+        ],
         swiftSettings: settings),
     .target(
         name: "TrustFloor", cSettings: warnings, linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
@@ -46,7 +49,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "bench-requests",
         dependencies: [
-            "LoadDriver", "ThreadCounters",
+            "Figures", "LoadDriver", "ThreadCounters",
             .product(name: "EssentialsCurl", package: "ServiceEssentials"),
             .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
             .product(name: "EssentialsRequests", package: "ServiceEssentials"),

@@ -22,11 +22,3 @@ struct Benchmark: Sendable {
     /// Sets up outside the clock; what is returned is measured.
     let prepare: @Sendable (_ operations: Int) throws -> () throws -> Void
 }
-
-/// The middle of some figures, or the mean of the two in the middle; NaN of none.
-func median(_ values: [Double]) -> Double {
-    guard !values.isEmpty else { return .nan }
-    let sorted = values.sorted()
-    let middle = sorted.count / 2
-    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
-}

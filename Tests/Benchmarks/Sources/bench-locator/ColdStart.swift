@@ -1,4 +1,5 @@
 internal import EssentialsLocator
+internal import Figures
 internal import Glibc
 internal import ThreadCounters
 

@@ -1,3 +1,4 @@
+internal import Figures
 internal import Glibc
 
 /// The figures as a table: what each is, how it stands to its floor, and whether it is as good as it should be.

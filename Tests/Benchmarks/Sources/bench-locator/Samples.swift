@@ -1,3 +1,4 @@
+internal import Figures
 internal import ThreadCounters
 
 /// The figures of some benchmarks, measured in rounds.
@@ -22,13 +23,13 @@ struct Samples {
     }
 
     func median(of name: String) -> Double {
-        bench_locator.median(nanoseconds[name] ?? [])
+        Figures.median(nanoseconds[name] ?? [])
     }
 
     /// The median of what the rounds' figures give together with another benchmark's figure from the same round.
     func median(of name: String, and other: String, _ combine: (Double, Double) -> Double) -> Double {
         guard let own = nanoseconds[name], let base = nanoseconds[other] else { return .nan }
-        return bench_locator.median(zip(own, base).map(combine))
+        return Figures.median(zip(own, base).map(combine))
     }
 
     private static func measure(_ benchmark: Benchmark, isSmoke: Bool) throws -> Double {

@@ -1,3 +1,4 @@
+internal import Figures
 internal import Glibc
 
 /// A program of this package, beside this one.

@@ -1,6 +1,7 @@
 internal import EssentialsCurl
 internal import EssentialsHTTP
 internal import EssentialsRequests
+internal import Figures
 internal import ThreadCounters
 
 /// What the service adds to a small GET over the loopback interface, one request at a time.

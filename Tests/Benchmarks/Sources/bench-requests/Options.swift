@@ -1,3 +1,5 @@
+internal import Figures
+
 /// What the program was told on its command line.
 struct Options {
     static let help = """

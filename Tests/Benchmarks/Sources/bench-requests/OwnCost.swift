@@ -1,5 +1,6 @@
 internal import EssentialsHTTP
 internal import EssentialsRequests
+internal import Figures
 internal import FoundationEssentials
 internal import Glibc
 internal import ThreadCounters

@@ -1,3 +1,4 @@
+internal import Figures
 internal import Glibc
 
 /// One line of the table: a figure, and whether it is as good as it should be.
@@ -62,24 +63,4 @@ struct Table {
         }.joined(separator: " ")
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
-}
-
-/// A number with so many digits after the point; "-" for what is not a number.
-func fixed(_ value: Double, _ digits: Int) -> String {
-    guard value.isFinite, abs(value) < 1e12 else { return "-" }
-    var scale = 1
-    for _ in 0..<digits { scale *= 10 }
-    let scaled = Int((abs(value) * Double(scale)).rounded())
-    let sign = value < 0 && scaled > 0 ? "-" : ""
-    guard digits > 0 else { return "\(sign)\(scaled)" }
-    let fraction = String(scaled % scale)
-    return "\(sign)\(scaled / scale).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
-}
-
-/// The middle of some figures, or the mean of the two in the middle; NaN of none.
-func median(_ values: [Double]) -> Double {
-    guard !values.isEmpty else { return .nan }
-    let sorted = values.sorted()
-    let middle = sorted.count / 2
-    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
 }

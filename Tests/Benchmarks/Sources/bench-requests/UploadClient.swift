@@ -1,6 +1,7 @@
 internal import EssentialsCurl
 internal import EssentialsHTTP
 internal import EssentialsRequests
+internal import Figures
 internal import LoadDriver
 
 /// The load client that sends its file as a part of a multipart body, through the service.

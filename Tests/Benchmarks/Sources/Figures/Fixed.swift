@@ -1,7 +1,7 @@
 /// A number with so many digits after the point; "-" for what is not a number.
 ///
 /// Written out because Foundation would be the only other thing to load, and one mode measures a fresh process.
-func fixed(_ value: Double, _ digits: Int) -> String {
+package func fixed(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "-" }
     var scale = 1
     for _ in 0..<digits { scale *= 10 }
