@@ -1,26 +1,38 @@
+import Synchronization
+
 /// What a search without a lock has found: a service to be copied, an object to be loaded, a slot to be asked, or nothing.
 ///
-/// One word, so that it comes back in a register: the address of the service's memory, or that of the slot with the lowest
-/// bit set, and the next one too for a weak slot that can be asked at once; no address of these has them. Nothing is
-/// retained; all of it lives as long as the locator that was searched.
+/// One word, so that a table's cell holds it and it comes back in a register: the address of the service's memory, or
+/// that of the slot with the lowest bit set, and the next one too for a weak slot that can be asked at once; no address of
+/// these has them. Nothing is retained; all of it lives as long as the locator that was searched.
 @usableFromInline
 struct Found {
     @usableFromInline
     let word: UInt
 
     @inline(__always)
+    init(word: UInt) { self.word = word }
+
+    /// What was found is to be asked by whoever notes which services a factory resolves.
     init(_ slot: Unmanaged<Slot>?) {
         guard let slot else {
             word = 0
             return
         }
-        let address = UInt(bitPattern: slot.toOpaque())
-        word = slot._withUnsafeGuaranteedRef { slot in
-            let ready = slot.readyWord
-            if ready != 0 { return ready }
-            return address | (slot.isWeakNow ? 3 : 1)
-        }
+        let isTraced = tracedFactories.load(ordering: .relaxed) != 0
+        word = isTraced ? Self.word(asking: slot) : slot._withUnsafeGuaranteedRef { Self.word(for: $0) }
     }
+
+    /// What a slot is found as while its locator is open and no factory runs.
+    static func word(for slot: Slot) -> UInt {
+        if slot.isReady, let storage = slot.storage { return UInt(bitPattern: storage) }
+        let isWeak = slot.kind == .weak && slot.state.load(ordering: .acquiring) == .dynamic
+        return word(asking: .passUnretained(slot)) | (isWeak ? 2 : 0)
+    }
+
+    /// What a slot is found as that has to be asked.
+    @inline(__always)
+    static func word(asking slot: Unmanaged<Slot>) -> UInt { UInt(bitPattern: slot.toOpaque()) | 1 }
 
     /// The memory of a service that is simply there.
     @inlinable @inline(__always)

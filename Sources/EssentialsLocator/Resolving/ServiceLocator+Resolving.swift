@@ -29,7 +29,9 @@ extension ServiceLocator {
         if let storage = found.storage {
             return storage.assumingMemoryBound(to: type).pointee
         }
-        if let service = found.weakSlot?._withUnsafeGuaranteedRef({ $0.service(of: type) }) { return service }
+        if let slot = found.weakSlot, let object = slot._withUnsafeGuaranteedRef({ $0.object }) {
+            return slot._withUnsafeGuaranteedRef { $0.service(of: type, from: object) }
+        }
         return try resolveElse(type, name: name, found)
     }
 
@@ -53,7 +55,9 @@ extension ServiceLocator {
         if let storage = found.storage {
             return storage.assumingMemoryBound(to: type).pointee
         }
-        if let service = found.weakSlot?._withUnsafeGuaranteedRef({ $0.service(of: type) }) { return service }
+        if let slot = found.weakSlot, let object = slot._withUnsafeGuaranteedRef({ $0.object }) {
+            return slot._withUnsafeGuaranteedRef { $0.service(of: type, from: object) }
+        }
         return try find(type, name: name, found)
     }
 
@@ -133,7 +137,14 @@ extension ServiceLocator {
 
     @usableFromInline @inline(never)
     func look(forWord word: UInt) -> Found {
-        Found(RegistrationTable.nearestSlot(forWord: word, from: table.root))
+        // While a factory runs, slots are asked, who note what it resolves.
+        guard tracedFactories.load(ordering: .relaxed) == 0 else { return lookTraced(forWord: word) }
+        return Found(word: table.nearest(forWord: word))
+    }
+
+    @inline(never)
+    private func lookTraced(forWord word: UInt) -> Found {
+        Found(RegistrationTable.nearestSlot(for: ServiceKey(word: word), from: table.root))
     }
 
     // MARK: Asking the slot

@@ -69,7 +69,8 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         builder.store(0, ordering: .relaxed)
         guard let failure else {
             self.factory = nil
-            return finish(.ready, .built)
+            finish(.ready, .built)
+            return owner.table.noteReady(self)
         }
         let error = ServiceLocatorError.construction(self, in: owner, failedWith: failure)
         finish(.pending, .failed(error))

@@ -79,20 +79,6 @@ class Slot: @unchecked Sendable {
     /// Says whose this is going to be, before it is published.
     final func belongs(to locator: ServiceLocator) { owner = .passUnretained(locator) }
 
-    /// The address of a service that may be copied without asking any further, 0 if there is none.
-    @inline(__always)
-    final var readyWord: UInt {
-        guard isReady, tracedFactories.load(ordering: .relaxed) == 0 else { return 0 }
-        return UInt(bitPattern: storage)
-    }
-
-    /// Whether this is a ``WeakSlot`` that may be asked without asking any further.
-    @inline(__always)
-    final var isWeakNow: Bool {
-        guard kind == .weak, state.load(ordering: .acquiring) == .dynamic else { return false }
-        return tracedFactories.load(ordering: .relaxed) == 0
-    }
-
     /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
     final var isStored: Bool { builtAt.load(ordering: .acquiring) > 0 }
 

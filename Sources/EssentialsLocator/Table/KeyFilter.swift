@@ -29,4 +29,8 @@ struct KeyFilter: ~Copyable {
         let (word, bit) = Self.place(of: spread)
         words[word].bitwiseOr(bit, ordering: .relaxed)
     }
+    /// Says of every key that it may be there, so that a search looks. Releases what was written before.
+    borrowing func fill() {
+        for index in words.indices { words[index].store(.max, ordering: .releasing) }
+    }
 }

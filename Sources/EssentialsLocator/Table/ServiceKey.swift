@@ -28,20 +28,21 @@ struct ServiceKey: Sendable, Hashable {
         }
     }
 
+    /// The key of a type's metadata address, without a name.
+    init(word: UInt) {
+        self.word = word
+        name = nil
+        bits = word
+    }
+
     /// The type's part of the key.
     var typeWord: UInt { word & ~1 }
 
     /// Where the search for this key starts in a table of `1 << (UInt.bitWidth - shift)` cells.
-    func firstIndex(shift: Int) -> Int { Self.firstIndex(bits, shift: shift) }
+    func firstIndex(shift: UInt) -> Int { Int(bitPattern: spread &>> shift) }
 
     /// What filters know this key by.
     var spread: UInt { Self.spread(bits) }
-
-    /// The same for the bits of a key; of one without a name they are its word.
-    @inline(__always)
-    static func firstIndex(_ bits: UInt, shift: Int) -> Int {
-        Int(bitPattern: spread(bits) &>> UInt(bitPattern: shift))
-    }
 
     /// One multiplication by 2^64 divided by the golden ratio moves the differences between neighbouring metadata
     /// addresses to the top, and the top bits are the index.

@@ -7,13 +7,9 @@ extension ServiceLocator {
         _ object: Service, named name: String? = nil, whenGone fallback: WeakFallback = .parent,
         fileID: StaticString = #fileID, line: UInt = #line
     ) throws(ServiceLocatorError) -> Registration {
-        let reference = WeakReference(object)
-        // Not by way of a conversion, whose call each resolve would pay for.
-        return try addWeak(Service.self, named: name, whenGone: fallback, fileID: fileID, line: line) { memory in
-            guard let object = reference.object else { return false }
-            memory?.initializeMemory(as: Service.self, to: consume object)
-            return true
-        }
+        // Only this object is ever given to the conversion.
+        let conversion = WeakConversion { unsafeDowncast($0, to: Service.self) }
+        return try addWeak(object, conversion, named: name, whenGone: fallback, fileID: fileID, line: line)
     }
 
     /// Registers an object for a type, without retaining it.
@@ -27,7 +23,7 @@ extension ServiceLocator {
     /// try locator.registerWeak(cart, as: (any CartService).self) { $0 }
     /// ```
     ///
-    /// Any thread. Cost: a short lock, two allocations; each resolve costs a weak load.
+    /// Any thread. Cost: a short lock, three allocations; each resolve costs a weak load.
     ///
     /// - Parameters:
     ///   - object: What is not retained.
@@ -45,25 +41,19 @@ extension ServiceLocator {
         whenGone fallback: WeakFallback = .parent, fileID: StaticString = #fileID, line: UInt = #line,
         conversion: @escaping @Sendable (consuming Object) -> Service
     ) throws(ServiceLocatorError) -> Registration {
-        let reference = WeakReference(object)
-        return try addWeak(type, named: name, whenGone: fallback, fileID: fileID, line: line) { memory in
-            guard let object = reference.object else { return false }
-            guard let memory else { return true }
-            // Handed on and not copied: counting a weakly referenced object costs three times as much as others.
-            memory.initializeMemory(as: Service.self, to: conversion(consume object))
-            return true
-        }
+        // As above. Handed on and not copied: counting a weakly referenced object costs three times as much as others.
+        let typed = WeakConversion<Service> { conversion(unsafeDowncast($0, to: Object.self)) }
+        return try addWeak(object, typed, named: name, whenGone: fallback, fileID: fileID, line: line)
     }
 
-    /// Apart from `registerWeak`, whose closure is compiled in the caller's module, where the types are known.
+    /// Apart from `registerWeak`, whose closures are compiled in the caller's module, where the types are known.
     @usableFromInline
-    func addWeak(
-        _ type: Any.Type, named name: String?, whenGone fallback: WeakFallback,
-        fileID: StaticString, line: UInt,
-        load: @escaping @Sendable (_ memory: UnsafeMutableRawPointer?) -> Bool
+    func addWeak<Service>(
+        _ object: any AnyObject & Sendable, _ conversion: WeakConversion<Service>, named name: String?,
+        whenGone fallback: WeakFallback, fileID: StaticString, line: UInt
     ) throws(ServiceLocatorError) -> Registration {
         let site = RegistrationSite(fileID: fileID, line: line)
-        return try add(WeakSlot(type, name: name, site: site, fallback: fallback, load: load))
+        return try add(WeakSlot(object, conversion, name: name, site: site, fallback: fallback))
     }
 
     /// Registers a proxy for an object that neither the locator nor anyone who resolves retains.

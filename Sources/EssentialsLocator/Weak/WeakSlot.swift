@@ -2,21 +2,27 @@ import Synchronization
 
 /// A registration that does not retain its object.
 ///
-/// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
+/// `@unchecked Sendable`: the stored properties are constants of `Sendable` types, but for `conversion`, which is a
+/// ``WeakConversion`` and says so itself.
 @usableFromInline
 final class WeakSlot: Slot, @unchecked Sendable {
-    /// Puts the service into memory, if any is given and the object is there; whether it is.
+    /// Untyped, as everything that a search touches; those who know the type know the conversion's.
     @usableFromInline
-    typealias Load = @Sendable (_ memory: UnsafeMutableRawPointer?) -> Bool
-
+    weak let object: (any AnyObject & Sendable)?
+    /// A ``WeakConversion`` to the slot's type.
     @usableFromInline
-    let load: Load
+    let conversion: AnyObject
     private let fallback: WeakFallback
 
-    init(_ type: Any.Type, name: String?, site: RegistrationSite, fallback: WeakFallback, load: @escaping Load) {
-        self.load = load
+    init<Service>(
+        _ object: any AnyObject & Sendable, _ conversion: WeakConversion<Service>, name: String?,
+        site: RegistrationSite,
+        fallback: WeakFallback
+    ) {
+        self.object = object
+        self.conversion = conversion
         self.fallback = fallback
-        super.init(type: type, name: name, site: site, kind: .weak, state: .dynamic)
+        super.init(type: Service.self, name: name, site: site, kind: .weak, state: .dynamic)
     }
 
     override func provide(
@@ -24,26 +30,41 @@ final class WeakSlot: Slot, @unchecked Sendable {
     ) throws(ServiceLocatorError) -> Provision {
         guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         // Loaded once: what is handed out is what was found alive.
-        if load(memory) { return .provided }
-        return provisionWhenGone
+        guard let object else { return provisionWhenGone }
+        func fill<Service>(_ type: Service.Type) {
+            memory.initializeMemory(as: type, to: service(of: type, from: object))
+        }
+        _openExistential(type, do: fill)
+        return .provided
     }
 
-    /// The service if its object is there. Inlined into the caller's module, which knows the type.
+    /// The object as the slot's type. Inlined into the caller's module, which knows the type.
     @inlinable @inline(__always)
-    func service<Service>(of type: Service.Type) -> Service? {
-        withUnsafeTemporaryAllocation(of: type, capacity: 1) { memory in
-            // One element was asked for, so there is an address. Who made the slot's key of the type made its closure of it.
-            guard let address = memory.baseAddress, load(UnsafeMutableRawPointer(address)) else { return nil }
-            return address.move()
-        }
+    func service<Service>(of type: Service.Type, from object: any AnyObject & Sendable) -> Service {
+        // Who made the slot's key of the type made its conversion of it. Not retained: the slot does.
+        Unmanaged.passUnretained(unsafeDowncast(conversion, to: WeakConversion<Service>.self))
+            ._withUnsafeGuaranteedRef { $0.convert(object) }
     }
 
     override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
 
-    override var isGone: Bool { !load(nil) }
+    override var isGone: Bool { object == nil }
 
     override func stored() -> Any? {
-        func load<Service>(_ type: Service.Type) -> Any? { service(of: type) }
-        return _openExistential(type, do: load)
+        guard let object else { return nil }
+        func convert<Service>(_ type: Service.Type) -> Any { service(of: type, from: object) }
+        return _openExistential(type, do: convert)
     }
+}
+
+/// What makes a service of a weakly registered object.
+///
+/// Returned and not written through a pointer, so that a resolve passes it on to its caller without moving it.
+@usableFromInline
+final class WeakConversion<Service>: Sendable {
+    @usableFromInline
+    let convert: @Sendable (consuming any AnyObject & Sendable) -> Service
+
+    @inlinable
+    init(_ convert: @escaping @Sendable (consuming any AnyObject & Sendable) -> Service) { self.convert = convert }
 }

@@ -34,9 +34,14 @@ struct Report {
             "Service locator, \(build); \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores, load average \(load)",
             "\(rounds)\(options.isSmoke ? ", smoke: the figures mean nothing" : "")",
             "ns: CPU time of the thread; ratio: to the floor of its kind, in the same round",
-            "goals in ns are those of a machine whose first floor is 12.9 ns",
+            "goals in ns are those of a machine whose first floor is \(fixed(Self.floorOfGoals, 1)) ns, and grow with it here",
         ]
     }
+
+    private static let floorOfGoals = 12.9
+
+    /// How long this machine, as it is now, takes for what the goals' machine does in a nanosecond.
+    private var scale: Double { samples.median(of: Floors.copy) / Self.floorOfGoals }
 
     private func cells(of benchmark: Benchmark) -> [String] {
         let name = benchmark.name
@@ -49,10 +54,13 @@ struct Report {
         case .timesFloor(let limit):
             return first + ["<= \(fixed(limit, 1)) x floor", Self.verdict((ratio ?? .nan) <= limit)]
         case .nanoseconds(let limit):
-            return first + ["<= \(fixed(limit, 0)) ns", Self.verdict(figure <= limit)]
+            return first + ["<= \(fixed(limit * scale, 0)) ns", Self.verdict(figure <= limit * scale)]
         case .perLevel(let limit, let levels, let other):
             let level = samples.median(of: name, and: other) { ($0 - $1) / Double(levels) }
-            return first + ["<= +\(fixed(limit, 0)) ns a level", "\(Self.verdict(level <= limit)): \(fixed(level, 2))"]
+            return first + [
+                "<= +\(fixed(limit * scale, 2)) ns a level",
+                "\(Self.verdict(level <= limit * scale)): \(fixed(level, 2))",
+            ]
         }
     }
 
