@@ -13,12 +13,16 @@ import Synchronization
 /// Frames live on the stack of their thread and are linked by thread-local storage, so that knowing what a thread builds
 /// costs two stores and no allocation. Another thread may follow the links only while the frame's thread is blocked in
 /// ``ConstructionLedger``, whose lock keeps it there.
+@usableFromInline
 struct BuildFrame {
     /// Retained by the caller that runs its factory.
     let slot: Unmanaged<Slot>
     /// Retained likewise.
     let owner: Unmanaged<ServiceLocator>
     let previous: UnsafePointer<BuildFrame>?
+    /// The locator that the factory receives. Retained likewise.
+    @usableFromInline
+    let receiver: Unmanaged<ServiceLocator>
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -38,13 +42,21 @@ struct BuildFrame {
         _ slot: Slot, owner: ServiceLocator, inside previous: UnsafePointer<BuildFrame>?, _ body: () throws -> Void
     ) rethrows {
         let frame = BuildFrame(
-            slot: .passUnretained(slot), owner: .passUnretained(owner), previous: previous)
+            slot: .passUnretained(slot), owner: .passUnretained(owner), previous: previous,
+            receiver: .passUnretained(owner))
         try withUnsafePointer(to: frame) { pointer in
-            pthread_setspecific(key, pointer)
-            defer { pthread_setspecific(key, previous) }
+            enter(pointer)
+            defer { leave(pointer) }
             try body()
         }
     }
+
+    /// Makes the frame the innermost one of this thread until it is left.
+    @usableFromInline
+    static func enter(_ frame: UnsafePointer<BuildFrame>) { pthread_setspecific(key, frame) }
+
+    @usableFromInline
+    static func leave(_ frame: UnsafePointer<BuildFrame>) { pthread_setspecific(key, frame.pointee.previous) }
 
     /// The labels from the frame of `slot` to the innermost one, which `top` is; nil if `slot` is in none of them.
     static func labels(from slot: Slot, to top: UnsafePointer<BuildFrame>?) -> [String]? {

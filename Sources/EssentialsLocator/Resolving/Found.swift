@@ -1,10 +1,11 @@
 import Synchronization
 
-/// What a search without a lock has found: a service to be copied, an object to be loaded, a slot to be asked, or nothing.
+/// What a search without a lock has found: a service to be copied, an object to be loaded, a factory to be run, a slot to
+/// be asked, or nothing.
 ///
 /// One word, so that a table's cell holds it and it comes back in a register: the address of the service's memory, or
-/// that of the slot with the lowest bit set, and the next one too for a weak slot that can be asked at once; no address of
-/// these has them. Nothing is retained; all of it lives as long as the locator that was searched.
+/// that of the slot with the lowest bit set, the next one too for a weak slot that can be asked at once, the third for a
+/// transient one; no address of these has them. Nothing is retained; all of it lives as long as the locator that was searched.
 @usableFromInline
 struct Found {
     @usableFromInline
@@ -26,8 +27,9 @@ struct Found {
     /// What a slot is found as while its locator is open and no factory runs.
     static func word(for slot: Slot) -> UInt {
         if slot.isReady, let storage = slot.storage { return UInt(bitPattern: storage) }
-        let isWeak = slot.kind == .weak && slot.state.load(ordering: .acquiring) == .dynamic
-        return word(asking: .passUnretained(slot)) | (isWeak ? 2 : 0)
+        let asked = word(asking: .passUnretained(slot))
+        guard slot.state.load(ordering: .acquiring) == .dynamic else { return asked }
+        return asked | (slot.kind == .weak ? 2 : slot.canBuildAtOnce ? 4 : 0)
     }
 
     /// What a slot is found as that has to be asked.
@@ -41,14 +43,22 @@ struct Found {
     /// The slot to be asked, if it can answer without a locator and without failing.
     @inlinable @inline(__always)
     var weakSlot: Unmanaged<WeakSlot>? {
-        guard word & 3 == 3, let address = UnsafeRawPointer(bitPattern: word & ~3) else { return nil }
+        guard word & 3 == 3, let address = UnsafeRawPointer(bitPattern: word & ~7) else { return nil }
         // Only slots of this class say that they are weak.
+        return .fromOpaque(address)
+    }
+
+    /// The slot whose factory may be run at once.
+    @inlinable @inline(__always)
+    var transientSlot: Unmanaged<TransientSlot>? {
+        guard word & 5 == 5, let address = UnsafeRawPointer(bitPattern: word & ~7) else { return nil }
+        // Only slots of this class say that they are.
         return .fromOpaque(address)
     }
 
     /// The slot to be asked.
     var slot: Unmanaged<Slot>? {
-        guard word & 1 == 1, let address = UnsafeRawPointer(bitPattern: word & ~3) else { return nil }
+        guard word & 1 == 1, let address = UnsafeRawPointer(bitPattern: word & ~7) else { return nil }
         return .fromOpaque(address)
     }
 }

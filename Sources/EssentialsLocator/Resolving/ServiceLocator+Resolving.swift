@@ -154,6 +154,13 @@ extension ServiceLocator {
     func resolveElse<Service: Sendable>(
         _ type: Service.Type, name: String?, _ found: Found
     ) throws(ServiceLocatorError) -> Service {
+        if let slot = found.transientSlot {
+            do {
+                return try slot._withUnsafeGuaranteedRef { try $0.service(of: type, for: self) }
+            } catch {
+                throw slot.takeUnretainedValue().failure(error, for: self)
+            }
+        }
         if let service = try find(type, name: name, found) { return service }
         throw missing(type, name: name)
     }

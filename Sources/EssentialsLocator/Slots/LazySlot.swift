@@ -70,7 +70,7 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         guard let failure else {
             self.factory = nil
             finish(.ready, .built)
-            return owner.table.noteReady(self)
+            return owner.table.renew(self)
         }
         let error = ServiceLocatorError.construction(self, in: owner, failedWith: failure)
         finish(.pending, .failed(error))

@@ -3,9 +3,12 @@ import Synchronization
 /// Runs a transient registration's factory: guards against rounds without end and notes once what it resolves.
 struct TransientRun: ~Copyable {
     private let maximumDepth: Int
-    private let isTraced = Atomic<Bool>(false)
+    private let traced = Atomic<Bool>(false)
 
     init(maximumDepth: Int) { self.maximumDepth = maximumDepth }
+
+    /// Whether it is known what the factory resolves.
+    var isTraced: Bool { traced.load(ordering: .relaxed) }
 
     @inline(__always)
     borrowing func build(
@@ -14,19 +17,22 @@ struct TransientRun: ~Copyable {
         guard slot.state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         let outer = BuildFrame.current
         if outer != nil, let path = path(slot, owner: owner, inside: outer) { throw .cycle(slot, path: path) }
-        let traces = !isTraced.load(ordering: .relaxed)
+        let traces = !isTraced
         if traces { tracedFactories.wrappingAdd(1, ordering: .relaxed) }
         defer { if traces { tracedFactories.wrappingSubtract(1, ordering: .relaxed) } }
         do {
             try BuildFrame.run(slot, owner: owner, inside: outer, body)
-            if traces { isTraced.store(true, ordering: .relaxed) }
+            if traces {
+                traced.store(true, ordering: .relaxed)
+                owner.table.renew(slot)
+            }
         } catch {
             throw .construction(slot, in: owner, failedWith: error)
         }
     }
 
     /// The path of a round, when this thread is as often in the slot's factory already as is allowed.
-    private borrowing func path(
+    borrowing func path(
         _ slot: Slot, owner: ServiceLocator, inside outer: UnsafePointer<BuildFrame>?
     ) -> [String]? {
         var depth = 0

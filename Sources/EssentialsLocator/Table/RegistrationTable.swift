@@ -281,11 +281,11 @@ extension RegistrationTable {
         }
     }
 
-    /// Lets readers find the service of a slot that has become ready without asking the slot, if it is still there.
-    func noteReady(_ ready: Slot) {
+    /// Lets readers know that a slot can be asked less than before, if it is still there.
+    func renew(_ changed: Slot) {
         writing.withLock { _ in
-            guard !isClosed, slot(for: ready.key)?.takeUnretainedValue() === ready else { return }
-            root.pointee.page.load(ordering: .relaxed).renew(ready)
+            guard !isClosed, slot(for: changed.key)?.takeUnretainedValue() === changed else { return }
+            root.pointee.page.load(ordering: .relaxed).renew(changed)
         }
     }
 

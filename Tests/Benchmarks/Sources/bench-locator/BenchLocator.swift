@@ -5,7 +5,9 @@
 //
 // Only ratios to a floor from the same run mean something: absolute figures drift with the machine.
 
+internal import Figures
 internal import Glibc
+internal import ThreadCounters
 
 @main
 struct BenchLocator {
@@ -15,6 +17,7 @@ struct BenchLocator {
                 print(Options.help)
                 return
             }
+            if let name = options.only { return try repeatOnly(name) }
             print(options.isCold ? try ColdStart.measureHere().line : try report(options).table)
         } catch {
             let line = Array("bench-locator: \(error)\n".utf8)
@@ -23,8 +26,17 @@ struct BenchLocator {
         }
     }
 
+    private static let benchmarks = Floors.all + Resolving.all + OtherKinds.all + FirstUses.all
+
+    private static func repeatOnly(_ name: String) throws {
+        guard let benchmark = benchmarks.first(where: { $0.name == name }) else {
+            throw BenchmarkError("no benchmark is called \(name); there are: \(benchmarks.map(\.name))")
+        }
+        let end = monotonic_nanoseconds() + 10_000_000_000
+        while monotonic_nanoseconds() < end { try benchmark.prepare(benchmark.operations)() }
+    }
+
     private static func report(_ options: Options) throws -> Report {
-        let benchmarks = Floors.all + Resolving.all + OtherKinds.all + FirstUses.all
         let samples = try Samples(benchmarks, rounds: options.rounds, isSmoke: options.isSmoke)
         // A pair of threads is measured longer at a time, for the kernel takes its time to spread them over the cores.
         let threadRounds = options.isSmoke ? 1 : max(5, options.rounds / 4)

@@ -9,11 +9,19 @@ protocol ColdService: AnyObject, Sendable {
 }
 
 extension ColdService {
-    fileprivate static func register(in locator: ServiceLocator) throws {
+    static func register(in locator: ServiceLocator) throws {
         try locator.register(Self(), as: Self.self)
     }
 
-    fileprivate static func resolve(from locator: ServiceLocator) throws {
+    func register(in locator: ServiceLocator) throws {
+        try locator.register(self, as: Self.self)
+    }
+
+    static func registerLazy(in locator: ServiceLocator) throws {
+        try locator.registerLazy(Self.self) { _ in Self() }
+    }
+
+    static func resolve(from locator: ServiceLocator) throws {
         consume(try locator.resolve(Self.self) as AnyObject)
     }
 }

@@ -7,11 +7,14 @@ struct Options {
           --rounds N   how often everything is measured; medians are shown (default: 61)
           --smoke      one round of few operations, to see that all works; its figures mean nothing
           cold         only the milliseconds that 1,000 services of 1,000 types take in this process
+          only NAME    nothing but the benchmark of this name, for ten seconds, to be looked at with a profiler
         """
 
     var rounds = 61
     var isSmoke = false
     var isCold = false
+    /// The one benchmark that is run for a profiler.
+    var only: String?
 
     /// The options, or nil if only help was asked for.
     static func parse(_ arguments: [String]) throws(BenchmarkError) -> Options? {
@@ -22,6 +25,7 @@ struct Options {
             case "--help", "-h": return nil
             case "--smoke": options.isSmoke = true
             case "cold": options.isCold = true
+            case "only": options.only = rest.popFirst()
             case "--rounds":
                 guard let count = rest.popFirst().flatMap({ Int($0) }), (1...10_000).contains(count) else {
                     throw BenchmarkError("--rounds needs a number from 1 to 10000")
