@@ -172,6 +172,10 @@ struct PresentedChainAttacks {
         Case(chain: "self-signed", reason: .trustChain, pinned: "self-signed"),
         Case(chain: "self-signed.chain-with-pinned", reason: .trustChain, pinned: "leaf"),
         Case(chain: "private-leaf", reason: .trustChain, pinned: "private-leaf"),
+        Case(chain: "leaf-inside", reason: nil, pinned: "constrained-ca"),
+        Case(chain: "leaf-outside", reason: .trustChain, host: "other.test"),
+        Case(chain: "leaf-half-outside", reason: .trustChain), Case(chain: "leaf-sha1", reason: .trustChain),
+        Case(chain: "leaf-nul", reason: .trustHost),
     ]
 
     @Test("12 to 31: a chain judged without a connection is judged as in a handshake", arguments: cases)
