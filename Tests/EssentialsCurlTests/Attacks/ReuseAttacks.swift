@@ -1,3 +1,4 @@
+import CEssentialsTest
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
@@ -224,6 +225,28 @@ struct ReuseAttacks {
         #expect(found.first?.reason == .pinMismatch)
         #expect(try found.first?.chain.first?.publicKeyPin == Fixture.key("leaf"))
         #expect(found.first?.pattern?.description == "pin.test")
+    }
+
+    @Test("has a full handshake, once, when its session has lost the proof of its peer, and sends nothing before")
+    func lostEvidence() async throws {
+        // In a process of its own, where all sessions lose it.
+        await #expect(processExitsWith: .success) {
+            let policy = try AttackBench.policy([Fixture.key("leaf"), strangePin()])
+            try await AttackBench.expectSuccess(of: AttackBench.server(), under: policy)
+            try #require(cet_sessions_forget())
+            for (keeps, resumed) in [(true, [false, false]), (false, [false, true, false])] {
+                let server = try Self.server(.tls13, keeps: keeps)
+                let transport = try AttackBench.transport(policy, to: server)
+                try await AttackBench.expectSuccess(of: server, by: transport)
+                let size = server.applicationBytesReceived
+                try await AttackBench.expectSuccess(of: server, by: transport)
+                #expect(server.handshakes.map(\.resumed) == resumed)
+                #expect(server.handshakes.allSatisfy { $0.succeeded })
+                #expect(server.applicationBytesReceived == size * 2)
+                #expect(Set(server.requests.map(\.connection)).count == 2)
+                await transport.shutdown()
+            }
+        }
     }
 
     // MARK: Time
