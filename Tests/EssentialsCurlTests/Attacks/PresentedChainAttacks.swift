@@ -7,7 +7,7 @@ import Testing
 struct PresentedChainAttacks {
     /// Expects that pins of what a rogue presents, but did not earn, do not match.
     private func expectMismatch(_ chain: String, pinned: [String]) async throws {
-        let server = try AttackBench.server(chain) { $0.clientAuthentication = .request }
+        let server = try AttackBench.server(chain)
         let pins = try pinned.flatMap { try [Fixture.key($0), Fixture.whole($0)] }
         let policy = try AttackBench.policy(
             pins, anchors: Fixture.anchors("root", "rogue-root"), identity: Fixture.identity("client-a"))

@@ -17,17 +17,16 @@ struct ReuseAttacks {
     ///   - chain: What it presents; the fixture when nil.
     private static func server(
         _ version: ServerTLS.Version, keeps: Bool, chain: [TestCertificate]? = nil,
-        resumption: ServerTLS.Resumption = .tickets, asks: Bool = false
+        resumption: ServerTLS.Resumption = .tickets
     ) throws -> LoopbackServer {
         try AttackBench.server(
             chain ?? Fixture.chain("leaf"),
             adjust: {
-                ($0.minimumVersion, $0.maximumVersion) = (version, version)
-                ($0.resumption, $0.clientAuthentication) = (resumption, asks ? .request : .none)
+                ($0.minimumVersion, $0.maximumVersion, $0.resumption) = (version, version, resumption)
             }, handler: { _ in .response(headers: keeps ? [] : [("Connection", "close")], body: "ok") })
     }
 
-    private static func unpinned() throws -> TrustPolicy { try TrustPolicy(anchors: Fixture.anchors("root")) }
+    private static func unpinned() throws -> TrustPolicy { try AttackBench.trusting(Fixture.anchors("root")) }
 
     private static func wrong() throws -> TrustPolicy { try AttackBench.policy([strangePin(1), strangePin(2)]) }
 
@@ -67,6 +66,7 @@ struct ReuseAttacks {
         await open.shutdown()
         try await AttackBench.closed(server)
         #expect(server.requestCount == 40)
+        #expect(server.handshakes.allSatisfy { $0.succeeded == ($0.clientCertificatePEM != nil) })
     }
 
     @Test("with wrong pins does not resume the session of one without pins", arguments: versions)
@@ -129,7 +129,7 @@ struct ReuseAttacks {
 
     @Test("with another identity, or none, makes a connection of its own", arguments: versions, [false, true])
     func otherIdentity(version: ServerTLS.Version, keeps: Bool) async throws {
-        let server = try Self.server(version, keeps: keeps, asks: true)
+        let server = try Self.server(version, keeps: keeps)
         let identities = try [Fixture.identity("client-a"), nil, Fixture.identity("client-b")]
         let transports = try identities.map {
             try AttackBench.transport(AttackBench.policy([Fixture.key("leaf")], identity: $0), to: server)
@@ -311,7 +311,7 @@ struct ReuseAttacks {
             let seconds = Int64(end.timeIntervalSince1970) - Int64(Date().timeIntervalSince1970)
             let leaf = try authority.issue(.init(commonName: "pin.test", dnsNames: ["pin.test"], notAfter: seconds))
             let server = try Self.server(version, keeps: keeps, chain: [leaf])
-            let transport = try AttackBench.transport(TrustPolicy(anchors: anchors), to: server)
+            let transport = try AttackBench.transport(AttackBench.trusting(anchors), to: server)
             let sent = try AttackBench.request(server)
             return (server, transport, await failure { try await transport.send(sent) })
         }

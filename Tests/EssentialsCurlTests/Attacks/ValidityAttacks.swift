@@ -16,7 +16,7 @@ struct ValidityAttacks {
         _ reason: RequestFailure.Reason, _ text: String, of chain: String, host: String = "pin.test", mode: PinSet.Mode,
         pinned: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let server = try AttackBench.server(chain) { $0.clientAuthentication = .request }
+        let server = try AttackBench.server(chain)
         let names = [String(chain.prefix { $0 != "." })] + pinned
         let right = try names.flatMap { try [Fixture.key($0), Fixture.whole($0)] } + [Fixture.key("root")]
         for pins in try [right, [strangePin()]] where mode == .reportOnly || pins == right {
