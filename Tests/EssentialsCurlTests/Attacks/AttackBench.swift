@@ -85,7 +85,9 @@ enum Gate: Sendable {
 /// ```
 enum AttackBench {
     /// The names that lead to the servers. Addresses need nothing to lead them.
-    static let hosts = ["pin.test", "other.test", "elsewhere.test", "a.pin.test", "b.a.pin.test", "localhost"]
+    static let hosts = [
+        "pin.test", "other.test", "elsewhere.test", "a.pin.test", "b.a.pin.test", "xn--bcher-kva.pin.test", "localhost",
+    ]
 
     // MARK: Set-up
 

@@ -73,6 +73,19 @@ struct ValidityAttacks {
         }
     }
 
+    @Test("25: a wildcard within an internationalised label is for no host, and one for the label is", arguments: modes)
+    func internationalisedWildcard(mode: PinSet.Mode) async throws {
+        let issuer = try Fixture.certificate("intermediate")
+        let host = "xn--bcher-kva.pin.test"
+        let policy = try AttackBench.policy([Fixture.key("intermediate")], mode: mode, host: host)
+        for name in ["xn--*.pin.test", "xn--b*.pin.test", "x*.pin.test", "*kva.pin.test", "xn--bcher-kva.*"] {
+            let leaf = try issuer.issue(.init(commonName: host, dnsNames: [name]))
+            try await AttackBench.expectRefusal(
+                .trustHost, "hostname mismatch", of: AttackBench.server([leaf, issuer]), host: host, under: policy)
+        }
+        try await AttackBench.expectSuccess(of: AttackBench.server("leaf-wild"), host: host, under: policy)
+    }
+
     @Test("26: an address needs a certificate that holds it as an address", arguments: modes)
     func address(mode: PinSet.Mode) async throws {
         try await expectRefusal(.trustHost, "IP address mismatch", of: "leaf", host: "127.0.0.1", mode: mode)
