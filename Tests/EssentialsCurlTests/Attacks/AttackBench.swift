@@ -91,8 +91,8 @@ enum AttackBench {
 
     // MARK: Set-up
 
-    /// A server that presents `CHAIN.chain.pem` and asks for the client's certificate. It answers every request with "ok"
-    /// unless told otherwise.
+    /// A server that presents `CHAIN.chain.pem` and asks for the client's certificate. It answers every request with
+    /// "ok" unless told otherwise.
     ///
     /// - Parameters:
     ///   - chain: The chain's name without its ending.
