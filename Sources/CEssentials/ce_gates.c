@@ -129,9 +129,6 @@ static void record_names(STACK_OF(X509) *chain, ce_report *report) {
     for (unsigned i = 0; i < report->chain_count; i++) ce_entry_name(&report->chain[i], sk_X509_value(chain, (int)i));
 }
 
-// Keys and digests of 112 bits of security, whatever the system's OpenSSL is told to take.
-enum { SECURITY_LEVEL = 2 };
-
 static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_address) {
     X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
     // Of what the connection's context asks for nothing is left but what the policy's store does: it may be an
@@ -141,8 +138,8 @@ static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_
     X509_VERIFY_PARAM_set_flags(param, flags | X509_V_FLAG_TRUSTED_FIRST);
     if (X509_VERIFY_PARAM_set_purpose(param, X509_PURPOSE_SSL_SERVER) != 1) return false;
     if (X509_VERIFY_PARAM_set_trust(param, X509_TRUST_SSL_SERVER) != 1) return false;
-    if (X509_VERIFY_PARAM_get_auth_level(param) < SECURITY_LEVEL) {
-        X509_VERIFY_PARAM_set_auth_level(param, SECURITY_LEVEL);
+    if (X509_VERIFY_PARAM_get_auth_level(param) < CE_SECURITY_LEVEL) {
+        X509_VERIFY_PARAM_set_auth_level(param, CE_SECURITY_LEVEL);
     }
     X509_VERIFY_PARAM_set_hostflags(
         param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);

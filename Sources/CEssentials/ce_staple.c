@@ -8,6 +8,8 @@ enum {
     CLOCK_TOLERANCE_S = 300,
     // How old a response may be that names no end.
     LONGEST_LIFE_S = 7 * 24 * 3600,
+    // Bytes of a digest that is as strong as the security level asks: SHA-224.
+    SHORTEST_DIGEST = 28,
 };
 
 static bool refuse(ce_report *report, ce_verdict verdict, const char *text) {
@@ -27,6 +29,17 @@ static bool is_about(const OCSP_CERTID *id, X509 *certificate, X509 *issuer) {
     bool is_same = wanted && OCSP_id_cmp(wanted, id) == 0;
     OCSP_CERTID_free(wanted);
     return is_same;
+}
+
+// OpenSSL minds the strength of the signatures on certificates, and not of this one.
+static bool has_weak_digest(const OCSP_BASICRESP *answers) {
+    const ASN1_OBJECT *algorithm = NULL;
+    X509_ALGOR_get0(&algorithm, NULL, NULL, OCSP_resp_get0_tbs_sigalg(answers));
+    int digest = NID_undef;
+    if (OBJ_find_sigid_algs(OBJ_obj2nid(algorithm), &digest, NULL) != 1) return true;
+    // Some algorithms have a digest of their own, which is strong.
+    const EVP_MD *known = digest == NID_undef ? NULL : EVP_get_digestbynid(digest);
+    return known && EVP_MD_get_size(known) < SHORTEST_DIGEST;
 }
 
 static bool judge(OCSP_BASICRESP *answers, X509 *certificate, X509 *issuer, ce_report *report) {
@@ -68,6 +81,8 @@ bool ce_staple_is_good(SSL *ssl, const ce_trust *trust, ce_report *report) {
         refuse(report, CE_VERDICT_STAPLE, "the stapled OCSP response cannot be read");
     } else if (OCSP_basic_verify(answers, chain, trust->store, 0) != 1) {
         refuse(report, CE_VERDICT_STAPLE, "the stapled OCSP response is not signed by the certificate's issuer");
+    } else if (has_weak_digest(answers)) {
+        refuse(report, CE_VERDICT_STAPLE, "the digest that the stapled OCSP response is signed by is too weak");
     } else {
         is_good = judge(answers, leaf, issuer, report);
     }

@@ -115,6 +115,17 @@ static bool add_system_anchors(ce_trust *trust, const ce_trust_config *config, c
 
 // MARK: Revocation
 
+// A list that OpenSSL would pass over in silence, and whatever it revokes with it. NULL for one that is judged.
+static const char *why_passed_over(X509_CRL *list) {
+    if (X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0) return "it says only what has changed since another";
+    ISSUING_DIST_POINT *scope = X509_CRL_get_ext_d2i(list, NID_issuing_distribution_point, NULL, NULL);
+    const char *reason = NULL;
+    if (scope && scope->onlysomereasons) reason = "it is about some reasons for revocation only";
+    if (scope && scope->indirectCRL > 0) reason = "it may be about the certificates of other issuers";
+    ISSUING_DIST_POINT_free(scope);
+    return reason;
+}
+
 static bool add_revocation_lists(ce_trust *trust, const ce_trust_config *config, ce_trust_error *error) {
     trust->staple = config->staple;
     if (!config->revocation_pem) return true;
@@ -123,15 +134,21 @@ static bool add_revocation_lists(ce_trust *trust, const ce_trust_config *config,
                    : NULL;
     int count = 0;
     bool added = bio != NULL;
+    const char *passed_over = NULL;
     ERR_clear_error();
-    while (added) {
+    while (added && !passed_over) {
         X509_CRL *list = PEM_read_bio_X509_CRL(bio, NULL, no_passphrase, NULL);
         if (!list) break;
+        passed_over = why_passed_over(list);
         added = X509_STORE_add_crl(trust->store, list) == 1;
         X509_CRL_free(list);
         count++;
     }
     BIO_free(bio);
+    if (passed_over) {
+        ERR_clear_error();
+        return fail(error, CE_TRUST_REVOCATION_SCOPE, passed_over);
+    }
     unsigned long last = ERR_peek_last_error();
     bool at_end = ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
     if (!added || !at_end || count == 0) return fail(error, CE_TRUST_REVOCATION, "no revocation list in the text");
@@ -193,6 +210,8 @@ ce_trust *ce_trust_create(const ce_trust_config *config, ce_trust_error *error) 
         return NULL;
     }
     X509_STORE_set_flags(trust->store, X509_V_FLAG_TRUSTED_FIRST);
+    // For the chains of OCSP responders; a handshake sets its own level, which the gate raises.
+    X509_VERIFY_PARAM_set_auth_level(X509_STORE_get0_param(trust->store), CE_SECURITY_LEVEL);
     if (add_system_anchors(trust, config, error) && add_explicit_anchors(trust, config, error) &&
         add_revocation_lists(trust, config, error) && read_identity(trust, config, error)) {
         return trust;

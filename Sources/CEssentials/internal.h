@@ -49,6 +49,9 @@ typedef struct ce_connection {
     ce_report report;
 } ce_connection;
 
+// Keys and digests of 112 bits of security, whatever the system's OpenSSL is told to take.
+enum { CE_SECURITY_LEVEL = 2 };
+
 #define CE_NO_PIN_MATCHES "no pin matches the verified chain"
 #define CE_PINS_HAVE_EXPIRED "the pins have expired"
 

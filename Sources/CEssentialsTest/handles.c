@@ -15,6 +15,21 @@ bool cet_context_loosen(cet_context *context) {
         && X509_VERIFY_PARAM_set_flags(rule, X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN) == 1;
 }
 
+// So that a session has a place at this index, and its copying comes by here.
+static void take_place(void *parent, void *value, CRYPTO_EX_DATA *data, int index, long argument, void *pointer) {
+    (void)parent, (void)value, (void)argument, (void)pointer;
+    CRYPTO_set_ex_data(data, index, NULL);
+}
+
+static int forget(
+    CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **value, int index, long argument, void *pointer) {
+    (void)from, (void)value, (void)argument, (void)pointer;
+    for (int i = 0; i < index; i++) CRYPTO_set_ex_data(to, i, NULL);
+    return 1;
+}
+
+bool cet_sessions_forget(void) { return SSL_SESSION_get_ex_new_index(0, NULL, take_place, forget, NULL) >= 0; }
+
 bool cet_tls_renegotiate(cet_tls *tls, bool asks_for_certificate) {
     if (asks_for_certificate) SSL_set_verify(tls->ssl, SSL_VERIFY_PEER, NULL);
     ERR_clear_error();

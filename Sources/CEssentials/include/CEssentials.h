@@ -89,6 +89,7 @@ typedef enum ce_trust_error_kind {
     CE_TRUST_IDENTITY_MISMATCH,
     CE_TRUST_PASSPHRASE,
     CE_TRUST_REVOCATION,
+    CE_TRUST_REVOCATION_SCOPE, // a list that could not be judged
 } ce_trust_error_kind;
 
 typedef struct ce_trust_error {

@@ -148,6 +148,9 @@ void *_Nonnull cet_tls_handle(cet_tls *_Nonnull tls);
 
 /// Has a context take any peer, any version from TLS 1.0 on, certificates out of their time and chains without a root.
 bool cet_context_loosen(cet_context *_Nonnull context);
+/// From now on, every copy of a session in this process loses what has been attached to it so far, and is not freed. That
+/// is what a ticket makes under TLS 1.3.
+bool cet_sessions_forget(void);
 
 /// As a server under TLS 1.2, asks the client for a second handshake, and for its certificate if so said. Whether the
 /// client went along. Blocks.

@@ -125,6 +125,10 @@ public final class CompiledTrust: @unchecked Sendable {
             return invalid("The client key could not be decrypted: \(text).", "Check the passphrase.")
         case CE_TRUST_REVOCATION:
             return invalid("A revocation list could not be read: \(text).", "Check that its PEM file is whole.")
+        case CE_TRUST_REVOCATION_SCOPE:
+            return invalid(
+                "A revocation list cannot be judged: \(text).",
+                "Give the whole list of each authority, which is about all of its own certificates.")
         case CE_TRUST_IDENTITY_MISMATCH:
             return invalid(
                 "The client key does not belong to the client certificate.",

@@ -10,6 +10,7 @@ public enum Revocation: Sendable, Hashable {
     case stapled(isRequired: Bool)
     /// From these certificate revocation lists (RFC 5280, 5), in PEM form. There must be a list of every authority in a
     /// chain, and none may have expired: else the chain is refused. So is a chain that ends at an anchor which another
-    /// authority signed, and a self-signed server that signs no list for itself.
+    /// authority signed, and a self-signed server that signs no list for itself. A list of changes (delta), of some
+    /// reasons, or about other issuers' certificates is `invalidPolicy` when the policy is compiled.
     case lists([PEM])
 }

@@ -10,18 +10,18 @@ struct AnchorAttacks {
     func privateAuthority() async throws {
         let ours = try AttackBench.server("private-leaf")
         let others = try ["leaf", "rogue-leaf", "self-signed"].map { try AttackBench.server($0) }
-        let policy = try TrustPolicy(anchors: Fixture.anchors("private-root"))
+        let policy = try AttackBench.trusting(Fixture.anchors("private-root"))
         try await AttackBench.expectSuccess(of: ours, under: policy)
         for other in others {
             try await AttackBench.expectRefusal(.trustChain, of: other, under: policy)
         }
         // The system's anchors are those of the public servers, and the private authority is not among them.
-        try await AttackBench.expectRefusal(.trustChain, of: ours, under: .system)
+        try await AttackBench.expectRefusal(.trustChain, of: ours, under: AttackBench.trusting(.system))
     }
 
     @Test("33: anchors beside the system's are accepted together with them and bring in nobody else")
     func besideSystem() async throws {
-        let policy = try TrustPolicy(anchors: .systemAnd([Fixture.pem("private-root.pem")]))
+        let policy = try AttackBench.trusting(.systemAnd([Fixture.pem("private-root.pem")]))
         try await AttackBench.expectSuccess(of: AttackBench.server("private-leaf"), under: policy)
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server("leaf"), under: policy)
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server("self-signed"), under: policy)
@@ -34,15 +34,15 @@ struct AnchorAttacks {
             setenv("SSL_CERT_FILE", Fixture.path("private-root.pem"), 1)
             setenv("SSL_CERT_DIR", Fixture.directory, 1)
             let (ours, theirs) = try (AttackBench.server("leaf"), AttackBench.server("private-leaf"))
-            try await AttackBench.expectSuccess(of: theirs, under: .system)
-            try await AttackBench.expectRefusal(.trustChain, of: ours, under: .system)
-            let explicit = try TrustPolicy(anchors: Fixture.anchors("root"))
+            try await AttackBench.expectSuccess(of: theirs, under: AttackBench.trusting(.system))
+            try await AttackBench.expectRefusal(.trustChain, of: ours, under: AttackBench.trusting(.system))
+            let explicit = try AttackBench.trusting(Fixture.anchors("root"))
             try await AttackBench.expectSuccess(of: ours, under: explicit)
             try await AttackBench.expectRefusal(.trustChain, of: theirs, under: explicit)
             // An intermediate among the system's anchors ends no path.
             setenv("SSL_CERT_FILE", Fixture.path("intermediate.pem"), 1)
-            let beside = try TrustPolicy(anchors: .systemAnd([Fixture.pem("rogue-root.pem")]))
-            for policy in [.system, beside] {
+            let beside = try AttackBench.trusting(.systemAnd([Fixture.pem("rogue-root.pem")]))
+            for policy in try [AttackBench.trusting(.system), beside] {
                 try await AttackBench.expectRefusal(.trustChain, of: ours, under: policy)
             }
             setenv("SSL_CERT_FILE", Fixture.path("nonexistent.pem"), 1)
@@ -55,7 +55,7 @@ struct AnchorAttacks {
     @Test("34: a self-signed server is its own anchor, for its host and for itself alone")
     func selfSigned() async throws {
         let server = try AttackBench.server("self-signed")
-        let policy = try TrustPolicy(anchors: Fixture.anchors("self-signed"))
+        let policy = try AttackBench.trusting(Fixture.anchors("self-signed"))
         try await AttackBench.expectSuccess(of: server, under: policy)
         try await AttackBench.expectRefusal(
             .trustHost, "hostname mismatch", of: server, host: "other.test", under: policy)
@@ -71,25 +71,25 @@ struct AnchorAttacks {
     func selfSignedIssuer() async throws {
         let anchor = try Fixture.certificate("self-signed")
         let leaf = try anchor.issue(.init(commonName: "pin.test", dnsNames: ["pin.test"]))
-        let policy = try TrustPolicy(anchors: Fixture.anchors("self-signed"))
+        let policy = try AttackBench.trusting(Fixture.anchors("self-signed"))
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server([leaf, anchor]), under: policy)
     }
 
     @Test("34: a path ends below a root only at a certificate that is an anchor itself")
     func partialChain() async throws {
-        let intermediate = try TrustPolicy(anchors: Fixture.anchors("intermediate"))
+        let intermediate = try AttackBench.trusting(Fixture.anchors("intermediate"))
         try await AttackBench.expectSuccess(of: AttackBench.server("leaf"), under: intermediate)
         try await AttackBench.expectSuccess(of: AttackBench.server("missing-intermediate"), under: intermediate)
         for chain in ["rogue-with-pinned-issuers", "private-leaf", "self-signed", "signed-by-leaf", "leaf-too-deep"] {
             try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: intermediate)
         }
-        let leaf = try TrustPolicy(anchors: Fixture.anchors("leaf"))
+        let leaf = try AttackBench.trusting(Fixture.anchors("leaf"))
         try await AttackBench.expectSuccess(of: AttackBench.server("leaf"), under: leaf)
         for chain in ["leaf-renewed", "leaf-backup", "signed-by-leaf"] {
             try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: leaf)
         }
         // With whole roots only, no intermediate that a server presents ends a path.
-        let root = try TrustPolicy(anchors: Fixture.anchors("cross-root"))
+        let root = try AttackBench.trusting(Fixture.anchors("cross-root"))
         try await AttackBench.expectRefusal(
             .trustChain, "X.509 error 20", of: AttackBench.server("leaf"), under: root)
     }
@@ -100,7 +100,7 @@ struct AnchorAttacks {
         let yours = try (AttackBench.server("private-leaf"), Fixture.anchors("private-root"))
         let (first, second) = reversed ? (yours, mine) : (mine, yours)
         let transports = try [first, second].map {
-            try AttackBench.transport(TrustPolicy(anchors: $0.1), to: first.0, second.0)
+            try AttackBench.transport(AttackBench.trusting($0.1), to: first.0, second.0)
         }
         for _ in 0..<3 {
             try await AttackBench.expectSuccess(of: first.0, by: transports[0])
@@ -117,7 +117,7 @@ struct AnchorAttacks {
     func twoServicesAtOnce() async throws {
         let servers = try [AttackBench.server("leaf"), AttackBench.server("private-leaf")]
         let transports = try ["root", "private-root"].map {
-            try AttackBench.transport(TrustPolicy(anchors: Fixture.anchors($0)), to: servers[0], servers[1])
+            try AttackBench.transport(AttackBench.trusting(Fixture.anchors($0)), to: servers[0], servers[1])
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
@@ -136,6 +136,7 @@ struct AnchorAttacks {
             try await AttackBench.closed(server)
             #expect(server.requestCount == 10)
             #expect(server.requests.allSatisfy { $0.bodyText == "secret" })
+            #expect(server.handshakes.allSatisfy { $0.succeeded == ($0.clientCertificatePEM != nil) })
         }
     }
 

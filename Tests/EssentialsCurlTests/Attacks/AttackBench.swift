@@ -85,11 +85,14 @@ enum Gate: Sendable {
 /// ```
 enum AttackBench {
     /// The names that lead to the servers. Addresses need nothing to lead them.
-    static let hosts = ["pin.test", "other.test", "elsewhere.test", "a.pin.test", "b.a.pin.test", "localhost"]
+    static let hosts = [
+        "pin.test", "other.test", "elsewhere.test", "a.pin.test", "b.a.pin.test", "xn--bcher-kva.pin.test", "localhost",
+    ]
 
     // MARK: Set-up
 
-    /// A server that presents `CHAIN.chain.pem`. It answers every request with "ok" unless told otherwise.
+    /// A server that presents `CHAIN.chain.pem` and asks for the client's certificate. It answers every request with
+    /// "ok" unless told otherwise.
     ///
     /// - Parameters:
     ///   - chain: The chain's name without its ending.
@@ -102,27 +105,35 @@ enum AttackBench {
         try server(Fixture.chain(chain), options: options, adjust: adjust, handler: handler)
     }
 
-    /// A server that presents these certificates; the first one has its key.
+    /// A server that presents these certificates and asks for the client's; the first one has its key.
     static func server(
         _ chain: [TestCertificate], options: ServerOptions = ServerOptions(),
         adjust: (inout ServerTLS) throws -> Void = { _ in },
         handler: @escaping @Sendable (ServerRequest) -> ServerReply = { _ in .response(body: "ok") }
     ) throws -> LoopbackServer {
-        var tls = ServerTLS(certificate: try #require(chain.first), chain: Array(chain.dropFirst()))
+        var tls = ServerTLS(
+            certificate: try #require(chain.first), chain: Array(chain.dropFirst()), clientAuthentication: .request)
         try adjust(&tls)
         return try LoopbackServer(tls: tls, options: options, handler: handler)
     }
 
-    /// A policy with one rule, for `pin.test`; other hosts are refused, so that no test passes for want of a rule.
+    /// A policy with one rule, for `pin.test`; other hosts are refused, so that no test passes for want of a rule. Its
+    /// client has a certificate, so that there is something to show to the wrong server.
     static func policy(
         _ pins: [Pin], mode: PinSet.Mode = .enforce, expires: Date? = nil,
         onExpiry: PinSet.ExpiryAction = .anchorsOnly, host: String = "pin.test", anchors: TrustAnchors? = nil,
-        minimumTLS: TLSVersion = .tls12, revocation: Revocation = .none, identity: ClientIdentity? = nil
+        minimumTLS: TLSVersion = .tls12, revocation: Revocation = .none,
+        identity: @autoclosure () throws -> ClientIdentity? = try Fixture.identity("client-a")
     ) throws -> TrustPolicy {
         let set = try PinSet(pins, mode: mode, acceptsSinglePin: true, expires: expires, onExpiry: onExpiry)
         return try TrustPolicy(
             hosts: [HostRule(host, pins: set)], unlistedHosts: .refused, anchors: anchors ?? Fixture.anchors("root"),
-            minimumTLS: minimumTLS, revocation: revocation, identity: identity)
+            minimumTLS: minimumTLS, revocation: revocation, identity: identity())
+    }
+
+    /// A policy without pins, of a client that has a certificate.
+    static func trusting(_ anchors: TrustAnchors) throws -> TrustPolicy {
+        try TrustPolicy(anchors: anchors, identity: Fixture.identity("client-a"))
     }
 
     /// A transport for which `hosts` lead to the servers, each by its port.
@@ -211,6 +222,9 @@ enum AttackBench {
     ) async throws {
         let transport = try transport(policy, to: server)
         try await expectSuccess(of: server, host: host, by: transport, sourceLocation: sourceLocation)
+        // The right server sees the certificate that the wrong one must not see.
+        let isShown = server.handshakes.last?.clientCertificatePEM != nil
+        #expect(isShown == (policy.identity != nil), sourceLocation: sourceLocation)
         await transport.shutdown()
     }
 

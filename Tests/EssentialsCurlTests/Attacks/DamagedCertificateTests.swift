@@ -4,7 +4,8 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Certificates, keys and lists that are damaged somewhere. That nothing reads beyond them is the address sanitizer's to say.
+/// Certificates, keys and lists that are damaged somewhere. That nothing reads beyond them is the address sanitizer's to
+/// say.
 @Suite("Attacks: damaged certificates", .serialized)
 struct DamagedCertificateTests {
     private func damaged(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {

@@ -7,7 +7,7 @@ import Testing
 struct PresentedChainAttacks {
     /// Expects that pins of what a rogue presents, but did not earn, do not match.
     private func expectMismatch(_ chain: String, pinned: [String]) async throws {
-        let server = try AttackBench.server(chain) { $0.clientAuthentication = .request }
+        let server = try AttackBench.server(chain)
         let pins = try pinned.flatMap { try [Fixture.key($0), Fixture.whole($0)] }
         let policy = try AttackBench.policy(
             pins, anchors: Fixture.anchors("root", "rogue-root"), identity: Fixture.identity("client-a"))
@@ -172,6 +172,10 @@ struct PresentedChainAttacks {
         Case(chain: "self-signed", reason: .trustChain, pinned: "self-signed"),
         Case(chain: "self-signed.chain-with-pinned", reason: .trustChain, pinned: "leaf"),
         Case(chain: "private-leaf", reason: .trustChain, pinned: "private-leaf"),
+        Case(chain: "leaf-inside", reason: nil, pinned: "constrained-ca"),
+        Case(chain: "leaf-outside", reason: .trustChain, host: "other.test"),
+        Case(chain: "leaf-half-outside", reason: .trustChain), Case(chain: "leaf-sha1", reason: .trustChain),
+        Case(chain: "leaf-nul", reason: .trustHost),
     ]
 
     @Test("12 to 31: a chain judged without a connection is judged as in a handshake", arguments: cases)

@@ -1,3 +1,4 @@
+import CEssentialsTest
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
@@ -16,17 +17,16 @@ struct ReuseAttacks {
     ///   - chain: What it presents; the fixture when nil.
     private static func server(
         _ version: ServerTLS.Version, keeps: Bool, chain: [TestCertificate]? = nil,
-        resumption: ServerTLS.Resumption = .tickets, asks: Bool = false
+        resumption: ServerTLS.Resumption = .tickets
     ) throws -> LoopbackServer {
         try AttackBench.server(
             chain ?? Fixture.chain("leaf"),
             adjust: {
-                ($0.minimumVersion, $0.maximumVersion) = (version, version)
-                ($0.resumption, $0.clientAuthentication) = (resumption, asks ? .request : .none)
+                ($0.minimumVersion, $0.maximumVersion, $0.resumption) = (version, version, resumption)
             }, handler: { _ in .response(headers: keeps ? [] : [("Connection", "close")], body: "ok") })
     }
 
-    private static func unpinned() throws -> TrustPolicy { try TrustPolicy(anchors: Fixture.anchors("root")) }
+    private static func unpinned() throws -> TrustPolicy { try AttackBench.trusting(Fixture.anchors("root")) }
 
     private static func wrong() throws -> TrustPolicy { try AttackBench.policy([strangePin(1), strangePin(2)]) }
 
@@ -66,6 +66,7 @@ struct ReuseAttacks {
         await open.shutdown()
         try await AttackBench.closed(server)
         #expect(server.requestCount == 40)
+        #expect(server.handshakes.allSatisfy { $0.succeeded == ($0.clientCertificatePEM != nil) })
     }
 
     @Test("with wrong pins does not resume the session of one without pins", arguments: versions)
@@ -128,7 +129,7 @@ struct ReuseAttacks {
 
     @Test("with another identity, or none, makes a connection of its own", arguments: versions, [false, true])
     func otherIdentity(version: ServerTLS.Version, keeps: Bool) async throws {
-        let server = try Self.server(version, keeps: keeps, asks: true)
+        let server = try Self.server(version, keeps: keeps)
         let identities = try [Fixture.identity("client-a"), nil, Fixture.identity("client-b")]
         let transports = try identities.map {
             try AttackBench.transport(AttackBench.policy([Fixture.key("leaf")], identity: $0), to: server)
@@ -226,6 +227,28 @@ struct ReuseAttacks {
         #expect(found.first?.pattern?.description == "pin.test")
     }
 
+    @Test("has a full handshake, once, when its session has lost the proof of its peer, and sends nothing before")
+    func lostEvidence() async throws {
+        // In a process of its own, where all sessions lose it.
+        await #expect(processExitsWith: .success) {
+            let policy = try AttackBench.policy([Fixture.key("leaf"), strangePin()])
+            try await AttackBench.expectSuccess(of: AttackBench.server(), under: policy)
+            try #require(cet_sessions_forget())
+            for (keeps, resumed) in [(true, [false, false]), (false, [false, true, false])] {
+                let server = try Self.server(.tls13, keeps: keeps)
+                let transport = try AttackBench.transport(policy, to: server)
+                try await AttackBench.expectSuccess(of: server, by: transport)
+                let size = server.applicationBytesReceived
+                try await AttackBench.expectSuccess(of: server, by: transport)
+                #expect(server.handshakes.map(\.resumed) == resumed)
+                #expect(server.handshakes.allSatisfy { $0.succeeded })
+                #expect(server.applicationBytesReceived == size * 2)
+                #expect(Set(server.requests.map(\.connection)).count == 2)
+                await transport.shutdown()
+            }
+        }
+    }
+
     // MARK: Time
 
     @Test(
@@ -288,7 +311,7 @@ struct ReuseAttacks {
             let seconds = Int64(end.timeIntervalSince1970) - Int64(Date().timeIntervalSince1970)
             let leaf = try authority.issue(.init(commonName: "pin.test", dnsNames: ["pin.test"], notAfter: seconds))
             let server = try Self.server(version, keeps: keeps, chain: [leaf])
-            let transport = try AttackBench.transport(TrustPolicy(anchors: anchors), to: server)
+            let transport = try AttackBench.transport(AttackBench.trusting(anchors), to: server)
             let sent = try AttackBench.request(server)
             return (server, transport, await failure { try await transport.send(sent) })
         }

@@ -91,6 +91,19 @@ struct RevocationAttacks {
         Staple(name: "of one byte", text: "cannot be read") { [0x30] },
         Staple(name: "that is no OCSP response", text: "cannot be read") { try Fixture.certificate("leaf").der },
         Staple(name: "that only says “try later”", text: "cannot be read") { [0x30, 0x03, 0x0a, 0x01, 0x03] },
+        Staple(name: "of a server's key", text: "not signed by the certificate's issuer") {
+            try Fixture.bytes("leaf-by-ocsp-server.ocsp")
+        },
+        Staple(name: "of a responder that the issuer's issuer made", text: "not signed by the certificate's issuer") {
+            try Fixture.bytes("leaf-by-ocsp-above.ocsp")
+        },
+        Staple(name: "of a responder that has expired", text: "not signed by the certificate's issuer") {
+            try Fixture.bytes("leaf-by-ocsp-expired.ocsp")
+        },
+        Staple(
+            name: "of a responder whose certificate has a weak digest", text: "not signed by the certificate's issuer"
+        ) { try Fixture.bytes("leaf-by-ocsp-sha1.ocsp") },
+        Staple(name: "with a weak digest", text: "too weak") { try Fixture.bytes("leaf-digested-by-sha1.ocsp") },
     ]
 
     /// A response made a second earlier or later than the one that was signed.
@@ -114,9 +127,34 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: a wrong signer is refused although the client trusts it as an authority", arguments: versions)
-    func trustedWrongSigner(version: ServerTLS.Version) async throws {
-        let server = try server(staple: Fixture.bytes("leaf-wrong-signer.ocsp"), version: version)
+    @Test("56: a responder that the issuer has entrusted with it is believed, good and bad", arguments: versions)
+    func delegatedResponder(version: ServerTLS.Version) async throws {
+        let good = try server(staple: Fixture.bytes("leaf-by-ocsp-delegated.ocsp"), version: version)
+        let revoked = try server(
+            "leaf-revoked", staple: Fixture.bytes("leaf-revoked-by-ocsp-delegated.ocsp"), version: version)
+        for isRequired in [false, true] {
+            let policy = try policy(.stapled(isRequired: isRequired))
+            try await AttackBench.expectSuccess(of: good, under: policy)
+            try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy)
+        }
+    }
+
+    @Test("56: a server that vouches for itself is refused, revoked as it is", arguments: versions)
+    func vouchesForItself(version: ServerTLS.Version) async throws {
+        let staple = try Fixture.bytes("leaf-revoked-by-itself.ocsp")
+        let server = try server("leaf-revoked", staple: staple, version: version)
+        for isRequired in [false, true] {
+            try await AttackBench.expectRefusal(
+                .trustChain, "not signed by the certificate's issuer", of: server,
+                under: policy(.stapled(isRequired: isRequired)))
+        }
+    }
+
+    @Test(
+        "56: a wrong signer is refused although the client trusts it, or its maker, as an authority",
+        arguments: ["leaf-wrong-signer", "leaf-by-ocsp-rogue"], versions)
+    func trustedWrongSigner(staple: String, version: ServerTLS.Version) async throws {
+        let server = try server(staple: Fixture.bytes("\(staple).ocsp"), version: version)
         let anchors = try Fixture.anchors("root", "rogue-root")
         try await AttackBench.expectRefusal(
             .trustChain, "not signed by the certificate's issuer", of: server,
@@ -194,6 +232,66 @@ struct RevocationAttacks {
         try await AttackBench.expectSuccess(of: AttackBench.server(), under: policy(revocation))
         let revoked = try AttackBench.server("leaf-revoked")
         try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(revocation))
+    }
+
+    @Test("56: a list about servers alone is enough for the level of servers", arguments: versions)
+    func listOfUsers(version: ServerTLS.Version) async throws {
+        let revocation = try lists("intermediate-users", "root")
+        try await AttackBench.expectSuccess(of: server(staple: nil, version: version), under: policy(revocation))
+        let revoked = try server("leaf-revoked", staple: nil, version: version)
+        try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(revocation))
+    }
+
+    /// Lists of which one is not about the certificates that it is needed for.
+    struct Partial: Sendable, CustomTestStringConvertible {
+        let lists: [String]
+        let depth: Int
+        var testDescription: String { lists.joined(separator: " and ") }
+    }
+
+    static let partial = [
+        Partial(lists: ["intermediate-authorities", "root"], depth: 0),
+        Partial(lists: ["intermediate-point", "root"], depth: 0),
+        Partial(lists: ["intermediate-authorities", "intermediate-point", "root"], depth: 0),
+        Partial(lists: ["intermediate", "root-users"], depth: 1),
+    ]
+
+    @Test(
+        "56: a list about other certificates of its authority says nothing: the chain is refused", arguments: partial,
+        versions)
+    func partialList(_ attack: Partial, version: ServerTLS.Version) async throws {
+        let revocation = try Revocation.lists(attack.lists.map { try Fixture.pem("\($0).crl.pem") })
+        for chain in ["leaf", "leaf-revoked"] where attack.depth == 0 || chain == "leaf" {
+            let server = try server(chain, staple: nil, version: version)
+            for mode in [PinSet.Mode.enforce, .reportOnly] {
+                try await AttackBench.expectRefusal(
+                    .trustChain, "different CRL scope (X.509 error 44 at depth \(attack.depth))", of: server,
+                    under: policy(revocation, mode: mode))
+            }
+        }
+        // Beside the lists of all certificates it does no harm and forgives nothing.
+        let whole = try Revocation.lists(
+            (attack.lists + ["intermediate", "root"]).map { try Fixture.pem("\($0).crl.pem") })
+        let good = try server(staple: nil, version: version)
+        try await AttackBench.expectSuccess(of: good, under: policy(whole))
+        let revoked = try server("leaf-revoked", staple: nil, version: version)
+        try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(whole))
+    }
+
+    @Test(
+        "56: a list of changes, of some reasons or of other issuers is refused before there is a transport",
+        arguments: ["delta", "reasons", "indirect"])
+    func unusableList(kind: String) throws {
+        for others in [["root"], ["intermediate", "root"]] {
+            for files in [["intermediate-\(kind)"] + others, others + ["intermediate-\(kind)"]] {
+                let found = try #require(throws: RequestFailure.self) {
+                    _ = try CompiledTrust(policy(.lists(files.map { try Fixture.pem("\($0).crl.pem") })))
+                }
+                #expect(found.reason == .invalidPolicy)
+                #expect(found.message.contains("revocation list"), "\(found)")
+                #expect(found.remedy.contains("whole"), "\(found)")
+            }
+        }
     }
 
     @Test("56: lists are judged without a connection too")

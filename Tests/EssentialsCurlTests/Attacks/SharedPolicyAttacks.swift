@@ -20,7 +20,7 @@ struct SharedPolicyAttacks {
 
         init() throws {
             good = try AttackBench.server()
-            bad = try AttackBench.server("leaf-rekeyed") { $0.clientAuthentication = .request }
+            bad = try AttackBench.server("leaf-rekeyed")
             trust = try CompiledTrust(
                 AttackBench.policy([Fixture.key("leaf"), strangePin()], identity: Fixture.identity("client-a")))
             let (compiled, servers) = (trust, [good, bad])

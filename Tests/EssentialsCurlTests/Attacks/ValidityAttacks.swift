@@ -16,7 +16,7 @@ struct ValidityAttacks {
         _ reason: RequestFailure.Reason, _ text: String, of chain: String, host: String = "pin.test", mode: PinSet.Mode,
         pinned: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let server = try AttackBench.server(chain) { $0.clientAuthentication = .request }
+        let server = try AttackBench.server(chain)
         let names = [String(chain.prefix { $0 != "." })] + pinned
         let right = try names.flatMap { try [Fixture.key($0), Fixture.whole($0)] } + [Fixture.key("root")]
         for pins in try [right, [strangePin()]] where mode == .reportOnly || pins == right {
@@ -71,6 +71,19 @@ struct ValidityAttacks {
             try await AttackBench.expectRefusal(
                 .trustHost, "hostname mismatch", of: server, host: "a.pin.test", under: policy)
         }
+    }
+
+    @Test("25: a wildcard within an internationalised label is for no host, and one for the label is", arguments: modes)
+    func internationalisedWildcard(mode: PinSet.Mode) async throws {
+        let issuer = try Fixture.certificate("intermediate")
+        let host = "xn--bcher-kva.pin.test"
+        let policy = try AttackBench.policy([Fixture.key("intermediate")], mode: mode, host: host)
+        for name in ["xn--*.pin.test", "xn--b*.pin.test", "x*.pin.test", "*kva.pin.test", "xn--bcher-kva.*"] {
+            let leaf = try issuer.issue(.init(commonName: host, dnsNames: [name]))
+            try await AttackBench.expectRefusal(
+                .trustHost, "hostname mismatch", of: AttackBench.server([leaf, issuer]), host: host, under: policy)
+        }
+        try await AttackBench.expectSuccess(of: AttackBench.server("leaf-wild"), host: host, under: policy)
     }
 
     @Test("26: an address needs a certificate that holds it as an address", arguments: modes)

@@ -1,0 +1,126 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// Certificates whose signature is good and whose authority is trusted, and that are refused for what else they say.
+@Suite("Attacks: constraints, names and digests", .serialized)
+struct ConstraintAttacks {
+    static let modes = [PinSet.Mode.enforce, .reportOnly]
+    static let versions = [ServerTLS.Version.tls12, .tls13]
+
+    private static func server(_ chain: String, _ version: ServerTLS.Version) throws -> LoopbackServer {
+        try AttackBench.server(chain) {
+            ($0.minimumVersion, $0.maximumVersion, $0.clientAuthentication) = (version, version, .request)
+        }
+    }
+
+    /// A policy whose pins match the chain, or are wrong and only reported, of a client that has a certificate to lose.
+    private static func policy(
+        _ chain: String, mode: PinSet.Mode = .enforce, host: String = "pin.test", anchors: TrustAnchors? = nil
+    ) throws -> TrustPolicy {
+        let pins = try mode == .enforce ? [Fixture.key(chain), Fixture.whole(chain)] : [strangePin()]
+        return try AttackBench.policy(
+            pins, mode: mode, host: host, anchors: anchors, identity: Fixture.identity("client-a"))
+    }
+
+    // MARK: Name constraints
+
+    @Test("an authority that may vouch for some names only vouches for those", arguments: versions)
+    func insideConstraints(version: ServerTLS.Version) async throws {
+        let server = try Self.server("leaf-inside", version)
+        for anchor in ["root", "constrained-ca"] {
+            try await AttackBench.expectSuccess(
+                of: server, under: Self.policy("leaf-inside", anchors: Fixture.anchors(anchor)))
+        }
+    }
+
+    /// What an authority for `pin.test` has signed, and for which host it is shown.
+    struct Outside: Sendable, CustomTestStringConvertible {
+        let chain, host: String
+        var testDescription: String { "\(chain) for \(host)" }
+    }
+
+    static let outside = [
+        Outside(chain: "leaf-outside", host: "other.test"), Outside(chain: "leaf-half-outside", host: "other.test"),
+        // The name that is asked for is one that the authority may vouch for; the other spoils the whole certificate.
+        Outside(chain: "leaf-half-outside", host: "pin.test"),
+    ]
+
+    @Test(
+        "a name that its authority may not vouch for is refused, though it was signed and is pinned",
+        arguments: outside, versions)
+    func outsideConstraints(_ attack: Outside, version: ServerTLS.Version) async throws {
+        let server = try Self.server(attack.chain, version)
+        for mode in Self.modes {
+            for anchor in ["root", "constrained-ca"] {
+                let policy = try Self.policy(
+                    attack.chain, mode: mode, host: attack.host, anchors: Fixture.anchors(anchor))
+                try await AttackBench.expectRefusal(
+                    .trustChain, "permitted subtree violation (X.509 error 47 at depth 0)", of: server,
+                    host: attack.host, under: policy)
+            }
+        }
+    }
+
+    // MARK: Names with a NUL
+
+    @Test("a name with a NUL in it is not the name before the NUL", arguments: versions)
+    func nameWithNul(version: ServerTLS.Version) async throws {
+        #expect(try Fixture.certificate("leaf-nul").der.holds("pin.test\0.evil.test"), "the fixture has another name")
+        let server = try Self.server("leaf-nul", version)
+        for mode in Self.modes {
+            try await AttackBench.expectRefusal(
+                .trustHost, "hostname mismatch", of: server, under: Self.policy("leaf-nul", mode: mode))
+        }
+    }
+
+    @Test(
+        "a name with a NUL in it is no other host's either",
+        arguments: ["pin.test", "pin.test.evil.test", "evil.test", "a.evil.test", "other.test", "127.0.0.1"])
+    func nameWithNulForOthers(host: String) throws {
+        let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
+        let chain = try Fixture.chain("leaf-nul").map(\.der)
+        let name = try HostName(host)
+        let found = #expect(throws: RequestFailure.self) { try trust.evaluate(chain: chain, host: name) }
+        #expect(found?.reason == .trustHost)
+    }
+
+    // MARK: Digests
+
+    @Test("a certificate that was signed by way of SHA-1 is refused", arguments: versions)
+    func weakDigest(version: ServerTLS.Version) async throws {
+        let server = try Self.server("leaf-sha1", version)
+        for mode in Self.modes {
+            let found = try await AttackBench.expectRefusal(
+                .trustChain, "CA signature digest algorithm too weak (X.509 error 68 at depth 0)", of: server,
+                under: Self.policy("leaf-sha1", mode: mode))
+            #expect(found?.phase == .handshake)
+        }
+    }
+
+    @Test("a digest that is too weak is refused also where the system's OpenSSL is told to take it")
+    func weakDigestByConfiguration() async throws {
+        // In a process of its own, whose OpenSSL has not read its configuration yet.
+        await #expect(processExitsWith: .success) {
+            let path = FileManager.default.temporaryDirectory.appending(path: "openssl-digest-\(getpid()).cnf").path
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let configuration = """
+                openssl_conf = main
+                [main]
+                ssl_conf = ssl
+                [ssl]
+                system_default = system
+                [system]
+                CipherString = DEFAULT@SECLEVEL=0
+                """
+            try Data(configuration.utf8).write(to: URL(filePath: path))
+            setenv("OPENSSL_CONF", path, 1)
+            let policy = try AttackBench.policy([Fixture.key("leaf-sha1")])
+            let server = try AttackBench.server("leaf-sha1")
+            try await AttackBench.expectRefusal(.trustChain, "X.509 error 68", of: server, under: policy)
+        }
+    }
+}
