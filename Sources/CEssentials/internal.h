@@ -169,6 +169,7 @@ struct ce_socket {
     uint32_t events; // registered with epoll; 0 for none
     bool ours;       // opened by ce_open_socket, so its closing will be seen
     bool dormant;
+    bool speaks_http2; // where libcurl can want to write and have nothing that it may
     bool muted;           // libcurl wants to write, and epoll is asked for reading only
     uint8_t idle_writes;  // how often in a row it was writable without anything being written
     uint64_t acknowledged; // bytes of the connection that the peer had acknowledged at the last of them
@@ -195,6 +196,7 @@ struct ce_loop {
     struct ce_socket *sockets; // by file descriptor
     size_t socket_count;
     int routes[CE_ROUTE_BUCKETS]; // descriptors by the addresses they connect, as index + 1; chained in their entries
+    size_t mutes;           // how often a socket was muted
     int64_t muted_until_ms; // when muted sockets are listened to again; 0 while none is
     ce_transfer *touched_first, *touched_last;
     ce_transfer *looks; // see ce_looks.c

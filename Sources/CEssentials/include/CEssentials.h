@@ -215,6 +215,8 @@ void ce_loop_run_due(ce_loop *_Nonnull loop);
 int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
 /// Monotonic milliseconds at the last wait.
 int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
+/// How often a socket that was writable was not listened to for a moment, because nothing was written.
+size_t ce_loop_mutes(const ce_loop *_Nonnull loop);
 int64_t ce_now_ms(void);
 
 /// One libcurl multi handle. `trust` is retained, and so is `proxy_trust`, by which proxies are judged that are themselves

@@ -39,6 +39,8 @@ final class Engine: Sendable {
     private let wakeup: Int32
     /// How often the thread has gone round its loop: what a loop that never waits is found by.
     let turns = Atomic<Int>(0)
+    /// How often it did not listen to a writable socket for a moment: what would hold a fast upload up.
+    let mutes = Atomic<Int>(0)
 
     private struct Termination {
         var isOver = false

@@ -72,6 +72,7 @@ final class EngineThread: @unchecked Sendable {
             for message in messages { serve(message) }
             messages.removeAll(keepingCapacity: true)
             engine.turns.wrappingAdd(1, ordering: .relaxed)
+            engine.mutes.store(ce_loop_mutes(loop), ordering: .relaxed)
             ce_loop_run_due(loop)
             serveStreams()
             gatherDone()
