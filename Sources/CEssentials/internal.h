@@ -73,7 +73,6 @@ void ce_connection_release(ce_connection *connection);
 enum { CE_ROUTE_BUCKETS = 1024 };
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
 enum { CE_TRUSTED_LENGTH = 16 << 20 };
-enum { CE_UPLOAD_LOW_WATER = 256 * 1024 };
 
 struct ce_transfer {
     CURL *easy;
@@ -137,10 +136,9 @@ struct ce_transfer {
     bool receive_paused, send_paused;
     void (*read_body)(void *owner, int64_t offset, void *buffer, size_t size);
     int64_t lent_offset;
-    ce_bytes upload;
-    size_t upload_offset;
+    ce_supply (*take_body)(void *owner, void *buffer, size_t size);
     int64_t upload_left; // of the announced length; -1 when none was
-    bool upload_ended, upload_failed, upload_wanted;
+    bool upload_begun, upload_failed;
     bool reports_progress; // libcurl's option
     bool gives_body;         // piece by piece, through ce_on_upload
     bool was_answered_early; // before the last piece

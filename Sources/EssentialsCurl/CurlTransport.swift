@@ -173,7 +173,9 @@ public final class CurlTransport: Transport {
 
     private func makeExchange(_ prepared: PreparedRequest, _ owner: EngineOwner) -> Exchange {
         var upload: UploadPump?
-        if case .stream(_, _, let open) = prepared.request.body.content { upload = UploadPump(open: open) }
+        if case .stream(let length, _, let open) = prepared.request.body.content {
+            upload = UploadPump(length: length, open: open)
+        }
         guard prepared.isStreaming else { return Exchange(prepared: prepared, upload: upload, body: nil) }
         let link = ExchangeLink()
         // The reader's hold keeps the engine alive, and not the other way round.
