@@ -26,7 +26,7 @@ static bool renew(ce_transfer *transfer) {
     transfer->is_tainted = false;
     transfer->has_post_fields = false;
     transfer->reports_progress = false;
-    transfer->buffer_size = 0;
+    transfer->buffer_size = transfer->upload_buffer_size = 0;
     transfer->multi = NULL;
     return transfer->easy && ce_options_set_once(transfer);
 }

@@ -73,6 +73,7 @@ void ce_connection_release(ce_connection *connection);
 enum { CE_ROUTE_BUCKETS = 1024 };
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
 enum { CE_TRUSTED_LENGTH = 16 << 20 };
+enum { CE_UPLOAD_BUFFER_SIZE = 256 * 1024, CE_UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
 struct ce_transfer {
     CURL *easy;
@@ -87,7 +88,7 @@ struct ce_transfer {
     size_t rule, proxy_rule; // of the trusts
     bool missed_pins;        // of a rule that only reports
     bool blames_proxy;       // the request gate's report is about the proxy
-    long buffer_size;
+    long buffer_size, upload_buffer_size;
     bool decompress, has_post_fields;
     bool is_fresh;   // libcurl has none of this transfer's options yet
     bool is_tainted; // it has seen headers: see remembers_headers
