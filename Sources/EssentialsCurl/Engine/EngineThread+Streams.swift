@@ -30,13 +30,14 @@ extension EngineThread {
     /// Moves chunks to the reader's side. True when it has enough for now.
     @discardableResult
     func deliver(to body: BodyPipe, from transfer: OpaquePointer, partial: Bool) -> Bool {
-        var isFull = false
+        var chunks: [BodyChunk] = []
         while true {
             let bytes = ce_transfer_take_chunk(transfer, partial)
-            guard let data = bytes.data else { return isFull }
+            guard let data = bytes.data else { break }
             let memory = UnsafeRawBufferPointer(start: data, count: bytes.count)
-            isFull = body.push(BodyChunk(adopting: memory) { ce_chunk_give($0.assumingMemoryBound(to: CChar.self)) })
+            chunks.append(BodyChunk(adopting: memory) { ce_chunk_give($0.assumingMemoryBound(to: CChar.self)) })
         }
+        return chunks.isEmpty ? false : body.push(chunks)
     }
 
     func serveReader(of exchange: Exchange) {
