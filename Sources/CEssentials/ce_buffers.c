@@ -210,21 +210,17 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_UPLOAD);
         return CURL_READFUNC_ABORT;
     }
-    size_t left = transfer->upload.count - transfer->upload_offset;
+    ce_supply supply = transfer->take_body(transfer->owner, buffer, size * items);
     // More than the announced length would be read by the server as a request of its own; less, as a body still to come.
-    bool is_over = transfer->upload_left >= 0 && left > (uint64_t)transfer->upload_left;
-    bool is_short = left == 0 && transfer->upload_ended && transfer->upload_left > 0;
+    bool is_over = transfer->upload_left >= 0 && supply.available > (uint64_t)transfer->upload_left;
+    bool is_short = supply.available == 0 && supply.ended && transfer->upload_left > 0;
     if (is_over || is_short) {
         refuse(transfer, CE_REFUSED_UPLOAD_LENGTH);
         return CURL_READFUNC_ABORT;
     }
-    // Asked for before it is needed, so that the source works while the peer takes the rest.
-    if (left <= CE_UPLOAD_LOW_WATER && !transfer->upload_ended && !transfer->upload_wanted) {
-        transfer->upload_wanted = true;
-        ce_transfer_touch(transfer);
-    }
-    if (left == 0) {
-        if (transfer->upload_ended) {
+    if (supply.count || supply.ended) transfer->upload_begun = true;
+    if (supply.count == 0) {
+        if (supply.ended) {
             transfer->sent_us = ce_now_us();
             return 0;
         }
@@ -232,12 +228,9 @@ size_t ce_on_upload(char *buffer, size_t size, size_t items, void *user) {
         ce_look_paused(transfer);
         return CURL_READFUNC_PAUSE;
     }
-    size_t count = left < size * items ? left : size * items;
-    memcpy(buffer, transfer->upload.data + transfer->upload_offset, count);
-    transfer->upload_offset += count;
-    if (transfer->upload_left >= 0) transfer->upload_left -= (int64_t)count;
+    if (transfer->upload_left >= 0) transfer->upload_left -= (int64_t)supply.count;
     if (transfer->upload_left == 0) transfer->sent_us = ce_now_us();
-    return count;
+    return supply.count;
 }
 
 int ce_transfer_apply_pauses(ce_transfer *transfer) {
@@ -256,31 +249,15 @@ bool ce_transfer_receiving_is_paused(const ce_transfer *transfer) { return trans
 
 bool ce_transfer_sending_is_paused(const ce_transfer *transfer) { return transfer->send_paused; }
 
-bool ce_transfer_wants_upload(const ce_transfer *transfer) { return transfer->upload_wanted; }
-
-int ce_transfer_offer_upload(ce_transfer *transfer, const void *data, size_t size) {
-    if (size == 0) {
-        transfer->upload_ended = true;
-    } else {
-        size_t left = transfer->upload.count - transfer->upload_offset;
-        // Each byte is moved at most once.
-        if (left <= transfer->upload_offset) {
-            if (left) memmove(transfer->upload.data, transfer->upload.data + transfer->upload_offset, left);
-            transfer->upload.count = left;
-            transfer->upload_offset = 0;
-        }
-        if (!ce_bytes_append(&transfer->upload, data, size, size)) return -1;
-    }
-    transfer->upload_wanted = false;
+static int go_on_sending(ce_transfer *transfer) {
     if (!transfer->send_paused) return 0;
     transfer->send_paused = false;
     return ce_transfer_apply_pauses(transfer);
 }
 
+int ce_transfer_resume_upload(ce_transfer *transfer) { return go_on_sending(transfer); }
+
 int ce_transfer_fail_upload(ce_transfer *transfer) {
     transfer->upload_failed = true;
-    transfer->upload_wanted = false;
-    if (!transfer->send_paused) return 0;
-    transfer->send_paused = false;
-    return ce_transfer_apply_pauses(transfer);
+    return go_on_sending(transfer);
 }

@@ -6,7 +6,8 @@
 //
 // libcurl 7.88 asks for writability while an HTTP/2 upload waits for the peer's window, and epoll would report it
 // without end. A socket that is writable several times without anything being written is therefore "muted": watched for
-// reading only, until the peer sends something, libcurl asks anew, or a moment has passed.
+// reading only, until the peer sends something, libcurl asks anew, or a moment has passed. Over HTTP/1 libcurl writes
+// whenever it can, so such sockets are neither muted nor asked about: the two questions cost as much as writing 16 KiB.
 #define _GNU_SOURCE // pthread_setname_np
 #include "internal.h"
 
@@ -41,6 +42,8 @@ int64_t ce_now_us(void) {
 }
 
 int64_t ce_loop_now_ms(const ce_loop *loop) { return loop->now_ms; }
+
+size_t ce_loop_mutes(const ce_loop *loop) { return loop->mutes; }
 
 int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
@@ -155,6 +158,7 @@ static uint64_t acknowledged(int fd) {
 static void mute(ce_loop *loop, int fd, struct ce_socket *entry) {
     if (register_socket(loop, fd, entry, EPOLLIN) != 0) return;
     entry->muted = true;
+    loop->mutes++;
     if (loop->muted_until_ms == 0) loop->muted_until_ms = ce_now_ms() + MUTED_MS;
 }
 
@@ -176,7 +180,7 @@ static void serve_socket(ce_loop *loop, int fd, uint32_t events) {
     if (!entry || !entry->events) return; // closed or forgotten while an earlier event was served
     if (entry->dormant) return forget_socket(loop, fd, entry);
     // Only what reads as well can be muted, else nothing would end the muting but time.
-    bool may_mute = entry->ours && entry->events == (EPOLLIN | EPOLLOUT);
+    bool may_mute = entry->speaks_http2 && entry->events == (EPOLLIN | EPOLLOUT);
     bool is_writable_only = may_mute && (events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP)) == EPOLLOUT;
     int before = is_writable_only ? unacknowledged(fd) : -1;
     uint32_t generation = entry->generation;
@@ -214,6 +218,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *p
     if (entry->ours && what != CURL_POLL_REMOVE && !entry->route_key &&
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
         transfer->socket = fd;
+        // Known when the request gate has let it pass, which is before libcurl reads and writes at the same time.
+        if (transfer->speaks_http2) entry->speaks_http2 = true;
     }
     // Its resolver's, which libcurl does not mark.
     if (!entry->ours && !entry->events && what != CURL_POLL_REMOVE) fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -253,6 +253,15 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         if (!SET(easy, CURLOPT_BUFFERSIZE, buffer, r)) return false;
         transfer->buffer_size = buffer;
     }
+    // libcurl writes once for each event, no more than this. A TLS layer counts what it was given only when all of it is
+    // on its way, so that a slow peer would look like a silent one: there libcurl's own size stays.
+    bool is_long = request->body_length < 0 || request->body_length > CE_UPLOAD_BUFFER_SIZE_USUAL;
+    bool writes_much = transfer->gives_body && is_long && !request->secure && !request->proxy_host;
+    long upload_buffer = writes_much ? CE_UPLOAD_BUFFER_SIZE : CE_UPLOAD_BUFFER_SIZE_USUAL;
+    if (transfer->upload_buffer_size != upload_buffer) {
+        if (!SET(easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_buffer, r)) return false;
+        transfer->upload_buffer_size = upload_buffer;
+    }
     if (transfer->decompress != request->decompress || transfer->is_fresh) {
         if (!SET(easy, CURLOPT_ACCEPT_ENCODING, request->decompress ? "" : NULL, r)) return false;
         if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, request->decompress ? 1L : 0L, r)) return false;

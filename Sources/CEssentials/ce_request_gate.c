@@ -161,8 +161,7 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     // the first sending, so only an idempotent request goes out a second time, and nothing a third (RFC 9110, 9.2.2).
     if (transfer->send_count > (transfer->idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);
     // Nor does one that was answered already, or whose streamed body has begun: the beginning cannot be had again.
-    bool is_used_up = transfer->upload.data || transfer->upload_ended;
-    if (transfer->send_count && (transfer->head_done || is_used_up)) return stop(transfer, CE_REFUSED_RESEND);
+    if (transfer->send_count && (transfer->head_done || transfer->upload_begun)) return stop(transfer, CE_REFUSED_RESEND);
     struct curl_tlssessioninfo *info = NULL;
     SSL *ssl = NULL;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&

@@ -26,7 +26,7 @@ static bool renew(ce_transfer *transfer) {
     transfer->is_tainted = false;
     transfer->has_post_fields = false;
     transfer->reports_progress = false;
-    transfer->buffer_size = 0;
+    transfer->buffer_size = transfer->upload_buffer_size = 0;
     transfer->multi = NULL;
     return transfer->easy && ce_options_set_once(transfer);
 }
@@ -51,7 +51,6 @@ static void clear_buffers(ce_transfer *transfer) {
     ce_bytes_free(&transfer->body);
     ce_bytes_free(&transfer->trailers);
     ce_bytes_free(&transfer->informational);
-    ce_bytes_free(&transfer->upload);
     for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, false)).data;) ce_chunk_give(chunk.data);
     ce_connection_release(transfer->connection);
     transfer->connection = NULL;
@@ -109,6 +108,7 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->started_us = transfer->sent_us = 0;
     transfer->read_body = request->body_kind == CE_BODY_LENT ? request->read_body : NULL;
     transfer->lent_offset = 0;
+    transfer->take_body = request->body_kind == CE_BODY_STREAM ? request->take_body : NULL;
     transfer->gives_body = request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT;
     transfer->was_answered_early = false;
     transfer->body_total = transfer->head_total = 0;
@@ -119,10 +119,9 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->report = NULL;
     transfer->tls_version[0] = transfer->cipher[0] = transfer->error_text[0] = 0;
     transfer->receive_paused = transfer->send_paused = false;
-    transfer->upload_offset = 0;
     transfer->upload_left = request->body_length;
     transfer->moved_bytes = 0;
-    transfer->upload_ended = transfer->upload_failed = transfer->upload_wanted = false;
+    transfer->upload_begun = transfer->upload_failed = false;
     transfer->speaks_http2 = transfer->has_length = transfer->is_chunked = false;
     transfer->is_head = strcmp(request->method, "HEAD") == 0;
     transfer->socket = -1;

@@ -76,7 +76,7 @@ void ce_connection_release(ce_connection *connection);
 enum { CE_ROUTE_BUCKETS = 1024 };
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
 enum { CE_TRUSTED_LENGTH = 16 << 20 };
-enum { CE_UPLOAD_LOW_WATER = 256 * 1024 };
+enum { CE_UPLOAD_BUFFER_SIZE = 256 * 1024, CE_UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
 struct ce_transfer {
     CURL *easy;
@@ -91,7 +91,7 @@ struct ce_transfer {
     size_t rule, proxy_rule; // of the trusts
     bool missed_pins;        // of a rule that only reports
     bool blames_proxy;       // the request gate's report is about the proxy
-    long buffer_size;
+    long buffer_size, upload_buffer_size;
     bool decompress, has_post_fields;
     bool is_fresh;   // libcurl has none of this transfer's options yet
     bool is_tainted; // it has seen headers: see remembers_headers
@@ -140,10 +140,9 @@ struct ce_transfer {
     bool receive_paused, send_paused;
     void (*read_body)(void *owner, int64_t offset, void *buffer, size_t size);
     int64_t lent_offset;
-    ce_bytes upload;
-    size_t upload_offset;
+    ce_supply (*take_body)(void *owner, void *buffer, size_t size);
     int64_t upload_left; // of the announced length; -1 when none was
-    bool upload_ended, upload_failed, upload_wanted;
+    bool upload_begun, upload_failed;
     bool reports_progress; // libcurl's option
     bool gives_body;         // piece by piece, through ce_on_upload
     bool was_answered_early; // before the last piece
@@ -172,6 +171,7 @@ struct ce_socket {
     uint32_t events; // registered with epoll; 0 for none
     bool ours;       // opened by ce_open_socket, so its closing will be seen
     bool dormant;
+    bool speaks_http2; // where libcurl can want to write and have nothing that it may
     bool muted;           // libcurl wants to write, and epoll is asked for reading only
     uint8_t idle_writes;  // how often in a row it was writable without anything being written
     uint64_t acknowledged; // bytes of the connection that the peer had acknowledged at the last of them
@@ -198,6 +198,7 @@ struct ce_loop {
     struct ce_socket *sockets; // by file descriptor
     size_t socket_count;
     int routes[CE_ROUTE_BUCKETS]; // descriptors by the addresses they connect, as index + 1; chained in their entries
+    size_t mutes;           // how often a socket was muted
     int64_t muted_until_ms; // when muted sockets are listened to again; 0 while none is
     ce_transfer *touched_first, *touched_last;
     ce_transfer *looks; // see ce_looks.c

@@ -163,6 +163,9 @@ public final class CurlTransport: Transport {
     /// How often the engine's threads have gone round their loops.
     package var turns: Int { shards.reduce(0) { $0 + $1.engine.turns.load(ordering: .relaxed) } }
 
+    /// How often the engine's threads did not listen to a writable socket for a moment, because nothing was written.
+    package var mutes: Int { shards.reduce(0) { $0 + $1.engine.mutes.load(ordering: .relaxed) } }
+
     /// The shard of an origin, which keeps its connections.
     private func owner(of origin: Origin) -> EngineOwner {
         shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))]
@@ -170,7 +173,9 @@ public final class CurlTransport: Transport {
 
     private func makeExchange(_ prepared: PreparedRequest, _ owner: EngineOwner) -> Exchange {
         var upload: UploadPump?
-        if case .stream(_, _, let open) = prepared.request.body.content { upload = UploadPump(open: open) }
+        if case .stream(let length, _, let open) = prepared.request.body.content {
+            upload = UploadPump(length: length, open: open)
+        }
         guard prepared.isStreaming else { return Exchange(prepared: prepared, upload: upload, body: nil) }
         let link = ExchangeLink()
         // The reader's hold keeps the engine alive, and not the other way round.

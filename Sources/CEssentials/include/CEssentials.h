@@ -216,6 +216,8 @@ void ce_loop_run_due(ce_loop *_Nonnull loop);
 int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
 /// Monotonic milliseconds at the last wait.
 int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
+/// How often a socket that was writable was not listened to for a moment, because nothing was written.
+size_t ce_loop_mutes(const ce_loop *_Nonnull loop);
 int64_t ce_now_ms(void);
 
 /// One libcurl multi handle. `trust` is retained, and so is `proxy_trust`, by which proxies are judged that are themselves
@@ -242,6 +244,13 @@ typedef enum ce_http_version { CE_HTTP_ANY = 0, CE_HTTP_1_1 = 1, CE_HTTP_2 = 2 }
 
 typedef enum ce_body_kind { CE_BODY_NONE = 0, CE_BODY_BYTES = 1, CE_BODY_STREAM = 2, CE_BODY_LENT = 3 } ce_body_kind;
 
+/// What a streamed body had.
+typedef struct ce_supply {
+    size_t count;     // bytes that were moved
+    size_t available; // those, and what is left of the piece that the last of them came from
+    bool ended;       // nothing will follow what is available
+} ce_supply;
+
 /// Everything that varies from request to request. Pointers are borrowed for the call only; those
 /// not marked nullable must be set.
 typedef struct ce_request {
@@ -260,6 +269,9 @@ typedef struct ce_request {
     int64_t body_length; // CE_BODY_STREAM and CE_BODY_LENT: bytes, or -1 for chunked
     /// CE_BODY_LENT: copies a part of the body into `buffer`. Called on the loop's thread with the transfer's owner.
     void (*_Nullable read_body)(void *_Null_unspecified owner, int64_t offset, void *_Nonnull buffer, size_t size);
+    /// CE_BODY_STREAM: moves the next bytes into `buffer`. Called on the loop's thread with the transfer's owner. After it
+    /// had none and was not at the end, it is called again when `ce_transfer_resume_upload` was.
+    ce_supply (*_Nullable take_body)(void *_Null_unspecified owner, void *_Nonnull buffer, size_t size);
     long connect_timeout_ms;
     long continue_wait_ms;   // how long a body waits for the 100 that `headers` ask for
     long minimum_rate;       // bytes a second, averaged over `minimum_rate_s`; 0 for none
@@ -389,13 +401,11 @@ int ce_transfer_pause_receiving(ce_transfer *_Nonnull transfer, bool paused);
 bool ce_transfer_drain(ce_transfer *_Nonnull transfer, size_t maximum);
 /// Whether nothing is left to send until the next piece comes.
 bool ce_transfer_sending_is_paused(const ce_transfer *_Nonnull transfer);
-/// Whether the next piece of a streamed body is wanted soon.
-bool ce_transfer_wants_upload(const ce_transfer *_Nonnull transfer);
 /// Lets libcurl look at a paused upload once more, where its response asks for that: call it for each touched transfer.
 /// Returns the CURLcode.
 int ce_transfer_ask_again(ce_transfer *_Nonnull transfer);
-/// The next piece of a streamed request body (copied); `size` 0 ends it. Returns the CURLcode, or -1 without memory.
-int ce_transfer_offer_upload(ce_transfer *_Nonnull transfer, const void *_Nullable data, size_t size);
+/// Has a streamed body's next bytes taken, after there were none. Returns the CURLcode.
+int ce_transfer_resume_upload(ce_transfer *_Nonnull transfer);
 /// Ends a streamed request body with a failure: the transfer aborts.
 int ce_transfer_fail_upload(ce_transfer *_Nonnull transfer);
 

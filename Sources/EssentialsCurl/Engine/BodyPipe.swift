@@ -32,10 +32,13 @@ final class BodyPipe: Sendable {
     /// Whether a reader waits with nothing to read.
     var isAwaited: Bool { state.withLock { $0.waiter != nil && $0.count == 0 } }
 
-    /// Adds a chunk. True when the reader has enough for now.
-    func push(_ chunk: BodyChunk) -> Bool {
+    /// Adds chunks. True when the reader has enough for now.
+    ///
+    /// All that have come at once: a reader that is woken for the first has often waited again when the second comes, and
+    /// to wake it costs more than to copy the chunk.
+    func push(_ chunks: [BodyChunk]) -> Bool {
         let (waiter, isFull) = state.withLock { state in
-            state.chunks.append(chunk)
+            for chunk in chunks { state.chunks.append(chunk) }
             return (state.waiter.take(), state.count >= Self.softLimit)
         }
         waiter?.resume()

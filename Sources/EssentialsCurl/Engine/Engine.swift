@@ -13,8 +13,8 @@ final class Engine: Sendable {
         case read(Exchange)
         /// Nobody will read the rest of a streamed body.
         case drop(Exchange)
-        /// The next piece of a streamed request body; empty at its end.
-        case upload(Exchange, UploadPump, Data)
+        /// A streamed request body goes on, or is at its end, after it had nothing to give.
+        case upload(Exchange, UploadPump)
         /// The source of a streamed request body failed.
         case uploadFailed(Exchange, UploadPump)
         /// Somebody wants to know how busy the engine is.
@@ -39,6 +39,8 @@ final class Engine: Sendable {
     private let wakeup: Int32
     /// How often the thread has gone round its loop: what a loop that never waits is found by.
     let turns = Atomic<Int>(0)
+    /// How often it did not listen to a writable socket for a moment: what would hold a fast upload up.
+    let mutes = Atomic<Int>(0)
 
     private struct Termination {
         var isOver = false
@@ -122,7 +124,7 @@ final class Engine: Sendable {
     /// Begins to read a streamed body.
     func start(_ upload: UploadPump, for exchange: Exchange) {
         upload.start(
-            send: { self.post(.upload(exchange, upload, $0)) }, fail: { self.post(.uploadFailed(exchange, upload)) })
+            goOn: { self.post(.upload(exchange, upload)) }, fail: { self.post(.uploadFailed(exchange, upload)) })
     }
 
     /// Cancels an exchange, whether or not its start has been read.

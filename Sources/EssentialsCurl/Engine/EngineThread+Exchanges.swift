@@ -185,7 +185,7 @@ extension EngineThread {
             deliver(to: body, from: transfer, partial: true)
         }
         if case .failure(let failure) = outcome { exchange.body?.finish(failure) } else { exchange.body?.finish(nil) }
-        exchange.upload?.stop()
+        exchange.stopUpload()
         giveBack(exchange)
         if exchange.isAdmitted {
             exchange.isAdmitted = false

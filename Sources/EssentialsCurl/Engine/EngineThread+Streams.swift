@@ -15,11 +15,6 @@ extension EngineThread {
             if let body = exchange.body, deliver(to: body, from: transfer, partial: body.isAwaited) {
                 _ = ce_transfer_pause_receiving(transfer, true)
             }
-            // Asked for once until it has come: what is received meanwhile touches the transfer too.
-            if ce_transfer_wants_upload(transfer), !exchange.askedForUpload {
-                exchange.askedForUpload = true
-                exchange.upload?.wantsMore()
-            }
             goOn(exchange, transfer, ce_transfer_ask_again(transfer))
         }
     }
@@ -35,13 +30,14 @@ extension EngineThread {
     /// Moves chunks to the reader's side. True when it has enough for now.
     @discardableResult
     func deliver(to body: BodyPipe, from transfer: OpaquePointer, partial: Bool) -> Bool {
-        var isFull = false
+        var chunks: [BodyChunk] = []
         while true {
             let bytes = ce_transfer_take_chunk(transfer, partial)
-            guard let data = bytes.data else { return isFull }
+            guard let data = bytes.data else { break }
             let memory = UnsafeRawBufferPointer(start: data, count: bytes.count)
-            isFull = body.push(BodyChunk(adopting: memory) { ce_chunk_give($0.assumingMemoryBound(to: CChar.self)) })
+            chunks.append(BodyChunk(adopting: memory) { ce_chunk_give($0.assumingMemoryBound(to: CChar.self)) })
         }
+        return chunks.isEmpty ? false : body.push(chunks)
     }
 
     func serveReader(of exchange: Exchange) {
@@ -62,12 +58,10 @@ extension EngineThread {
         deadlines.ends(at: moment)
     }
 
-    func offer(_ bytes: Data, to exchange: Exchange) {
+    /// A request body that had nothing to give goes on.
+    func goOnSending(_ exchange: Exchange) {
         guard let transfer = exchange.transfer else { return }
-        exchange.askedForUpload = false
-        let code = bytes.withUnsafeBytes { ce_transfer_offer_upload(transfer, $0.baseAddress, $0.count) }
-        if code < 0 { return abort(exchange, Failures.noMemory(exchange.prepared)) }
-        goOn(exchange, transfer, code)
+        goOn(exchange, transfer, ce_transfer_resume_upload(transfer))
     }
 
     /// Ends an exchange that libcurl could not take up again: it has dropped what it held.

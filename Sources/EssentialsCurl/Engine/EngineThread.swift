@@ -72,6 +72,7 @@ final class EngineThread: @unchecked Sendable {
             for message in messages { serve(message) }
             messages.removeAll(keepingCapacity: true)
             engine.turns.wrappingAdd(1, ordering: .relaxed)
+            engine.mutes.store(ce_loop_mutes(loop), ordering: .relaxed)
             ce_loop_run_due(loop)
             serveStreams()
             gatherDone()
@@ -100,8 +101,8 @@ final class EngineThread: @unchecked Sendable {
         case .read(let exchange): serveReader(of: exchange)
         case .drop(let exchange): drop(exchange)
         // What an earlier sending's source still gives is not this one's.
-        case .upload(let exchange, let pump, let bytes):
-            if pump === exchange.upload { offer(bytes, to: exchange) }
+        case .upload(let exchange, let pump):
+            if pump === exchange.upload { goOnSending(exchange) }
         case .uploadFailed(let exchange, let pump):
             if pump === exchange.upload, let transfer = exchange.transfer { _ = ce_transfer_fail_upload(transfer) }
         case .load(let continuation): continuation.resume(returning: load)

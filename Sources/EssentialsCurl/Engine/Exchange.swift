@@ -1,4 +1,6 @@
+import CEssentials
 import EssentialsHTTP
+import FoundationEssentials
 import Synchronization
 
 /// One request on its way through the engine.
@@ -19,6 +21,9 @@ final class Exchange: @unchecked Sendable {
 
     /// Reads a streamed body; another one when the body is sent again.
     private(set) var upload: UploadPump?
+    /// What was taken of it last, and how many bytes of that are sent.
+    private var piece = Data()
+    private var sentOfPiece = 0
     /// How often the request was sent before the transfer that runs now.
     private(set) var earlierSendings = 0
     private var outcome: Result<TransportResponse, RequestFailure>?
@@ -35,7 +40,6 @@ final class Exchange: @unchecked Sendable {
     var isWaiting = false
     var isAdmitted = false
     var deadlines: Deadlines?
-    var askedForUpload = false
     var isFinished = false
     var triedFreshConnection = false
     /// A resumed TLS session lacked what the pins are judged by.
@@ -49,11 +53,40 @@ final class Exchange: @unchecked Sendable {
 
     /// Has the body read from its beginning, for another sending.
     func restartUpload() {
-        guard case .stream(_, true, let open) = prepared.request.body.content else { return }
-        upload?.stop()
-        upload = UploadPump(open: open)
+        guard case .stream(let length, true, let open) = prepared.request.body.content else { return }
+        stopUpload()
+        upload = UploadPump(length: length, open: open)
         earlierSendings += 1
-        askedForUpload = false
+    }
+
+    /// Nothing more of the body is wanted.
+    func stopUpload() {
+        upload?.stop()
+        (piece, sentOfPiece) = (Data(), 0)
+    }
+
+    /// Moves the next bytes of a streamed body into a buffer.
+    func takeBody(into buffer: UnsafeMutableRawBufferPointer) -> ce_supply {
+        var supply = ce_supply()
+        while supply.count < buffer.count {
+            if sentOfPiece == piece.count {
+                (piece, sentOfPiece) = (Data(), 0)
+                switch upload?.take(waits: supply.count == 0) {
+                case .piece(let next): piece = next
+                case .end: supply.ended = true
+                case .later, nil: break
+                }
+                if piece.isEmpty { break }
+            }
+            let start = piece.startIndex + sentOfPiece
+            let count = min(buffer.count - supply.count, piece.count - sentOfPiece)
+            let target = UnsafeMutableRawBufferPointer(rebasing: buffer[supply.count..<supply.count + count])
+            piece.copyBytes(to: target, from: start..<start + count)
+            sentOfPiece += count
+            supply.count += count
+        }
+        supply.available = supply.count + piece.count - sentOfPiece
+        return supply
     }
 
     /// Sets what the awaiting task will receive and resumes nobody yet. Engine thread, or the caller's when the engine

@@ -153,6 +153,7 @@ final class PreparedRequest: Sendable {
         target.minimum_rate_s = options.minimumRate.map { max(1, $0.period.wholeSeconds) } ?? 0
         target.expansion_limit = UInt32(clamping: options.maximumExpansion.map { max(1, $0) } ?? 0)
         if bodyKind == CE_BODY_LENT { target.read_body = readLentBody }
+        if bodyKind == CE_BODY_STREAM { target.take_body = takeStreamedBody }
         target.head_limit = max(0, options.maximumHeadSize)
         target.body_limit = bodyLimit
         target.decompress = decompresses
@@ -276,6 +277,14 @@ private let readLentBody: @convention(c) (UnsafeMutableRawPointer?, Int64, Unsaf
     guard let owner else { return }
     let exchange = Unmanaged<Exchange>.fromOpaque(owner).takeUnretainedValue()
     exchange.prepared.copyBody(from: Int(offset), count: count, to: buffer)
+}
+
+/// Moves bytes of the streamed body of the exchange that owns a transfer; called like ``readLentBody``.
+private let takeStreamedBody: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer, Int) -> ce_supply = {
+    owner, buffer, count in
+    guard let owner else { return ce_supply() }
+    let exchange = Unmanaged<Exchange>.fromOpaque(owner).takeUnretainedValue()
+    return exchange.takeBody(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }
 
 extension HTTPRequest.Method {

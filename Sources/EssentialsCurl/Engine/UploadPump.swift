@@ -2,10 +2,30 @@ import EssentialsHTTP
 import FoundationEssentials
 import Synchronization
 
-/// Reads the source of a streamed request body, one piece each time the engine wants one.
+/// Reads the source of a streamed request body, a little ahead of what the engine sends.
+///
+/// Nothing is read before the engine asks for the first time, and nothing beyond the announced length.
 final class UploadPump: Sendable {
+    /// The source rests when so many bytes wait to be sent, and goes on when half of them are left: a source that is
+    /// woken for each of many small pieces would spend its time on being woken.
+    static let readAhead = 512 << 10
+
+    /// What the engine gets when it asks.
+    enum Supply {
+        case piece(Data)
+        case later
+        case end
+    }
+
     private struct State {
+        var pieces = Fifo<Data>()
+        /// Bytes in them, and in all that there ever were.
+        var waiting = 0
+        var supplied = 0
         var isWanted = false
+        /// Whether the engine has nothing to send until it is told.
+        var isMissed = false
+        var isEnded = false
         var isStopped = false
         var waiter: CheckedContinuation<Void, Never>?
         var task: Task<Void, Never>?
@@ -13,23 +33,27 @@ final class UploadPump: Sendable {
     }
 
     private let state = Mutex(State())
+    private let length: Int
     private let open: @Sendable () -> RequestBody.Source
 
-    init(open: @escaping @Sendable () -> RequestBody.Source) { self.open = open }
+    /// - Parameter length: How many bytes there will be; nil where that is not known.
+    init(length: Int?, open: @escaping @Sendable () -> RequestBody.Source) {
+        self.length = length ?? .max
+        self.open = open
+    }
 
     /// The source's error, if it threw one.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Starts reading. `send` posts a piece to the engine, empty at the end; `fail` says that the source threw.
-    func start(send: @escaping @Sendable (Data) -> Void, fail: @escaping @Sendable () -> Void) {
+    /// Starts reading. `goOn` tells the engine that there is what it missed; `fail` that the source threw.
+    func start(goOn: @escaping @Sendable () -> Void, fail: @escaping @Sendable () -> Void) {
         let task = Task {
             let source = open()
             do {
                 while await demand() {
                     let piece = try await source()
                     if let piece, piece.isEmpty { continue }
-                    supplied()
-                    send(piece ?? Data())
+                    if supply(piece) { goOn() }
                     if piece == nil { return }
                 }
             } catch {
@@ -44,19 +68,31 @@ final class UploadPump: Sendable {
         if isStopped { task.cancel() }
     }
 
-    /// The engine has sent everything that it was given. Engine thread.
-    func wantsMore() {
-        let waiter = state.withLock { state in
+    /// The next piece, if there is one. Engine thread.
+    ///
+    /// - Parameter waits: Whether the engine has nothing else to send, and wants to be told when there is something.
+    func take(waits: Bool) -> Supply {
+        let (supply, waiter) = state.withLock { state in
+            let piece = state.pieces.popFirst()
+            state.waiting -= piece?.count ?? 0
+            let isRead = state.isEnded || state.supplied >= length
+            if piece == nil, waits, !isRead { state.isMissed = true }
+            let supply = piece.map { Supply.piece($0) } ?? (isRead ? .end : .later)
+            guard state.waiting <= Self.readAhead / 2, !isRead else {
+                return (supply, CheckedContinuation<Void, Never>?.none)
+            }
             state.isWanted = true
-            return state.waiter.take()
+            return (supply, state.waiter.take())
         }
         waiter?.resume()
+        return supply
     }
 
     /// The exchange is over. Engine thread.
     func stop() {
         let (waiter, task) = state.withLock { state in
             state.isStopped = true
+            state.pieces = Fifo()
             return (state.waiter.take(), state.task.take())
         }
         task?.cancel()
@@ -76,5 +112,20 @@ final class UploadPump: Sendable {
         return state.withLock { !$0.isStopped }
     }
 
-    private func supplied() { state.withLock { $0.isWanted = false } }
+    /// Keeps a piece, or the end, for the engine. True when the engine misses it.
+    private func supply(_ piece: Data?) -> Bool {
+        state.withLock { state in
+            guard !state.isStopped else { return false }
+            if let piece {
+                state.pieces.append(piece)
+                state.waiting += piece.count
+                state.supplied += piece.count
+                if state.waiting >= Self.readAhead || state.supplied >= length { state.isWanted = false }
+            } else {
+                state.isEnded = true
+            }
+            defer { state.isMissed = false }
+            return state.isMissed
+        }
+    }
 }

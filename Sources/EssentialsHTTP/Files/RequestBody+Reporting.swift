@@ -9,7 +9,7 @@ import Synchronization
 extension RequestBody {
     /// The same body, with its progress reported while the transport takes it.
     ///
-    /// Bytes count when the transport takes them, which is a piece or two before they are on the wire. The report ends
+    /// Bytes count when the transport takes them, which is up to 1 MiB before they are on the wire. The report ends
     /// with the last byte, when the source fails, or when the last copy of the body is gone. A body that is sent a
     /// second time is reported from where the first sending had come to. Bytes in memory are sent in pieces of 64 KiB.
     ///

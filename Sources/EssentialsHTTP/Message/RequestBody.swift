@@ -30,7 +30,8 @@ public struct RequestBody: Sendable {
     /// Bytes in memory; they can be sent again.
     public static func bytes(_ data: Data) -> RequestBody { RequestBody(content: .bytes(data)) }
 
-    /// A stream of pieces, read while they are sent and only as fast as the peer takes them. It cannot be sent again.
+    /// A stream of pieces, read while they are sent and only as fast as the peer takes them: at most 512 KiB and a piece
+    /// ahead of what is being sent. It cannot be sent again.
     ///
     /// An error that the sequence throws ends the request with that error as the failure's underlying one.
     ///

@@ -1,6 +1,6 @@
 extension RequestBody {
-    /// Several parts, read while they are sent: memory stays at about one piece of a file, 512 KiB, beside the parts that
-    /// are in memory anyway.
+    /// Several parts, read while they are sent: memory stays at about three pieces of a file, 1.5 MiB, beside the parts
+    /// that are in memory anyway.
     ///
     /// The request's `Content-Type` must be the body's ``MultipartBody/contentType``. It can be sent again unless a part
     /// is a stream: each sending begins with the first part, and opens each file anew when it comes to it. A file that is
