@@ -70,7 +70,7 @@ struct LibraryRequirementsTests {
 struct SystemAnchorsTests {
     @Test("are found on this machine")
     func here() throws {
-        let found = try SystemAnchors.locate()
+        let found = try SystemAnchors.locate(.system)
         #expect(found.file != nil || found.directory != nil)
     }
 
@@ -79,6 +79,10 @@ struct SystemAnchorsTests {
         let everything = try SystemAnchors.locate(
             environment: { ["SSL_CERT_FILE": "/a.pem"][$0] }, isReadable: { _ in true }, isHashed: { _ in true })
         #expect(everything == SystemAnchors(file: "/a.pem"))
+        let several = try SystemAnchors.locate(
+            environment: { ["SSL_CERT_DIR": "/gone:/there"][$0] }, isReadable: { $0 == "/there" },
+            isHashed: { _ in true })
+        #expect(several == SystemAnchors(directory: "/gone:/there"))
         let directory = try SystemAnchors.locate(
             environment: { _ in nil }, isReadable: { _ in true }, isHashed: { $0 == "/etc/pki/tls/certs" })
         #expect(directory == SystemAnchors(directory: "/etc/pki/tls/certs"))

@@ -108,6 +108,25 @@ import Testing
         }
     }
 
+    @Test("The system's anchors are installed ones if the environment is ignored, alone or beside a list of files")
+    func environment() throws {
+        let list = [try PEM(#require(Self.files["ca.pem"]))]
+        let cases: [(String, TrustAnchors)] = [
+            (#"{"system": true}"#, .system),
+            (#"{"system": true, "ignoresEnvironment": false}"#, .system),
+            (#"{"system": true, "ignoresEnvironment": true}"#, .system.ignoringEnvironment),
+            (
+                #"{"system": true, "files": ["ca.pem"], "ignoresEnvironment": true}"#,
+                try .systemAnd(list).ignoringEnvironment
+            ),
+            (#"{"files": ["ca.pem"], "ignoresEnvironment": true}"#, try .only(list)),
+        ]
+        for (anchors, expected) in cases {
+            let json = #"{"anchors": \#(anchors)}"#
+            #expect(try Self.withFiles { try TrustPolicy(json: json, directory: $0) }.anchors == expected)
+        }
+    }
+
     @Test(
         "JSON's escapes are read, in names as well as in values",
         arguments: [
@@ -160,7 +179,10 @@ import Testing
         Fault("{\n\"hosts\": {}}", 2, "an array, not an object"),
         Fault("{\"hosts\": [\n1]}", 2, "an object, not a number"),
         Fault("{\n\"anchors\":\n\"none\"}", 3, "“system”, not “none”"), Fault("{\n\"anchors\": []}", 2, "empty"),
-        Fault("{\n\"anchors\": {}}", 2, "no “files”"), Fault("{\"anchors\":{\n\"file\": 1}}", 2, "“file” is nothing"),
+        Fault("{\n\"anchors\": {}}", 2, "no “files”"),
+        Fault("{\n\"anchors\": {\"ignoresEnvironment\": true}}", 2, "no “files”"),
+        Fault("{\"anchors\": {\"system\": true,\n\"ignoresEnvironment\": 1}}", 2, "true or false, not a number"),
+        Fault("{\"anchors\":{\n\"file\": 1}}", 2, "“file” is nothing"),
         Fault("{\"anchors\":{\"files\": [],\n\"system\": 1}}", 2, "true or false, not a number"),
         Fault("{\"anchors\": [\n1]}", 2, "a string, not a number"), Fault("{\n\"minimumTLS\": 1.2}", 2, "“1.2”, “1.3”"),
         Fault("{\n\"minimumTLS\": \"1.1\"}", 2, "not “1.1”"), Fault("{\n\"minimumTLS\": null}", 2, "not null"),

@@ -24,6 +24,22 @@ import Testing
         #expect(both != only)
     }
 
+    @Test("The environment is ignored where that is chosen, and where the system's anchors do not count")
+    func environment() throws {
+        let list = [try pem("CERTIFICATE")]
+        let (both, only) = (try TrustAnchors.systemAnd(list), try TrustAnchors.only(list))
+        for anchors in [.system, both] {
+            #expect(!anchors.ignoresEnvironment)
+            let ignoring = anchors.ignoringEnvironment
+            #expect(ignoring.ignoresEnvironment)
+            #expect(ignoring.includesSystem)
+            #expect(ignoring.explicit == anchors.explicit)
+            #expect(ignoring != anchors, "Policies that differ in this share no connections.")
+        }
+        #expect(only.ignoresEnvironment)
+        #expect(only.ignoringEnvironment == only)
+    }
+
     @Test("An empty list of anchors is refused")
     func empty() throws {
         for includesSystem in [false, true] {

@@ -30,7 +30,7 @@ public final class CompiledTrust: @unchecked Sendable {
 
     init(_ policy: TrustPolicy, reporter: TrustReporter) throws(RequestFailure) {
         try LibraryRequirements.check(LibraryRequirements.facts())
-        let system = policy.anchors.includesSystem ? try SystemAnchors.locate() : SystemAnchors()
+        let system = policy.anchors.includesSystem ? try SystemAnchors.locate(policy.anchors) : SystemAnchors()
         self.policy = policy
         self.reporter = reporter
         rules = HostRuleTable(policy)

@@ -42,10 +42,11 @@ struct SystemAnchors: Sendable, Equatable {
             remedy: "Install the package ca-certificates, set SSL_CERT_FILE, or name the anchors in the policy.")
     }
 
-    /// Finds the anchors of this machine. Reads the process's environment.
-    static func locate() throws(RequestFailure) -> SystemAnchors {
+    /// Finds the anchors of this machine. Reads the process's environment, unless the policy's anchors ignore it.
+    static func locate(_ anchors: TrustAnchors) throws(RequestFailure) -> SystemAnchors {
         try locate(
-            environment: { getenv($0).map { String(cString: $0) } }, isReadable: { access($0, R_OK) == 0 },
+            environment: { anchors.ignoresEnvironment ? nil : getenv($0).map { String(cString: $0) } },
+            isReadable: { access($0, R_OK) == 0 },
             isHashed: isHashedDirectory)
     }
 

@@ -39,6 +39,14 @@ struct AnchorAttacks {
             let explicit = try AttackBench.trusting(Fixture.anchors("root"))
             try await AttackBench.expectSuccess(of: ours, under: explicit)
             try await AttackBench.expectRefusal(.trustChain, of: theirs, under: explicit)
+            // A policy that ignores the environment keeps to what is installed, which vouches for neither.
+            let installed = TrustAnchors.system.ignoringEnvironment
+            for server in [ours, theirs] {
+                try await AttackBench.expectRefusal(.trustChain, of: server, under: AttackBench.trusting(installed))
+            }
+            let besideInstalled = try TrustAnchors.systemAnd([Fixture.pem("root.pem")]).ignoringEnvironment
+            try await AttackBench.expectSuccess(of: ours, under: AttackBench.trusting(besideInstalled))
+            try await AttackBench.expectRefusal(.trustChain, of: theirs, under: AttackBench.trusting(besideInstalled))
             // An intermediate among the system's anchors ends no path.
             setenv("SSL_CERT_FILE", Fixture.path("intermediate.pem"), 1)
             let beside = try AttackBench.trusting(.systemAnd([Fixture.pem("rogue-root.pem")]))
@@ -49,6 +57,7 @@ struct AnchorAttacks {
             let missing = #expect(throws: RequestFailure.self) { try CompiledTrust(.system) }
             #expect(missing?.reason == .file)
             #expect(missing?.message.contains("nonexistent.pem") == true)
+            #expect(throws: Never.self) { try CompiledTrust(TrustPolicy(anchors: installed)) }
         }
     }
 

@@ -103,18 +103,29 @@ package struct PolicyReader {
 
     private func anchors(_ json: LocatedJSON) throws(Fault) -> TrustAnchors {
         if case .object = json.value {
-            let object = try LocatedMembers(json, knows: ["system", "files"])
-            let system = try object.take("system", or: false) { value throws(Fault) in try Self.bool(value) }
-            let files = try object.need("files") { value throws(Fault) in try self.files(value) }
-            return try Self.located(json.line) { () throws(RequestFailure) in
-                system ? try .systemAnd(files) : try .only(files)
-            }
+            return try combinedAnchors(json)
         }
         if case .array = json.value {
             let files = try files(json)
             return try Self.located(json.line) { () throws(RequestFailure) in try .only(files) }
         }
         return try Self.choice(json, ["system": .system])
+    }
+
+    private func combinedAnchors(_ json: LocatedJSON) throws(Fault) -> TrustAnchors {
+        let object = try LocatedMembers(json, knows: ["system", "files", "ignoresEnvironment"])
+        let system = try object.take("system", or: false) { value throws(Fault) in try Self.bool(value) }
+        let ignores = try object.take("ignoresEnvironment", or: false) { value throws(Fault) in try Self.bool(value) }
+        let anchors: TrustAnchors
+        if system, object.members["files"] == nil {
+            anchors = .system
+        } else {
+            let files = try object.need("files") { value throws(Fault) in try self.files(value) }
+            anchors = try Self.located(json.line) { () throws(RequestFailure) in
+                system ? try .systemAnd(files) : try .only(files)
+            }
+        }
+        return ignores ? anchors.ignoringEnvironment : anchors
     }
 
     private func revocation(_ json: LocatedJSON) throws(Fault) -> Revocation {
