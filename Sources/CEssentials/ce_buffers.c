@@ -46,6 +46,12 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     ce_transfer *transfer = user;
     size_t count = size * items;
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    // Nothing gets here past the gate, unless by a fault of ours or of a libcurl to come. A streamed answer is handed out
+    // before its end, and so it is not the end that is looked at.
+    if (transfer->secure && transfer->verdict != CE_VERDICT_TRUSTED) {
+        refuse(transfer, CE_REFUSED_UNJUDGED);
+        return 0;
+    }
     transfer->head_total += count;
     if (transfer->head_total > transfer->head_limit) {
         refuse(transfer, CE_REFUSED_HEAD_LIMIT);

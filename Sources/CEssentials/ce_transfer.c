@@ -196,7 +196,6 @@ const char *ce_transfer_tls_version(const ce_transfer *transfer) { return transf
 const char *ce_transfer_cipher(const ce_transfer *transfer) { return transfer->cipher; }
 unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->send_count; }
 
-ce_verdict ce_transfer_verdict(const ce_transfer *transfer) { return transfer->verdict; }
 
 // A refused request reports through the transfer, a refused handshake through its connection.
 const ce_report *ce_transfer_report(const ce_transfer *transfer) {

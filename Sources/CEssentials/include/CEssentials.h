@@ -309,6 +309,7 @@ typedef enum ce_refusal {
     CE_REFUSED_FRAMING,       // lengths or codings that contradict each other
     CE_REFUSED_STALE,         // a kept connection that holds what nobody asked for, or a handle that may not serve it
     CE_REFUSED_EXPANSION,     // a compressed body unpacks to more than its size allows
+    CE_REFUSED_UNJUDGED,      // an answer over https to a request that the request gate never let pass
 } ce_refusal;
 
 typedef struct ce_timings {
@@ -362,8 +363,6 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 ce_bytes ce_transfer_take_informational(ce_transfer *_Nonnull transfer);
 
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
-/// The request gate's verdict; CE_VERDICT_NONE when the transfer never came that far.
-ce_verdict ce_transfer_verdict(const ce_transfer *_Nonnull transfer);
 /// What the gates found; NULL when neither ran. Valid until the transfer is prepared anew or destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
 /// Whether that report is about the proxy rather than the host.

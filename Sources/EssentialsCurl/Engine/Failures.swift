@@ -52,11 +52,13 @@ enum Failures {
                 "\(prepared.origin) closed the connection without the end that TLS has for it; the body may be cut.",
                 phase: .receiving, host: prepared.origin.host.text)
         }
-        // Success without a verdict would mean that the request's gate was walked around.
-        guard prepared.origin.scheme == .https, ce_transfer_verdict(transfer) != CE_VERDICT_TRUSTED else { return nil }
-        return RequestFailure(
-            .trustEvidence, "The exchange with \(prepared.origin) was never judged.", phase: .receiving,
-            host: prepared.origin.host.text)
+        return nil
+    }
+
+    /// The request gate was walked around, by a fault of ours or of a libcurl to come.
+    private static func unjudged(_ origin: Origin) -> RequestFailure {
+        RequestFailure(
+            .trustEvidence, "The exchange with \(origin) was never judged.", phase: .receiving, host: origin.host.text)
     }
 
     private static func remedy(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String? {
@@ -124,6 +126,7 @@ enum Failures {
             return RequestFailure(
                 .tooLarge, "The compressed body of \(prepared.origin) unpacks to more than \(factor) times its size.",
                 remedy: "Ask for an uncompressed one, or raise maximumExpansion.", phase: .receiving, host: host)
+        case CE_REFUSED_UNJUDGED: return unjudged(prepared.origin)
         default: return noMemory(prepared)
         }
     }
