@@ -80,6 +80,15 @@ if Context.environment["BENCHMARK_PEERS"] == "1" {
     ]
 }
 
+// The locator compared with, under a name of its own because nothing else needs it.
+if Context.environment["BENCHMARK_LOCATOR_PEERS"] == "1",
+    let locator = targets.first(where: { $0.name == "bench-locator" })
+{
+    dependencies.append(.package(url: "https://github.com/Swinject/Swinject", from: "2.10.0"))
+    locator.dependencies.append(.product(name: "Swinject", package: "Swinject"))
+    locator.swiftSettings = settings + [.define("LOCATOR_PEERS")]
+}
+
 let package = Package(
     name: "Benchmarks",
     dependencies: dependencies,

@@ -32,6 +32,22 @@ struct CodeTableTests {
     }
 }
 
+@Suite("A refused chain")
+struct ChainRemedyTests {
+    @Test(
+        "comes with what to try against its fault",
+        arguments: [
+            (3, "revocation list"), (9, "clock"), (10, "renewed"), (12, "revocation list"), (20, "intermediate"),
+            (26, "for servers"), (44, "revocation list"), (66, "2048"), (68, "SHA-256"),
+        ])
+    func remedies(error: Int32, word: String) throws {
+        #expect(try #require(GateReport.remedy(x509Error: error)).contains(word))
+    }
+
+    @Test("whose authority is not known has the advice for any chain", arguments: [2, 18, 19])
+    func others(error: Int32) { #expect(GateReport.remedy(x509Error: error) == nil) }
+}
+
 @Suite("The libraries")
 struct LibraryRequirementsTests {
     private static let good = LibraryRequirements.Facts(

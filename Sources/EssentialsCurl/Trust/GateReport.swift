@@ -33,6 +33,21 @@ struct GateReport {
         withUnsafeBytes(of: tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
+    /// What to try after a result of OpenSSL's verification (X509_V_ERR_…); nil where it is the same as for any chain.
+    static func remedy(x509Error: Int32) -> String? {
+        switch x509Error {
+        case 9: "Check this machine's clock; if it is right, the server has its certificate too early."
+        case 10: "Have the server's certificate renewed. If it is still valid, correct this machine's clock."
+        case 3, 11, 12, 33, 35, 36, 44, 54:
+            "Give a current revocation list of every authority in the chain, whole and for all reasons, or demand none."
+        case 20, 21: "Have the server send its intermediate certificates, or name its private authority as an anchor."
+        case 26: "Have a certificate issued that is for servers."
+        case 66...68:
+            "Have the certificates reissued with RSA keys of 2048 bits or elliptic ones, signed by way of SHA-256."
+        default: nil
+        }
+    }
+
     private static func bytes<Tuple>(of tuple: Tuple) -> [UInt8] { withUnsafeBytes(of: tuple) { Array($0) } }
 }
 
@@ -44,8 +59,8 @@ extension GateReport {
         case CE_VERDICT_CHAIN:
             return make(
                 .trustChain,
-                "The certificate of \(host) (\(leaf)) was refused: \(text) (X.509 error \(x509Error) at depth \(depth))."
-            )
+                "The certificate of \(host) (\(leaf)) was refused: \(text) (X.509 error \(x509Error) at depth \(depth)).",
+                remedy: Self.remedy(x509Error: x509Error))
         case CE_VERDICT_HOST:
             return make(.trustHost, "The certificate (\(leaf)) is not for \(host): \(text).")
         case CE_VERDICT_PINS:

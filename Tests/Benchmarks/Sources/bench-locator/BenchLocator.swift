@@ -26,7 +26,7 @@ struct BenchLocator {
         }
     }
 
-    private static let benchmarks = Floors.all + Resolving.all + OtherKinds.all + FirstUses.all
+    private static let benchmarks = Floors.all + Resolving.all + OtherKinds.all + FirstUses.all + Peer.all
 
     private static func repeatOnly(_ name: String) throws {
         guard let benchmark = benchmarks.first(where: { $0.name == name }) else {

@@ -5,6 +5,8 @@ struct Benchmark: Sendable {
         case none
         /// So many times the floor at most.
         case timesFloor(Double)
+        /// So many times what a peer takes for the same at most; the peer stands in the floor's place.
+        case timesPeer(Double)
         /// So many nanoseconds at most.
         case nanoseconds(Double)
         /// So many nanoseconds more than another benchmark at most, for each of some levels.

@@ -3,9 +3,28 @@ internal import Figures
 internal import Glibc
 internal import ThreadCounters
 
+#if LOCATOR_PEERS
+    internal import Swinject
+#endif
+
 /// One of the services of a program's bootstrap.
+///
+/// What is done with it is required of each class, so that the compiler makes it for each class, as it does of a
+/// program's own calls, which name theirs. In code that is generic over services, the runtime looks up what the compiler
+/// knows here, which takes about as long as all the rest.
 protocol ColdService: AnyObject, Sendable {
     init()
+
+    static func register(in locator: ServiceLocator) throws
+    func register(in locator: ServiceLocator) throws
+    static func registerLazy(in locator: ServiceLocator) throws
+    static func resolve(from locator: ServiceLocator) throws
+
+    #if LOCATOR_PEERS
+        func register(in container: Container)
+        static func registerLazy(in container: Container)
+        static func resolve(from container: Container) throws
+    #endif
 }
 
 extension ColdService {

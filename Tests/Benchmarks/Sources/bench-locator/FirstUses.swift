@@ -7,10 +7,16 @@ internal import EssentialsLocator
 enum FirstUses {
     private static let count = 1_000
 
+    private static func benchmark(
+        _ name: String, _ prepare: @escaping @Sendable (_ operations: Int) throws -> () throws -> Void
+    ) -> Benchmark {
+        let isFirst = name.hasPrefix("first")
+        let (goal, peer) = Peer.goal(isFirst ? 150 : 200, where: isFirst ? 1_684 : 655, for: name)
+        return Benchmark(name: name, floor: peer, goal: goal, operations: count, batches: 4, prepare: prepare)
+    }
+
     static let all = [
-        Benchmark(
-            name: "register, \(count) types in a locator", goal: .nanoseconds(200), operations: count, batches: 4
-        ) { operations in
+        benchmark("register, \(count) types in a locator") { operations in
             // Of classes as programs have them: looking up the metadata of a generic type takes longer than registering.
             let types = Array(ColdServices.all.prefix(operations))
             let services = types.map { $0.init() }
@@ -19,9 +25,7 @@ enum FirstUses {
                 for service in services { try service.register(in: locator) }
             }
         },
-        Benchmark(
-            name: "register, \(count) names in a locator", goal: .nanoseconds(200), operations: count, batches: 4
-        ) { operations in
+        benchmark("register, \(count) names in a locator") { operations in
             let names = (0..<operations).map { "service \($0)" }
             let services = (0..<operations).map { PlainService(number: $0) }
             let locator = ServiceLocator(name: "bench")
@@ -31,9 +35,7 @@ enum FirstUses {
                 }
             }
         },
-        Benchmark(
-            name: "register, one type in \(count) locators", goal: .nanoseconds(200), operations: count, batches: 4
-        ) { operations in
+        benchmark("register, one type in \(count) locators") { operations in
             let locators = (0..<operations).map { _ in ServiceLocator(name: "bench") }
             let services = (0..<operations).map { PlainService(number: $0) }
             return {
@@ -42,17 +44,13 @@ enum FirstUses {
                 }
             }
         },
-        Benchmark(
-            name: "first resolve, \(count) types in a locator", goal: .nanoseconds(150), operations: count, batches: 4
-        ) { operations in
+        benchmark("first resolve, \(count) types in a locator") { operations in
             let types = Array(ColdServices.all.prefix(operations))
             let locator = ServiceLocator(name: "bench")
             for type in types { try type.registerLazy(in: locator) }
             return { for type in types { try type.resolve(from: locator) } }
         },
-        Benchmark(
-            name: "first resolve, \(count) names in a locator", goal: .nanoseconds(150), operations: count, batches: 4
-        ) { operations in
+        benchmark("first resolve, \(count) names in a locator") { operations in
             let names = (0..<operations).map { "service \($0)" }
             let locator = ServiceLocator(name: "bench")
             for name in names {
@@ -62,10 +60,7 @@ enum FirstUses {
                 for name in names { consume(try locator.resolve((any MeasuredService).self, named: name)) }
             }
         },
-        Benchmark(
-            name: "first resolve, one type in \(count) locators", goal: .nanoseconds(150), operations: count,
-            batches: 4
-        ) { operations in
+        benchmark("first resolve, one type in \(count) locators") { operations in
             let locators = (0..<operations).map { _ in ServiceLocator(name: "bench") }
             for locator in locators {
                 try locator.registerLazy((any MeasuredService).self) { _ in PlainService() }

@@ -30,11 +30,15 @@ struct Report {
             let build = "release build"
         #endif
         let rounds = options.rounds == 1 ? "one round" : "medians of \(options.rounds) rounds"
+        let scale =
+            Peer.all.isEmpty
+            ? "goals in ns are those of a machine whose first floor is \(fixed(Self.floorOfGoals, 1)) ns, and grow with it here"
+            : "goals in ns are those of a machine on which the peer was measured too, and grow with the peer's time here"
         return [
             "Service locator, \(build); \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores, load average \(load)",
             "\(rounds)\(options.isSmoke ? ", smoke: the figures mean nothing" : "")",
             "ns: CPU time of the thread; ratio: to the floor of its kind, in the same round",
-            "goals in ns are those of a machine whose first floor is \(fixed(Self.floorOfGoals, 1)) ns, and grow with it here",
+            scale,
         ]
     }
 
@@ -53,14 +57,14 @@ struct Report {
             return first + ["-", ""]
         case .timesFloor(let limit):
             return first + ["<= \(fixed(limit, 1)) x floor", Self.verdict((ratio ?? .nan) <= limit)]
+        case .timesPeer(let limit):
+            return first + ["<= \(fixed(limit, 3)) x peer", Self.verdict((ratio ?? .nan) <= limit)]
         case .nanoseconds(let limit):
             return first + ["<= \(fixed(limit * scale, 0)) ns", Self.verdict(figure <= limit * scale)]
         case .perLevel(let limit, let levels, let other):
             let level = samples.median(of: name, and: other) { ($0 - $1) / Double(levels) }
-            return first + [
-                "<= +\(fixed(limit * scale, 2)) ns a level",
-                "\(Self.verdict(level <= limit * scale)): \(fixed(level, 2))",
-            ]
+            let limit = limit * (Peer.slowdownOfLevels(samples) ?? scale)
+            return first + ["<= +\(fixed(limit, 2)) ns a level", "\(Self.verdict(level <= limit)): \(fixed(level, 2))"]
         }
     }
 
