@@ -9,6 +9,7 @@ void ce_bytes_free(ce_bytes *bytes);
 ce_bytes ce_bytes_take(ce_bytes *bytes);
 
 size_t ce_on_header(char *line, size_t size, size_t items, void *transfer);
+int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *transfer);
 size_t ce_on_body(char *data, size_t size, size_t items, void *transfer);
 size_t ce_on_upload(char *buffer, size_t size, size_t items, void *transfer);
 int ce_on_progress(void *transfer, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent);

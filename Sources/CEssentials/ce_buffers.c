@@ -57,7 +57,7 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_HEAD_LIMIT);
         return 0;
     }
-    transfer->is_tainted = true;
+    if (transfer->refusal == CE_REFUSED_FOLD) return 0;
     if (transfer->head.count == 0 && !transfer->head_done && !transfer->speaks_http2 && count > 6 &&
         memcmp(line, "HTTP/2", 6) == 0) {
         refuse(transfer, CE_REFUSED_PROTOCOL);

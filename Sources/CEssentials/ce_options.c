@@ -51,7 +51,9 @@ static bool set_callbacks(CURL *easy, ce_transfer *transfer, refused *r) {
            SET(easy, CURLOPT_READFUNCTION, ce_on_upload, r) && SET(easy, CURLOPT_READDATA, transfer, r) &&
            SET(easy, CURLOPT_XFERINFOFUNCTION, ce_on_progress, r) && SET(easy, CURLOPT_XFERINFODATA, transfer, r) &&
            SET(easy, CURLOPT_SEEKFUNCTION, ce_on_seek, r) && SET(easy, CURLOPT_SEEKDATA, transfer, r) &&
-           SET(easy, CURLOPT_CURLU, transfer->url, r);
+           SET(easy, CURLOPT_CURLU, transfer->url, r) &&
+           (!ce_remembers_fields() || (SET(easy, CURLOPT_DEBUGFUNCTION, ce_on_debug, r) &&
+                                       SET(easy, CURLOPT_DEBUGDATA, transfer, r)));
 }
 
 bool ce_options_set_once(ce_transfer *transfer) {

@@ -6,36 +6,13 @@
 
 // MARK: Life
 
-// libcurl before 8.1.1 remembers a handle's last header line beyond its response, and folds a next response's first line
-// into it although it was freed: a server that begins its fields with a blank could corrupt this process. There a handle
-// that has seen a header is replaced before it may meet HTTP/1 again. HTTP/2 has no folding.
-static bool remembers_headers(void) {
-    static atomic_int known = -1;
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer < 0) {
-        answer = curl_version_info(CURLVERSION_NOW)->version_num < 0x080101;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer == 1;
-}
-
-static bool renew(ce_transfer *transfer) {
-    if (transfer->easy) curl_easy_cleanup(transfer->easy);
-    transfer->easy = curl_easy_init();
-    transfer->is_fresh = true;
-    transfer->is_tainted = false;
-    transfer->has_post_fields = false;
-    transfer->reports_progress = false;
-    transfer->buffer_size = transfer->upload_buffer_size = 0;
-    transfer->multi = NULL;
-    return transfer->easy && ce_options_set_once(transfer);
-}
-
 ce_transfer *ce_transfer_create(void) {
     ce_transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer) return NULL;
     transfer->url = curl_url();
-    if (!transfer->url || !renew(transfer)) {
+    transfer->easy = curl_easy_init();
+    transfer->is_fresh = true;
+    if (!transfer->url || !transfer->easy || !ce_options_set_once(transfer)) {
         ce_transfer_destroy(transfer);
         return NULL;
     }
@@ -86,6 +63,7 @@ void ce_transfer_destroy(ce_transfer *transfer) {
 
 static void begin(ce_transfer *transfer, const ce_request *request) {
     clear_buffers(transfer);
+    ce_await_no_field(transfer);
     transfer->secure = request->secure;
     transfer->idempotent = request->idempotent;
     transfer->streaming = request->streaming;
@@ -138,23 +116,12 @@ bool ce_transfer_rest(ce_transfer *transfer) {
     return true;
 }
 
-bool ce_transfer_is_spent(const ce_transfer *transfer) {
-    return transfer->is_tainted && !transfer->speaks_http2 && remembers_headers();
-}
-
-bool ce_transfer_refresh(ce_transfer *transfer) { return renew(transfer); }
-
 const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code) {
     if (strlen(request->host) >= CE_HOST_SIZE) {
         *curl_code = CURLE_URL_MALFORMAT;
         return "host";
     }
     begin(transfer, request);
-    if (transfer->is_tainted && remembers_headers() && !request->expects_http2 && !renew(transfer)) {
-        *curl_code = CURLE_OUT_OF_MEMORY;
-        return "curl_easy_init";
-    }
-    transfer->was_tainted = transfer->is_tainted;
     return ce_options_set(transfer, multi, request, curl_code);
 }
 
@@ -220,10 +187,6 @@ bool ce_transfer_was_cut(const ce_transfer *transfer) {
     if (!transfer->carrier || transfer->speaks_http2 || !transfer->head_done || transfer->is_head) return false;
     if (transfer->has_length || transfer->is_chunked || transfer->status == 204 || transfer->status == 304) return false;
     return !transfer->carrier->was_closed;
-}
-
-bool ce_transfer_may_serve(const ce_transfer *transfer) {
-    return transfer->speaks_http2 || !transfer->was_tainted || !remembers_headers();
 }
 
 bool ce_transfer_on_kept_connection(const ce_transfer *transfer) {

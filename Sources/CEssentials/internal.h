@@ -93,10 +93,9 @@ struct ce_transfer {
     bool blames_proxy;       // the request gate's report is about the proxy
     long buffer_size, upload_buffer_size;
     bool decompress, has_post_fields;
-    bool is_fresh;   // libcurl has none of this transfer's options yet
-    bool is_tainted; // it has seen headers: see remembers_headers
-    bool was_tainted; // when the request began
-    bool was_pending; // it was taken away before anything was sent
+    bool is_fresh;     // libcurl has none of this transfer's options yet
+    bool awaits_field; // see ce_first_field.c
+    bool was_pending;  // it was taken away before anything was sent
     char *header_lines; // what `headers` holds
     size_t header_lines_size;
 
@@ -212,8 +211,11 @@ void ce_transfer_touch(ce_transfer *transfer);
 void ce_look_begin(ce_transfer *transfer);
 void ce_look_paused(ce_transfer *transfer);
 void ce_looks_overdue(ce_loop *loop);
-// Whether the handle may meet the protocol that its connection speaks.
-bool ce_transfer_may_serve(const ce_transfer *transfer);
+// Whether this libcurl takes a response's fields for those of the one before: see ce_first_field.c.
+bool ce_remembers_fields(void);
+// Looks at a response's lines, from where its request is sent, until its first field; and no longer.
+void ce_await_first_field(ce_transfer *transfer);
+void ce_await_no_field(ce_transfer *transfer);
 
 // Whether a head's lines are framed as HTTP allows; notes how its body is.
 bool ce_head_is_sound(ce_transfer *transfer);

@@ -288,7 +288,6 @@ typedef struct ce_request {
     bool streaming;
     bool fresh_connection;
     bool full_handshake; // no TLS session is resumed
-    bool expects_http2; // the origin has spoken it before
     size_t rule;       // of the trust, for the host
     size_t proxy_rule; // of the proxies' trust, for `proxy_host`
     const char *_Nullable proxy_host; // where the proxy is itself spoken to over TLS
@@ -309,6 +308,7 @@ typedef enum ce_refusal {
     CE_REFUSED_FRAMING,       // lengths or codings that contradict each other
     CE_REFUSED_STALE,         // a kept connection that holds what nobody asked for, or a handle that may not serve it
     CE_REFUSED_EXPANSION,     // a compressed body unpacks to more than its size allows
+    CE_REFUSED_FOLD,          // the first line behind the status begins with a blank
     CE_REFUSED_UNJUDGED,      // an answer over https to a request that the request gate never let pass
 } ce_refusal;
 
@@ -331,13 +331,6 @@ void ce_transfer_destroy(ce_transfer *_Nullable transfer);
 /// Frees what the last request left in a transfer that waits for its next one: bodies above all. False when it cannot be
 /// used again and is to be destroyed.
 bool ce_transfer_rest(ce_transfer *_Nonnull transfer);
-
-/// Whether the handle of a resting transfer has to be replaced before its next request, if that is like the last one.
-bool ce_transfer_is_spent(const ce_transfer *_Nonnull transfer);
-
-/// Replaces that handle ahead of the next request, which would do it otherwise. False when there is no memory for another;
-/// the transfer is then to be destroyed.
-bool ce_transfer_refresh(ce_transfer *_Nonnull transfer);
 
 /// Sets every option of one request. NULL when all were accepted, else the name of the option that libcurl refused, with
 /// its code in `curl_code`.

@@ -60,11 +60,8 @@ extension EngineThread {
     private func begin(_ exchange: Exchange, _ transfer: OpaquePointer) -> RequestFailure? {
         var code: Int32 = 0
         let multi = multis.all[exchange.multi]
-        let version = exchange.prepared.request.options.protocolVersion
         let refused = exchange.prepared.withRequest(
             waitsForMultiplexing: shouldWaitForSharing(exchange),
-            expectsHTTP2: !exchange.triedFreshConnection && version != .http1
-                && admission.sharing(lane: exchange.lane) == .shares,
             freshConnection: exchange.triedFreshConnection, fullHandshake: exchange.needsFullHandshake
         ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
         if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }

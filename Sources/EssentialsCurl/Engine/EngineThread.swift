@@ -79,7 +79,6 @@ final class EngineThread: @unchecked Sendable {
             endOverdue()
             startWaiting()
             resumeFinished()
-            transfers.refresh()
             if isStopping && active.isEmpty && admission.waiting == 0 { break }
             let canSleep = engine.prepareToSleep()
             // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.

@@ -117,6 +117,10 @@ enum Failures {
                 .protocolViolation,
                 "\(prepared.origin) frames its body with lengths or codings that contradict each other.",
                 phase: .receiving, host: host)
+        case CE_REFUSED_FOLD:
+            return RequestFailure(
+                .protocolViolation, "\(prepared.origin) begins its response's fields with a blank.", phase: .receiving,
+                host: host)
         case CE_REFUSED_STALE:
             return RequestFailure(
                 .protocolViolation, "\(prepared.origin) sent more on its connection than was asked for.", phase: .queue,

@@ -96,8 +96,7 @@ final class PreparedRequest: Sendable {
 
     /// Lends the request to libcurl's side. The pointers in it are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, expectsHTTP2: Bool, freshConnection: Bool, fullHandshake: Bool,
-        _ body: (inout ce_request) -> Result
+        waitsForMultiplexing: Bool, freshConnection: Bool, fullHandshake: Bool, _ body: (inout ce_request) -> Result
     ) -> Result {
         texts.withUnsafeBytes { texts in
             (bodyKind == CE_BODY_BYTES ? self.body ?? Data() : Data()).withUnsafeBytes { bytes in
@@ -119,7 +118,6 @@ final class PreparedRequest: Sendable {
                 request.body_size = bytes.count
                 fill(&request)
                 request.wait_for_multiplexing = waitsForMultiplexing
-                request.expects_http2 = expectsHTTP2
                 request.fresh_connection = freshConnection
                 request.full_handshake = fullHandshake
                 return body(&request)
