@@ -129,8 +129,9 @@ func outlived<Value>(_ make: (Date) async throws -> Value) async throws -> Value
         let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + seconds).rounded(.down))
         let value = try await make(end)
         guard Date() < end else { continue }
-        // By a whole second, because certificates end with theirs.
-        while Date() < end + 1.1 { try await Task.sleep(for: .milliseconds(20)) }
+        // By two whole seconds: certificates end with theirs, which is the next one where a second passed while the
+        // certificate was made, because its end is told from then on.
+        while Date() < end + 2.1 { try await Task.sleep(for: .milliseconds(20)) }
         return value
     }
     throw TestKitError("too slow for a moment half a minute ahead")
