@@ -63,6 +63,7 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_PROTOCOL);
         return 0;
     }
+    if (transfer->head.count == 0 && !transfer->head_done) ce_await_first_field(transfer);
     ce_bytes *block = transfer->head_done ? &transfer->trailers : &transfer->head;
     if (!ce_bytes_append(block, line, count, 512)) {
         refuse(transfer, CE_REFUSED_MEMORY);

@@ -6,8 +6,8 @@
 // pass here until there is a field that a fold may belong to. A fold before that becomes a line that libcurl passes over,
 // and the response is refused, as RFC 9112, 2.2, allows.
 //
-// The debug callback is called only while libcurl is verbose. It is made so when a request is sent and is quiet again
-// before the response's second field, because it writes texts for nobody then.
+// The debug callback is called only while libcurl is verbose. A status line makes it so, of which libcurl remembers
+// nothing, and the first field quiet again: it writes texts for nobody otherwise.
 #include "buffers.h"
 
 #include <string.h>

@@ -189,10 +189,12 @@ static bool set_method(ce_transfer *transfer, const ce_request *request, refused
     }
     if (request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT) {
         usual = "PUT";
+        transfer->only_gets = false;
         if (!SET(easy, CURLOPT_UPLOAD, 1L, r)) return false;
         if (!SET(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_length, r)) return false;
     } else if (request->body_kind == CE_BODY_BYTES) {
         usual = "POST";
+        transfer->only_gets = false;
         const void *body = request->body_size ? request->body : "";
         if (!SET(easy, CURLOPT_POST, 1L, r)) return false;
         if (!SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_size, r)) return false;
@@ -203,11 +205,13 @@ static bool set_method(ce_transfer *transfer, const ce_request *request, refused
             if (!SET(easy, CURLOPT_COPYPOSTFIELDS, NULL, r)) return false;
             transfer->has_post_fields = false;
         }
-        if (!SET(easy, CURLOPT_HTTPGET, 1L, r)) return false;
-        if (strcmp(request->method, "HEAD") == 0) {
-            usual = "HEAD";
-            if (!SET(easy, CURLOPT_NOBODY, 1L, r)) return false;
+        bool is_head = strcmp(request->method, "HEAD") == 0;
+        if (is_head) usual = "HEAD";
+        if (transfer->is_fresh || !transfer->only_gets || is_head) {
+            if (!SET(easy, CURLOPT_HTTPGET, 1L, r)) return false;
+            if (is_head && !SET(easy, CURLOPT_NOBODY, 1L, r)) return false;
         }
+        transfer->only_gets = !is_head;
     }
     const char *custom = strcmp(request->method, usual) == 0 ? NULL : request->method;
     if (!transfer->is_fresh && (custom ? same_text(transfer->method, custom) : transfer->method == NULL)) return true;
@@ -236,18 +240,32 @@ static bool must_be_alone(const ce_transfer *transfer, const ce_request *request
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
     CURL *easy = transfer->easy;
     bool alone = must_be_alone(transfer, request);
-    long tls = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
-    if (!(SET(easy, CURLOPT_CONNECTTIMEOUT_MS, request->connect_timeout_ms, r) &&
-          SET(easy, CURLOPT_HTTP_VERSION, curl_version_of(request), r) &&
-          SET(easy, CURLOPT_PIPEWAIT, request->wait_for_multiplexing && !alone ? 1L : 0L, r) &&
-          SET(easy, CURLOPT_FRESH_CONNECT, request->fresh_connection || alone ? 1L : 0L, r) &&
-          SET(easy, CURLOPT_FORBID_REUSE, alone ? 1L : 0L, r) &&
-          SET(easy, CURLOPT_SSL_SESSIONID_CACHE, request->full_handshake ? 0L : 1L, r) &&
-          SET(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, request->continue_wait_ms, r) &&
-          SET(easy, CURLOPT_LOW_SPEED_LIMIT, request->minimum_rate, r) &&
-          SET(easy, CURLOPT_LOW_SPEED_TIME, request->minimum_rate_s, r) && SET(easy, CURLOPT_SSLVERSION, tls, r))) {
-        return false;
-    }
+    ce_scalars new = {
+        .connect_timeout_ms = request->connect_timeout_ms,
+        .http_version = curl_version_of(request),
+        .waits_for_sharing = request->wait_for_multiplexing && !alone,
+        .fresh_connection = request->fresh_connection || alone,
+        .forbids_reuse = alone,
+        .keeps_sessions = !request->full_handshake,
+        .continue_wait_ms = request->continue_wait_ms,
+        .minimum_rate = request->minimum_rate,
+        .minimum_rate_s = request->minimum_rate_s,
+        .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
+    };
+    if (!transfer->is_fresh && memcmp(&transfer->scalars, &new, sizeof new) == 0) return true;
+    transfer->scalars = new;
+    return SET(easy, CURLOPT_CONNECTTIMEOUT_MS, new.connect_timeout_ms, r) &&
+           SET(easy, CURLOPT_HTTP_VERSION, new.http_version, r) && SET(easy, CURLOPT_PIPEWAIT, new.waits_for_sharing, r) &&
+           SET(easy, CURLOPT_FRESH_CONNECT, new.fresh_connection, r) &&
+           SET(easy, CURLOPT_FORBID_REUSE, new.forbids_reuse, r) &&
+           SET(easy, CURLOPT_SSL_SESSIONID_CACHE, new.keeps_sessions, r) &&
+           SET(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, new.continue_wait_ms, r) &&
+           SET(easy, CURLOPT_LOW_SPEED_LIMIT, new.minimum_rate, r) &&
+           SET(easy, CURLOPT_LOW_SPEED_TIME, new.minimum_rate_s, r) && SET(easy, CURLOPT_SSLVERSION, new.tls_version, r);
+}
+
+static bool set_buffers(ce_transfer *transfer, const ce_request *request, refused *r) {
+    CURL *easy = transfer->easy;
     // Large reads are for streams. A refused piece of an unpacked body is kept by libcurl together with all that the same
     // read unpacks to, at most 64 MiB: 64,000 bytes stay below that at gzip's highest ratio.
     long buffer = !request->streaming ? 16384L : request->decompress ? 64000L : CE_CHUNK_SIZE;
@@ -301,7 +319,8 @@ const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_requ
     refused r = {NULL, CURLE_OK};
     bool done = set_multi(transfer, multi, &r) && set_destination(transfer, request, &r) &&
                 set_headers(transfer, request, &r) && set_method(transfer, request, &r) &&
-                set_proxy(transfer, request, &r) && set_scalars(transfer, request, multi->trust, &r);
+                set_proxy(transfer, request, &r) && set_scalars(transfer, request, multi->trust, &r) &&
+                set_buffers(transfer, request, &r);
     transfer->is_fresh = !done;
     if (done) return NULL;
     *curl_code = r.code == CURLE_OK ? CURLE_OUT_OF_MEMORY : r.code;

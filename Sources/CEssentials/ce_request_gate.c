@@ -187,7 +187,6 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     if (is_stale(transfer, is_encrypted ? ssl : NULL, &route) && !transfer->send_count) {
         return stop(transfer, CE_REFUSED_STALE);
     }
-    ce_await_first_field(transfer);
     transfer->send_count++;
     transfer->lent_offset = 0;
     return CURL_PREREQFUNC_OK;

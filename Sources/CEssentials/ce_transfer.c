@@ -223,20 +223,20 @@ long ce_transfer_http_version(const ce_transfer *transfer) {
 ce_timings ce_transfer_timings(const ce_transfer *transfer) {
     CURL *easy = transfer->easy;
     ce_timings timings = {
-        .resolved_us = read_time(easy, CURLINFO_NAMELOOKUP_TIME_T),
-        .connected_us = read_time(easy, CURLINFO_CONNECT_TIME_T),
-        .secured_us = read_time(easy, CURLINFO_APPCONNECT_TIME_T),
         .began_us = read_time(easy, CURLINFO_PRETRANSFER_TIME_T),
         .sent_us = transfer->sent_us ? transfer->sent_us - transfer->started_us : 0,
         .first_byte_us = read_time(easy, CURLINFO_STARTTRANSFER_TIME_T),
         .total_us = read_time(easy, CURLINFO_TOTAL_TIME_T),
         .body_bytes_received = read_time(easy, CURLINFO_SIZE_DOWNLOAD_T),
-        .body_bytes_sent = read_time(easy, CURLINFO_SIZE_UPLOAD_T),
-        .head_bytes_received = read_long(easy, CURLINFO_HEADER_SIZE),
-        .head_bytes_sent = read_long(easy, CURLINFO_REQUEST_SIZE),
-        .reused = transfer->send_count > 0 && read_long(easy, CURLINFO_NUM_CONNECTS) == 0,
+        .body_bytes_sent = transfer->reports_progress ? read_time(easy, CURLINFO_SIZE_UPLOAD_T) : 0,
+        .reused = transfer->send_count > 0 && ce_transfer_on_kept_connection(transfer),
         .peer_port = read_long(easy, CURLINFO_PRIMARY_PORT),
     };
+    if (!timings.reused) {
+        timings.resolved_us = read_time(easy, CURLINFO_NAMELOOKUP_TIME_T);
+        timings.connected_us = read_time(easy, CURLINFO_CONNECT_TIME_T);
+        timings.secured_us = read_time(easy, CURLINFO_APPCONNECT_TIME_T);
+    }
     timings.http_version = ce_transfer_http_version(transfer);
     char *address = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address) == CURLE_OK && address) {

@@ -78,6 +78,12 @@ enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 
 enum { CE_TRUSTED_LENGTH = 16 << 20 };
 enum { CE_UPLOAD_BUFFER_SIZE = 256 * 1024, CE_UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
+// Options without text, that differ from request to request. No padding: they are compared as bytes.
+typedef struct ce_scalars {
+    long connect_timeout_ms, http_version, waits_for_sharing, fresh_connection, forbids_reuse, keeps_sessions;
+    long continue_wait_ms, minimum_rate, minimum_rate_s, tls_version;
+} ce_scalars;
+
 struct ce_transfer {
     CURL *easy;
     CURLU *url;
@@ -89,10 +95,12 @@ struct ce_transfer {
     char proxy_host[CE_HOST_SIZE]; // where the proxy itself is spoken to over TLS
     bool proxy_is_secure, proxy_is_address;
     size_t rule, proxy_rule; // of the trusts
+    ce_scalars scalars;      // what libcurl has of them
     bool missed_pins;        // of a rule that only reports
     bool blames_proxy;       // the request gate's report is about the proxy
     long buffer_size, upload_buffer_size;
     bool decompress, has_post_fields;
+    bool only_gets;    // libcurl has it for a request without body, and not for HEAD
     bool is_fresh;     // libcurl has none of this transfer's options yet
     bool awaits_field; // see ce_first_field.c
     bool was_pending;  // it was taken away before anything was sent
@@ -213,7 +221,7 @@ void ce_look_paused(ce_transfer *transfer);
 void ce_looks_overdue(ce_loop *loop);
 // Whether this libcurl takes a response's fields for those of the one before: see ce_first_field.c.
 bool ce_remembers_fields(void);
-// Looks at a response's lines, from where its request is sent, until its first field; and no longer.
+// Looks at the lines of a response, from its status line on, until its first field; and no longer.
 void ce_await_first_field(ce_transfer *transfer);
 void ce_await_no_field(ce_transfer *transfer);
 

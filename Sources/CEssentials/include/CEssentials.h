@@ -317,7 +317,6 @@ typedef struct ce_timings {
     // streamed bodies.
     int64_t resolved_us, connected_us, secured_us, began_us, sent_us, first_byte_us, total_us;
     int64_t body_bytes_received, body_bytes_sent;
-    int64_t head_bytes_received, head_bytes_sent;
     long http_version; // 10, 11, 20
     bool reused;
     char peer_address[48];

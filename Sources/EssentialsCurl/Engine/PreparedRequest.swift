@@ -261,8 +261,10 @@ final class PreparedRequest: Sendable {
         }
         // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue.
         if !hasContentType, bodyKind == CE_BODY_BYTES { append("Content-Type:", to: &texts) }
-        let mayWait = bodyKind != CE_BODY_NONE && request.options.continueWait != nil
-        append(mayWait ? "Expect: 100-continue" : "Expect:", to: &texts)
+        // Each field is compared with many names by libcurl, so there is none that says nothing.
+        if bodyKind != CE_BODY_NONE {
+            append(request.options.continueWait != nil ? "Expect: 100-continue" : "Expect:", to: &texts)
+        }
         texts.append(0)
     }
 }
