@@ -57,13 +57,21 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_HEAD_LIMIT);
         return 0;
     }
-    if (transfer->refusal == CE_REFUSED_FOLD) return 0;
+    if (transfer->refusal == CE_REFUSED_LINE) return 0;
+    // libcurl takes every line that begins so for the end of a head.
+    if ((line[0] == '\r' || line[0] == '\n') && !is_blank(line, count)) {
+        refuse(transfer, CE_REFUSED_LINE);
+        return 0;
+    }
     if (transfer->head.count == 0 && !transfer->head_done && !transfer->speaks_http2 && count > 6 &&
         memcmp(line, "HTTP/2", 6) == 0) {
         refuse(transfer, CE_REFUSED_PROTOCOL);
         return 0;
     }
-    if (transfer->head.count == 0 && !transfer->head_done) ce_await_first_field(transfer);
+    if (transfer->head.count == 0 && !transfer->head_done) {
+        transfer->answered_us = ce_now_us();
+        ce_await_first_field(transfer);
+    }
     ce_bytes *block = transfer->head_done ? &transfer->trailers : &transfer->head;
     if (!ce_bytes_append(block, line, count, 512)) {
         refuse(transfer, CE_REFUSED_MEMORY);
@@ -154,6 +162,8 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
     size_t count = size * items;
     if (count == 0) return 0;
+    // What is no part of this response, whatever it is, is not handed out as one.
+    if (!transfer->head_done) return refuse(transfer, CE_REFUSED_FRAMING);
     if (transfer->draining) {
         if (count > transfer->drain_left) return CURL_WRITEFUNC_ERROR;
         transfer->drain_left -= count;

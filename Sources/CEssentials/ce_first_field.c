@@ -10,7 +10,7 @@
 // nothing, and the first field quiet again: it writes texts for nobody otherwise.
 #include "buffers.h"
 
-#include <string.h>
+#include <strings.h>
 
 bool ce_remembers_fields(void) {
     static atomic_int known = -1;
@@ -40,11 +40,11 @@ int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *u
     if (type != CURLINFO_HEADER_IN || size == 0 || !transfer->awaits_field) return 0;
     if (line[0] == ' ' || line[0] == '\t') {
         line[0] = '\r';
-        if (transfer->refusal == CE_REFUSED_NOT) transfer->refusal = CE_REFUSED_FOLD;
+        if (transfer->refusal == CE_REFUSED_NOT) transfer->refusal = CE_REFUSED_LINE;
         return 0;
     }
     // Behind a status line, or the end of an informational head, there is still no field.
-    bool is_status = size >= 5 && memcmp(line, "HTTP/", 5) == 0;
+    bool is_status = size >= 5 && strncasecmp(line, "HTTP/", 5) == 0; // libcurl takes it in any case
     if (!is_status && line[0] != '\r' && line[0] != '\n') set_verbose(transfer, false);
     return 0;
 }

@@ -186,7 +186,10 @@ static void serve_socket(ce_loop *loop, int fd, uint32_t events) {
     uint32_t generation = entry->generation;
     int flags = (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                 (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
-    curl_multi_socket_action(entry->multi->curl, fd, flags, &entry->multi->running);
+    ce_multi *multi = entry->multi;
+    int running = multi->running;
+    curl_multi_socket_action(multi->curl, fd, flags, &running);
+    ce_multi_set_running(multi, running);
     entry = &loop->sockets[fd]; // the table may have moved
     if (entry->generation != generation || !entry->events) return;
     if (!is_writable_only) {
@@ -277,7 +280,9 @@ void ce_loop_run_due(ce_loop *loop) {
         // A timer that keeps being due is bounded here, so that sockets and messages get their turn.
         for (int turn = 0; turn < 8 && multi->timer_ms >= 0 && multi->timer_ms <= loop->now_ms; turn++) {
             multi->timer_ms = -1;
-            curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &multi->running);
+            int running = multi->running;
+            curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+            ce_multi_set_running(multi, running);
         }
     }
 }
@@ -349,8 +354,18 @@ static bool configure_multi(ce_multi *multi) {
            curl_multi_setopt(curl, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
            curl_multi_setopt(curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
            curl_multi_setopt(curl, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX) == CURLM_OK &&
-           curl_multi_setopt(curl, CURLMOPT_MAX_CONCURRENT_STREAMS, settings->streams_per_connection) == CURLM_OK &&
-           curl_multi_setopt(curl, CURLMOPT_MAXCONNECTS, settings->connection_cache) == CURLM_OK;
+           curl_multi_setopt(curl, CURLMOPT_MAX_CONCURRENT_STREAMS, settings->streams_per_connection) == CURLM_OK;
+}
+
+// libcurl's bound is of all connections, and it looks at it whenever one becomes idle: the oldest idle one is closed.
+void ce_multi_set_running(ce_multi *multi, int running) {
+    multi->running = running;
+    long others = running > 1 ? running - 1 : 0;
+    long most = multi->loop->settings.connection_cache + others;
+    if (most < 1) most = 1; // 0 is libcurl's word for a bound of its own
+    if (most == multi->most_connections) return;
+    multi->most_connections = most;
+    curl_multi_setopt(multi->curl, CURLMOPT_MAXCONNECTS, most);
 }
 
 ce_multi *ce_multi_create(ce_loop *loop, ce_trust *trust, ce_trust *proxy_trust, ce_multi *sibling) {
@@ -405,7 +420,7 @@ ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
         if (!transfer) continue;
         transfer->running = false;
         ce_look_begin(transfer);
-        transfer->was_pending = transfer->send_count == 0; // see ce_transfer_abort
+        transfer->ended_well = *curl_code == CURLE_OK && transfer->gate_count == 1;
         return transfer;
     }
     return NULL;

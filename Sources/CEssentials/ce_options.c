@@ -94,7 +94,6 @@ static bool set_connection_lives(CURL *easy, const ce_settings *settings, refuse
 static bool set_route(CURL *easy, const ce_loop *loop, refused *r) {
     const ce_settings *settings = &loop->settings;
     if (settings->interface && !SET(easy, CURLOPT_INTERFACE, settings->interface, r)) return false;
-    if (loop->resolve && !SET(easy, CURLOPT_RESOLVE, loop->resolve, r)) return false;
     if (!settings->unix_socket) return true;
     return settings->unix_socket_is_abstract ? SET(easy, CURLOPT_ABSTRACT_UNIX_SOCKET, settings->unix_socket, r)
                                              : SET(easy, CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket, r);
@@ -104,6 +103,8 @@ static bool set_multi(ce_transfer *transfer, ce_multi *multi, refused *r) {
     if (transfer->multi == multi) return true;
     CURL *easy = transfer->easy;
     if (!SET(easy, CURLOPT_SHARE, ce_multi_share(multi), r)) return false;
+    // libcurl puts these into the handle's next multi, and forgets that it was asked to.
+    if (multi->loop->resolve && !SET(easy, CURLOPT_RESOLVE, multi->loop->resolve, r)) return false;
     // A transfer stays with its loop.
     if (!transfer->multi && !(SET(easy, CURLOPT_OPENSOCKETDATA, multi->loop, r) &&
                               SET(easy, CURLOPT_CLOSESOCKETDATA, multi->loop, r) &&
@@ -240,12 +241,13 @@ static bool must_be_alone(const ce_transfer *transfer, const ce_request *request
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
     CURL *easy = transfer->easy;
     bool alone = must_be_alone(transfer, request);
+    bool keeps_none = transfer->multi->loop->settings.connection_cache == 0;
     ce_scalars new = {
         .connect_timeout_ms = request->connect_timeout_ms,
         .http_version = curl_version_of(request),
         .waits_for_sharing = request->wait_for_multiplexing && !alone,
         .fresh_connection = request->fresh_connection || alone,
-        .forbids_reuse = alone,
+        .forbids_reuse = alone || keeps_none,
         .keeps_sessions = !request->full_handshake,
         .continue_wait_ms = request->continue_wait_ms,
         .minimum_rate = request->minimum_rate,
@@ -264,11 +266,15 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
            SET(easy, CURLOPT_LOW_SPEED_TIME, new.minimum_rate_s, r) && SET(easy, CURLOPT_SSLVERSION, new.tls_version, r);
 }
 
-static bool set_buffers(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->easy;
+long ce_buffer_size(const ce_request *request) {
     // Large reads are for streams. A refused piece of an unpacked body is kept by libcurl together with all that the same
     // read unpacks to, at most 64 MiB: 64,000 bytes stay below that at gzip's highest ratio.
-    long buffer = !request->streaming ? 16384L : request->decompress ? 64000L : CE_CHUNK_SIZE;
+    return !request->streaming ? 16384L : request->decompress ? 64000L : CE_CHUNK_SIZE;
+}
+
+static bool set_buffers(ce_transfer *transfer, const ce_request *request, refused *r) {
+    CURL *easy = transfer->easy;
+    long buffer = ce_buffer_size(request);
     if (transfer->buffer_size != buffer) {
         if (!SET(easy, CURLOPT_BUFFERSIZE, buffer, r)) return false;
         transfer->buffer_size = buffer;

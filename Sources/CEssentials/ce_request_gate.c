@@ -157,6 +157,7 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     ce_route route = {remote ? remote : "", local ? local : "", remote_port, local_port};
     ce_transfer *transfer = user;
     transfer->last_activity_ms = transfer->multi->loop->now_ms;
+    transfer->gate_count++;
     // libcurl sends again, whatever the method, when a reused connection turns out dead. The server may have acted on
     // the first sending, so only an idempotent request goes out a second time, and nothing a third (RFC 9110, 9.2.2).
     if (transfer->send_count > (transfer->idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);

@@ -6,13 +6,21 @@
 
 // MARK: Life
 
+static bool renew(ce_transfer *transfer) {
+    if (transfer->easy) curl_easy_cleanup(transfer->easy);
+    transfer->easy = curl_easy_init();
+    transfer->is_fresh = true;
+    transfer->awaits_field = transfer->has_post_fields = transfer->reports_progress = transfer->holds_buffer = false;
+    transfer->buffer_size = transfer->upload_buffer_size = 0;
+    transfer->multi = NULL;
+    return transfer->easy && ce_options_set_once(transfer);
+}
+
 ce_transfer *ce_transfer_create(void) {
     ce_transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer) return NULL;
     transfer->url = curl_url();
-    transfer->easy = curl_easy_init();
-    transfer->is_fresh = true;
-    if (!transfer->url || !transfer->easy || !ce_options_set_once(transfer)) {
+    if (!transfer->url || !renew(transfer)) {
         ce_transfer_destroy(transfer);
         return NULL;
     }
@@ -76,14 +84,15 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->proxy_is_address = request->proxy_is_address;
     ce_copy_text(transfer->proxy_host, CE_HOST_SIZE, request->proxy_host ? request->proxy_host : "");
     transfer->missed_pins = transfer->blames_proxy = false;
-    transfer->send_count = 0;
+    transfer->send_count = transfer->gate_count = 0;
+    transfer->ended_well = false;
     transfer->status = 0;
     transfer->head_done = false;
     transfer->head_limit = request->head_limit;
     transfer->body_limit = request->body_limit;
     transfer->expansion_limit = request->expansion_limit;
     transfer->draining = false;
-    transfer->started_us = transfer->sent_us = 0;
+    transfer->started_us = transfer->sent_us = transfer->answered_us = 0;
     transfer->read_body = request->body_kind == CE_BODY_LENT ? request->read_body : NULL;
     transfer->lent_offset = 0;
     transfer->take_body = request->body_kind == CE_BODY_STREAM ? request->take_body : NULL;
@@ -107,9 +116,20 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     ce_look_begin(transfer);
 }
 
+// Whether a handle carries nothing from its request to the next. libcurl resets most of its state when a transfer begins,
+// and not: how often it has tried again, that a body has to be rewound, that a server wanted no 100 Continue, a proxy's
+// password for a request that was not sent, and what a reader has not taken of a body. The first four come of a transfer
+// that failed, was taken away, or was sent again. The last, and the buffer, stay where other streams use the connection
+// when a transfer ends: libcurl refuses to set the buffer's size then.
+static bool is_clean(ce_transfer *transfer) {
+    if (!transfer->ended_well || transfer->status == 417) return false;
+    transfer->holds_buffer = curl_easy_setopt(transfer->easy, CURLOPT_BUFFERSIZE, transfer->buffer_size) != CURLE_OK;
+    return !transfer->holds_buffer || !transfer->streaming;
+}
+
 bool ce_transfer_rest(ce_transfer *transfer) {
     clear_buffers(transfer);
-    if (transfer->was_pending) return false;
+    if (!is_clean(transfer)) return false;
     if (!transfer->has_post_fields) return true;
     curl_easy_setopt(transfer->easy, CURLOPT_COPYPOSTFIELDS, NULL);
     transfer->has_post_fields = false;
@@ -122,6 +142,10 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
         return "host";
     }
     begin(transfer, request);
+    if (transfer->holds_buffer && transfer->buffer_size != ce_buffer_size(request) && !renew(transfer)) {
+        *curl_code = CURLE_OUT_OF_MEMORY;
+        return "curl_easy_init";
+    }
     return ce_options_set(transfer, multi, request, curl_code);
 }
 
@@ -130,6 +154,7 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
 int ce_transfer_start(ce_transfer *transfer) {
     CURLMcode code = curl_multi_add_handle(transfer->multi->curl, transfer->easy);
     transfer->running = code == CURLM_OK;
+    if (transfer->running) ce_multi_set_running(transfer->multi, transfer->multi->running + 1);
     transfer->started_us = ce_now_us();
     return (int)code;
 }
@@ -137,10 +162,8 @@ int ce_transfer_start(ce_transfer *transfer) {
 void ce_transfer_abort(ce_transfer *transfer) {
     if (!transfer->running) return;
     transfer->running = false;
-    // libcurl 7.88 leaves a buffer in a handle that is taken away while it waits for another's connection, and refuses
-    // to change its size from then on.
-    transfer->was_pending = transfer->send_count == 0;
     curl_multi_remove_handle(transfer->multi->curl, transfer->easy);
+    ce_multi_set_running(transfer->multi, transfer->multi->running - 1);
     leave_touched_list(transfer);
     ce_look_begin(transfer);
 }
@@ -204,6 +227,10 @@ static long read_long(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
+bool ce_transfer_may_have_bytes(const ce_transfer *transfer) {
+    return read_time(transfer->easy, CURLINFO_STARTTRANSFER_TIME_T) > 0;
+}
+
 int64_t ce_transfer_last_activity_ms(ce_transfer *transfer) {
     CURL *easy = transfer->easy;
     int64_t moved = read_time(easy, CURLINFO_SIZE_UPLOAD_T) + read_time(easy, CURLINFO_SIZE_DOWNLOAD_T) +
@@ -225,8 +252,9 @@ ce_timings ce_transfer_timings(const ce_transfer *transfer) {
     ce_timings timings = {
         .began_us = read_time(easy, CURLINFO_PRETRANSFER_TIME_T),
         .sent_us = transfer->sent_us ? transfer->sent_us - transfer->started_us : 0,
-        .first_byte_us = read_time(easy, CURLINFO_STARTTRANSFER_TIME_T),
-        .total_us = read_time(easy, CURLINFO_TOTAL_TIME_T),
+        // libcurl's own is when an upload begins, where there is one.
+        .first_byte_us = transfer->answered_us ? transfer->answered_us - transfer->started_us : 0,
+        .total_us = ce_now_us() - transfer->started_us,
         .body_bytes_received = read_time(easy, CURLINFO_SIZE_DOWNLOAD_T),
         .body_bytes_sent = transfer->reports_progress ? read_time(easy, CURLINFO_SIZE_UPLOAD_T) : 0,
         .reused = transfer->send_count > 0 && ce_transfer_on_kept_connection(transfer),

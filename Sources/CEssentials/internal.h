@@ -103,7 +103,8 @@ struct ce_transfer {
     bool only_gets;    // libcurl has it for a request without body, and not for HEAD
     bool is_fresh;     // libcurl has none of this transfer's options yet
     bool awaits_field; // see ce_first_field.c
-    bool was_pending;  // it was taken away before anything was sent
+    bool ended_well;   // it came to its end, and was sent once on the way
+    bool holds_buffer; // libcurl has not let go of its buffer, whose size cannot be changed
     char *header_lines; // what `headers` holds
     size_t header_lines_size;
 
@@ -114,6 +115,7 @@ struct ce_transfer {
     bool idempotent;
     bool streaming;
     int http_version;
+    unsigned gate_count; // how often the request gate was asked
     char host[CE_HOST_SIZE];
     bool host_is_address;
     unsigned send_count;
@@ -126,7 +128,7 @@ struct ce_transfer {
     unsigned expansion_limit;
     bool draining;
     size_t drain_left;
-    int64_t started_us, sent_us; // monotonic
+    int64_t started_us, sent_us, answered_us; // monotonic
     int64_t last_activity_ms;
     int64_t moved_bytes; // when libcurl was last asked
 
@@ -169,7 +171,8 @@ struct ce_multi {
     ce_trust *trust;
     ce_trust *proxy_trust; // NULL for none
     int64_t timer_ms; // monotonic; -1 for none
-    int running;
+    int running;           // transfers that are not done
+    long most_connections; // what libcurl was told
     ce_multi *next;
 };
 
@@ -239,8 +242,13 @@ void ce_route_learn(ce_transfer *transfer, const ce_route *route);
 void ce_route_forget(ce_loop *loop, int fd);
 int64_t ce_now_us(void);
 
+// Notes how many transfers run on a multi handle, and bounds its idle connections by that.
+void ce_multi_set_running(ce_multi *multi, int running);
+
 // Easy options.
 bool ce_options_set_once(ce_transfer *transfer);
+// How large the buffer is that libcurl reads a request's response with.
+long ce_buffer_size(const ce_request *request);
 // The name of the option that libcurl refused, or NULL.
 const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code);
 void ce_options_free(ce_transfer *transfer);

@@ -5,7 +5,8 @@ extension CurlTransport {
     /// What holds for every request of a transport.
     public struct Configuration: Sendable {
         /// How many connections to one origin are used at the same time; further requests wait. 256. An origin that
-        /// speaks HTTP/2 gets ``streamsPerConnection`` times as many requests at once.
+        /// speaks HTTP/2 gets ``streamsPerConnection`` times as many requests at once; where its server allows fewer of
+        /// them on a connection, there may be more connections.
         public var connectionsPerOrigin: Int = 256
         /// How many requests are in flight at the same time; further ones wait. 2,048.
         public var requestsInFlight: Int = 2_048
@@ -13,7 +14,8 @@ extension CurlTransport {
         public var queueLimit: Int = 10_000
         /// How many requests share an HTTP/2 connection, if the server allows as many. 100.
         public var streamsPerConnection: Int = 100
-        /// How many idle connections are kept. 256.
+        /// How many idle connections are kept; 0 for none. 256. An HTTP/2 connection that several requests share lets as
+        /// many more of others be kept meanwhile.
         public var connectionCacheSize: Int = 256
         /// A connection that was idle for longer is not used again. 60 seconds.
         public var idleLifetime: Duration = .seconds(60)

@@ -62,7 +62,7 @@ extension CurlTransport.Configuration {
         settings.idle_lifetime_s = max(1, idleLifetime.wholeSeconds)
         settings.connection_lifetime_s = connectionLifetime.map { max(1, $0.wholeSeconds) } ?? 0
         settings.keep_alive_s = keepAliveInterval.map { max(1, min($0.wholeSeconds, 32_767)) } ?? 0
-        settings.connection_cache = max(1, connectionCacheSize / shards)
+        settings.connection_cache = connectionCacheSize / shards + (connectionCacheSize % shards > 0 ? 1 : 0)
         settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
     }
 

@@ -50,6 +50,17 @@ struct ResendTests {
         #expect(server.requests.filter { $0.path == "/never" }.count <= 2)
     }
 
+    @Test("is sent a second time however often that has happened before")
+    func often() async throws {
+        let server = try dyingServer()
+        let transport = try CurlTransport()
+        for number in 0..<40 {
+            let response = try await transport.send(request(server, "/\(number)"))
+            #expect(response.text == "fine", "request \(number)")
+        }
+        #expect(server.connectionCount >= 20)
+    }
+
     @Test("with a streamed body is not sent a second time, because the stream is used up")
     func streamed() async throws {
         let server = try dyingServer()

@@ -28,6 +28,7 @@ struct TrustTests {
         let response = try await transport.send(request(good))
         #expect(response.text == "ok")
         #expect(response.connection.tlsVersion == "TLSv1.3")
+        #expect(response.connection.tlsCipher?.hasPrefix("TLS_") == true)
         try await expectRefusal(.trustChain, bad, TrustPolicy(anchors: ours.anchors))
         let unseen = try ours.server { _ in .response() }
         try await expectRefusal(.trustChain, unseen, .system)

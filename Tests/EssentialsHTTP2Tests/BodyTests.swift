@@ -80,7 +80,7 @@ struct BodyTests {
         }
     }
 
-    @Test("Trailers follow a collected body")
+    @Test("Trailers follow a body, collected or streamed")
     func trailers() async throws {
         let reply = StreamReply.text(
             "body", headers: ["x-kind": "head"], trailers: ["x-digest": "abc", "x-count": "4"])
@@ -91,6 +91,12 @@ struct BodyTests {
             #expect(response.headerFields.value("X-Digest") == nil)
             #expect(response.trailerFields.value("X-Digest") == "abc")
             #expect(response.trailerFields.value("X-Count") == "4")
+            var sent = try bench.request()
+            sent.options.delivery = .streamed
+            let stream = try await bench.transport.send(sent)
+            #expect(try await stream.body.collect(upTo: 100) == Data("body".utf8))
+            #expect(stream.body.ending?.trailerFields.value("X-Digest") == "abc")
+            #expect(stream.body.ending?.trailerFields.value("X-Count") == "4")
         }
     }
 

@@ -1,6 +1,7 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import FoundationEssentials
 import NIOHTTP1
 import Testing
 
@@ -18,6 +19,28 @@ struct SharingTests {
             #expect(bench.server.record.connectionCount == 1)
             #expect(bench.server.record.maximumConcurrency == 50)
             #expect(bench.server.record.requests.values.allSatisfy { $0 == 1 })
+        }
+    }
+
+    @Test("A request that ended beside another leaves nothing to a request of another kind")
+    func kinds() async throws {
+        let gate = LoopbackGate()
+        try await TestBench.secure(handler: { request in
+            request.path == "/held" ? .text("held", after: gate) : .text(request.path)
+        }) { bench in
+            async let held = bench.transport.send(bench.request("/held"))
+            for number in 0..<10 {
+                let collected = try await bench.transport.send(bench.request("/collected"))
+                #expect(collected.body.data == Data("/collected".utf8), "request \(number)")
+                let streamed = try await bench.transport.send(
+                    bench.request("/streamed") { $0.delivery = .streamed })
+                #expect(try await streamed.body.collect(upTo: 100) == Data("/streamed".utf8), "request \(number)")
+                let plain = try await bench.transport.send(
+                    bench.request("/plain") { ($0.delivery, $0.decompresses) = (.streamed, false) })
+                #expect(try await plain.body.collect(upTo: 100) == Data("/plain".utf8), "request \(number)")
+            }
+            gate.open()
+            #expect(try await held.body.data == Data("held".utf8))
         }
     }
 

@@ -45,7 +45,7 @@ extension ToolTests {
 
         // MARK: Files
 
-        @Test("uploads a file without reading it into memory first, and says what is wrong about one")
+        @Test("uploads a file whole, and says what is wrong about one")
         func upload() async throws {
             let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
             let server = try LoopbackServer { request in
@@ -57,6 +57,35 @@ extension ToolTests {
             let missing = try await tool("post", server.url, "--upload", directory.path + "/missing")
             #expect(missing.code == 1 && missing.reason == "file")
             #expect(try await tool("put", server.url, "--upload", file, "--data", "x").code == 64)
+        }
+
+        @Test("uploads a file without reading it into memory first")
+        func uploadMemory() async throws {
+            let size = 512 << 20
+            // It reads the body and forgets it, and never answers, so that the tool is still there when all is sent.
+            let options = ServerOptions(bodyMaximum: size, onHead: { _ in .raw([.waitForPeerClose]) })
+            let server = try LoopbackServer(options: options) { _ in .close }
+            let file = try directory.file("large", "")
+            try #require(truncate(file, off_t(size)) == 0)
+            let process = try ToolProcess(["put", server.url, "--upload", file])
+            let end = ContinuousClock.now + .seconds(120)
+            while server.applicationBytesReceived < size, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let peak = peakMemory(of: process.identifier)
+            process.signal(SIGKILL)
+            let errors = await process.end().errors
+            #expect(server.applicationBytesReceived >= size, "\(errors)")
+            #expect(try #require(peak) < 256 << 20)
+        }
+
+        /// The most memory that a running process ever held, in bytes.
+        private func peakMemory(of process: pid_t) -> Int? {
+            guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+                let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+                let kilobytes = line.split(separator: " ").dropLast().last.flatMap({ Int($0) })
+            else { return nil }
+            return kilobytes << 10
         }
 
         @Test("that failed goes on from where it was, and leaves only the file behind")
@@ -125,10 +154,24 @@ extension ToolTests {
             #expect(wrong.code == 64 && wrong.reason == "invalidRequest")
         }
 
-        @Test("to a Unix-domain socket that is not there fails with its reason")
+        @Test("goes to a Unix-domain socket, whatever its URL says")
         func unixSocket() async throws {
-            let result = try await tool("get", "http://localhost/", "--unix-socket", directory.path + "/none.sock")
+            let path = directory.path + "/http.sock"
+            let server = try UnixSocketServer(path: path)
+            let result = try await tool("get", "http://no-such-host.invalid:8080/v1?x=1", "--unix-socket", path)
+            withExtendedLifetime(server) {}
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.text.hasPrefix("GET /v1?x=1 HTTP/1.1\r\n"))
+            #expect(result.text.contains("\r\nHost: no-such-host.invalid:8080\r\n"))
+        }
+
+        @Test("to a Unix-domain socket that is not there fails with its reason")
+        func missingUnixSocket() async throws {
+            // It would answer a tool that did not go to the socket.
+            let server = try LoopbackServer { _ in .response(body: "reached") }
+            let result = try await tool("get", server.url, "--unix-socket", directory.path + "/none.sock")
             #expect(result.code == 1 && result.reason == "connection")
+            #expect(server.connectionCount == 0)
             let long = try await tool(
                 "get", "http://localhost/", "--unix-socket", "/" + String(repeating: "a", count: 200))
             #expect(long.code == 64 && long.reason == "invalidRequest")

@@ -308,7 +308,7 @@ typedef enum ce_refusal {
     CE_REFUSED_FRAMING,       // lengths or codings that contradict each other
     CE_REFUSED_STALE,         // a kept connection that holds what nobody asked for, or a handle that may not serve it
     CE_REFUSED_EXPANSION,     // a compressed body unpacks to more than its size allows
-    CE_REFUSED_FOLD,          // the first line behind the status begins with a blank
+    CE_REFUSED_LINE,          // a line of the head that is neither a field nor the head's end
     CE_REFUSED_UNJUDGED,      // an answer over https to a request that the request gate never let pass
 } ce_refusal;
 
@@ -354,6 +354,8 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// The heads of informational responses, one after the other.
 ce_bytes ce_transfer_take_informational(ce_transfer *_Nonnull transfer);
 
+/// Whether bytes of a response came, even less than a line; or one of its request's body went.
+bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
 /// What the gates found; NULL when neither ran. Valid until the transfer is prepared anew or destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);

@@ -9,7 +9,7 @@ final class BodyPipe: Sendable {
     private struct State {
         var chunks = Fifo<BodyChunk>()
         var waiter: CheckedContinuation<Void, Never>?
-        var end: Result<Void, RequestFailure>?
+        var end: Result<ResponseEnding, RequestFailure>?
 
         var count: Int { chunks.count }
     }
@@ -46,9 +46,9 @@ final class BodyPipe: Sendable {
     }
 
     /// No chunk will follow. The first call counts.
-    func finish(_ failure: RequestFailure?) {
+    func finish(_ end: Result<ResponseEnding, RequestFailure>) {
         let waiter = state.withLock { state in
-            if state.end == nil { state.end = failure.map { .failure($0) } ?? .success(()) }
+            if state.end == nil { state.end = end }
             return state.waiter.take()
         }
         waiter?.resume()
@@ -58,7 +58,7 @@ final class BodyPipe: Sendable {
 
     private enum Step {
         case chunk(BodyChunk, hasRoom: Bool)
-        case end(Result<Void, RequestFailure>)
+        case end(Result<ResponseEnding, RequestFailure>)
         case wait
     }
 
@@ -76,7 +76,7 @@ final class BodyPipe: Sendable {
                 if hasRoom { requests.read() }
                 return chunk
             case .end(let result):
-                try result.get()
+                _ = try result.get()
                 return nil
             case .wait: try await waitForChange()
             }
@@ -97,7 +97,7 @@ final class BodyPipe: Sendable {
                 if resumesNow { continuation.resume() } else { requests.read() }
             }
         } onCancel: {
-            finish(RequestFailure(.cancelled, "The reading task was cancelled.", phase: .receiving))
+            finish(.failure(RequestFailure(.cancelled, "The reading task was cancelled.", phase: .receiving)))
             requests.cancel()
         }
     }
@@ -108,6 +108,9 @@ final class BodyPipe: Sendable {
 
     /// Whether the end has been reached or set.
     var isEnded: Bool { state.withLock { $0.end != nil } }
+
+    /// What came with the end, once all before it was taken.
+    var ending: ResponseEnding? { state.withLock { $0.count == 0 ? try? $0.end?.get() : nil } }
 }
 
 /// The reader's hold on a streamed body: dropping it unread ends the transfer.
@@ -122,7 +125,9 @@ final class BodyStream: ResponseBody.Source {
 
     func cancel() {
         guard !pipe.isEnded else { return }
-        pipe.finish(RequestFailure(.cancelled, "The body was dropped before its end.", phase: .receiving))
+        pipe.finish(.failure(RequestFailure(.cancelled, "The body was dropped before its end.", phase: .receiving)))
         pipe.requests.drop()
     }
+
+    var ending: ResponseEnding? { pipe.ending }
 }

@@ -70,9 +70,10 @@ struct Deadlines {
     /// The deadline of a running exchange that comes first, and when.
     func running(_ progress: Progress) -> (kind: Kind, moment: Int64)? {
         var next: (kind: Kind, moment: Int64)? = total.map { (.total, $0) }
-        if !progress.isConnected { next = Self.earlier(next, connect.map { (.connect, $0) }) }
+        // Until there is a connection nothing can move on it.
+        guard progress.isConnected else { return Self.earlier(next, connect.map { (.connect, $0) }) }
         guard let silent = progress.lastActivity else { return next }
-        if progress.isConnected, !progress.hasFirstByte {
+        if !progress.hasFirstByte {
             next = Self.earlier(next, firstByte.map { (.firstByte, silent + $0) })
         }
         return Self.earlier(next, idle.map { (.idle, silent + $0) })

@@ -181,7 +181,7 @@ extension EngineThread {
             serveHead(of: exchange, transfer)
             deliver(to: body, from: transfer, partial: true)
         }
-        if case .failure(let failure) = outcome { exchange.body?.finish(failure) } else { exchange.body?.finish(nil) }
+        if let body = exchange.body { body.finish(ending(of: exchange, outcome)) }
         exchange.stopUpload()
         giveBack(exchange)
         if exchange.isAdmitted {
@@ -190,6 +190,13 @@ extension EngineThread {
             admission.leave(lane: exchange.lane)
         }
         if let outcome { finish(exchange, outcome) }
+    }
+
+    private func ending(
+        of exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?
+    ) -> Result<ResponseEnding, RequestFailure> {
+        if case .failure(let failure) = outcome { return .failure(failure) }
+        return .success(exchange.transfer.map { ResponseReader.ending($0, of: exchange) } ?? ResponseEnding())
     }
 
     /// Tells the policy that refused, which can be the proxies'.

@@ -117,9 +117,10 @@ enum Failures {
                 .protocolViolation,
                 "\(prepared.origin) frames its body with lengths or codings that contradict each other.",
                 phase: .receiving, host: host)
-        case CE_REFUSED_FOLD:
+        case CE_REFUSED_LINE:
             return RequestFailure(
-                .protocolViolation, "\(prepared.origin) begins its response's fields with a blank.", phase: .receiving,
+                .protocolViolation, "\(prepared.origin) has a line in its response's head that is no field.",
+                phase: .receiving,
                 host: host)
         case CE_REFUSED_STALE:
             return RequestFailure(
@@ -181,7 +182,8 @@ enum Failures {
     ) -> RequestFailure.Phase {
         let timings = ce_transfer_timings(transfer)
         // libcurl's moment of the first byte is set also while a body is sent, and when the peer closed without one.
-        let hasBytes = timings.first_byte_us > 0 && prepared.request.body.isEmpty && code != CurlCodes.gotNothing
+        let hasBytes =
+            ce_transfer_may_have_bytes(transfer) && prepared.request.body.isEmpty && code != CurlCodes.gotNothing
         if hasBytes || ce_transfer_has_first_byte(transfer) { return .receiving }
         if ce_transfer_send_count(transfer) > 0 {
             return prepared.request.body.isStream ? .sending : .waiting

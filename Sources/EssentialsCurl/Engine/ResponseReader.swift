@@ -7,10 +7,20 @@ import Glibc
 enum ResponseReader {
     /// A response whose body has all come.
     static func whole(_ transfer: OpaquePointer, of exchange: Exchange) -> TransportResponse {
-        let trailers = ce_transfer_take_trailers(transfer)
-        return make(
+        make(
             transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))), of: exchange,
-            trailers: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)))
+            trailers: trailers(transfer))
+    }
+
+    /// What comes with the end of a streamed body.
+    static func ending(_ transfer: OpaquePointer, of exchange: Exchange) -> ResponseEnding {
+        ResponseEnding(
+            trailerFields: trailers(transfer), metrics: metrics(ce_transfer_timings(transfer), transfer, of: exchange))
+    }
+
+    private static func trailers(_ transfer: OpaquePointer) -> HTTPFields {
+        let trailers = ce_transfer_take_trailers(transfer)
+        return trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers))
     }
 
     /// A response whose body follows as a stream.
@@ -37,17 +47,20 @@ enum ResponseReader {
         let tls = String(cString: ce_transfer_tls_version(transfer))
         connection.tlsVersion = tls.isEmpty ? nil : tls
         connection.tlsCipher = tls.isEmpty ? nil : String(cString: ce_transfer_cipher(transfer))
-        let sendings = exchange.earlierSendings + Int(ce_transfer_send_count(transfer))
-        var metrics = metrics(timings, sendings: sendings)
-        metrics.queued = .milliseconds(exchange.queued)
+        var metrics = metrics(timings, transfer, of: exchange)
+        // A stream has only begun.
+        if body.data == nil { metrics.finished = nil }
         let informational = ce_transfer_take_informational(transfer)
         return TransportResponse(
             head: head, body: body, metrics: metrics, connection: connection, trailerFields: trailers,
             informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
 
-    private static func metrics(_ timings: ce_timings, sendings: Int) -> TransportMetrics {
+    private static func metrics(
+        _ timings: ce_timings, _ transfer: OpaquePointer, of exchange: Exchange
+    ) -> TransportMetrics {
         var metrics = TransportMetrics()
+        metrics.queued = .milliseconds(exchange.queued)
         if !timings.reused {
             metrics.nameResolved = duration(timings.resolved_us)
             metrics.connected = duration(timings.connected_us)
@@ -59,7 +72,7 @@ enum ResponseReader {
         metrics.finished = duration(timings.total_us)
         metrics.bodyBytesSent = Int(timings.body_bytes_sent)
         metrics.bodyBytesReceived = Int(timings.body_bytes_received)
-        metrics.sendings = sendings
+        metrics.sendings = exchange.earlierSendings + Int(ce_transfer_send_count(transfer))
         return metrics
     }
 

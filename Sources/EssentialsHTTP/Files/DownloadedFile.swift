@@ -14,8 +14,10 @@ public struct DownloadedFile: Sendable {
     public let resumedFrom: Int64
     /// The answer's status and fields: 200, 206 when the rest was loaded, 416 when nothing was missing any more.
     public let head: HTTPResponse
-    /// Times and byte counts as they were when the answer's head had come.
+    /// Times and byte counts of the exchange that brought the last of it.
     public let metrics: TransportMetrics
+    /// The connection that carried it.
+    public let connection: ConnectionFacts
 
     /// The answer's status.
     public var status: HTTPResponse.Status { head.status }
@@ -25,12 +27,13 @@ public struct DownloadedFile: Sendable {
     /// Makes one, for doubles.
     public init(
         path: String, bytes: Int64, resumedFrom: Int64 = 0, head: HTTPResponse,
-        metrics: TransportMetrics = TransportMetrics()
+        metrics: TransportMetrics = TransportMetrics(), connection: ConnectionFacts = ConnectionFacts()
     ) {
         self.path = path
         self.bytes = bytes
         self.resumedFrom = resumedFrom
         self.head = head
         self.metrics = metrics
+        self.connection = connection
     }
 }

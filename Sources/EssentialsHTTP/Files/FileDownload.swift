@@ -84,7 +84,8 @@ public struct FileDownload: Sendable {
         do throws(RequestFailure) {
             let (path, size) = try await take(answer, of: response, at: offset)
             return DownloadedFile(
-                path: path, bytes: size, resumedFrom: offset, head: response.head, metrics: response.metrics)
+                path: path, bytes: size, resumedFrom: offset, head: response.head,
+                metrics: response.body.ending?.metrics ?? response.metrics, connection: response.connection)
         } catch {
             Self.drop(response.body)
             throw error

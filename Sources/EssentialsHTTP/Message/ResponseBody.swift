@@ -20,6 +20,8 @@ public struct ResponseBody: Sendable {
         func next() async throws(RequestFailure) -> BodyChunk?
         /// Nobody will read on.
         func cancel()
+        /// What came with the end; nil before the last piece was read, and after a failure.
+        var ending: ResponseEnding? { get }
     }
 
     package enum Content: Sendable {
@@ -37,6 +39,12 @@ public struct ResponseBody: Sendable {
     /// The bytes, if they have all arrived; nil for a stream.
     public var data: Data? {
         if case .bytes(let data) = content { data } else { nil }
+    }
+
+    /// What came with the end of a stream: the fields behind it, and the metrics of the whole exchange. Nil until its last
+    /// piece was read, after a failure, and for bytes that have all arrived, whose response has both.
+    public var ending: ResponseEnding? {
+        if case .stream(let source) = content { source.ending } else { nil }
     }
 
     /// Waits for the whole body.
@@ -64,6 +72,10 @@ public struct ResponseBody: Sendable {
     private static func tooLarge(_ limit: Int) -> RequestFailure {
         RequestFailure(.tooLarge, "The body is over \(limit) bytes.", phase: .receiving)
     }
+}
+
+extension ResponseBody.Source {
+    package var ending: ResponseEnding? { nil }
 }
 
 extension ResponseBody: AsyncSequence {

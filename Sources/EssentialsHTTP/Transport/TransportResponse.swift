@@ -9,11 +9,12 @@ public struct TransportResponse: Sendable {
 
     /// The body.
     public var body: ResponseBody
-    /// Times and byte counts of this exchange; of a streamed body as they were when its head had come.
+    /// Times and byte counts of this exchange; of a streamed one as they were when its head had come: those of the whole
+    /// are ``ResponseBody/ending``'s.
     public let metrics: TransportMetrics
     /// The connection that carried it.
     public let connection: ConnectionFacts
-    /// The fields after a collected body (RFC 9110, 6.5).
+    /// The fields after a collected body (RFC 9110, 6.5); those after a stream are ``ResponseBody/ending``'s.
     public let trailerFields: HTTPFields
 
     /// The informational responses before this one (RFC 9110, 15.2), such as `103 Early Hints`, in their order.

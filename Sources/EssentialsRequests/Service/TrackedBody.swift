@@ -39,6 +39,8 @@ final class TrackedBody: ResponseBody.Source {
         end()
     }
 
+    var ending: ResponseEnding? { source.ending }
+
     private func cancelFromOutside() {
         wasCancelled.store(true, ordering: .releasing)
         source.cancel()

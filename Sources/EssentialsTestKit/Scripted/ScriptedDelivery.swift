@@ -40,8 +40,17 @@ struct ScriptedDelivery: Sendable {
             metrics.finished = elapsed
             body = ResponseBody(data)
         case .streamed:
+            let received = pieces.reduce(0) { count, piece in
+                if case .bytes(let data) = piece { count + data.count } else { count }
+            }
             let pieces = ScriptedBody(pieces, from: start, pace: pace)
-            guard let stream = ScriptedStream(pieces, in: running) else {
+            let stream = ScriptedStream(pieces, in: running) { [metrics, pace] in
+                var metrics = metrics
+                metrics.bodyBytesReceived = received
+                metrics.finished = pace.began.duration(to: pace.clock.now)
+                return ResponseEnding(trailerFields: answer.trailerFields, metrics: metrics)
+            }
+            guard let stream else {
                 throw ScriptedFailure.make(
                     .cancelled, message: "The request was cancelled.", phase: .receiving, host)
             }

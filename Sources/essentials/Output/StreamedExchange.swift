@@ -49,7 +49,8 @@ struct StreamedExchange: Sendable {
         let count = try await passOn(response, to: isExpected ? file : nil, progress)
         if isExpected { try file?.commit() }
         progress?.finish()
-        printTimings(response.metrics, clock.now - start, count, isReused: response.connection.isReused)
+        let metrics = response.body.ending?.metrics ?? response.metrics
+        printTimings(metrics, clock.now - start, count, isReused: response.connection.isReused)
         guard isExpected else { throw unexpected(response) }
     }
 
@@ -61,8 +62,9 @@ struct StreamedExchange: Sendable {
         options.maximumSize = maximumBody.map(Int64.init)
         let file = try await service.download(
             request, to: path, options: options, progress: ProgressBar.report(verb: "received"))
-        if printsHead { try ResponseHeadText.print(file.head, version: "HTTP") }
-        printTimings(file.metrics, clock.now - start, Int(file.bytes - file.resumedFrom), isReused: false)
+        if printsHead { try ResponseHeadText.print(file.head, version: file.connection.protocolName) }
+        printTimings(
+            file.metrics, clock.now - start, Int(file.bytes - file.resumedFrom), isReused: file.connection.isReused)
     }
 
     private func printTimings(_ metrics: TransportMetrics, _ total: Duration, _ bodyBytes: Int, isReused: Bool) {

@@ -44,7 +44,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             #expect(outcome.failure?.reason == reason, "\(outcome)")
             if reason == nil {
                 #expect(outcome.text == body, "\(outcome)")
-                if delivery != .streamed { #expect(outcome.trailers == trailers) }
+                #expect(outcome.trailers == trailers)
             } else {
                 #expect(outcome.failure?.phase == .receiving, "\(outcome)")
             }

@@ -46,7 +46,7 @@ struct HeadTests {
             body: "2\r\nok\r\n0\r\n\r\n", fields: []),
         Fault("length in a folded line", fields: "X-A: a\r\n Content-Length: 2", "okay", body: "okay"),
         Fault("NUL before a name", fields: "Content-Length: 2\r\n\0X-A: a", "ok", is: .interrupted),
-        Fault("empty line of two carriage returns", fields: "Content-Length: 2\r\n\r", "ok", is: .interrupted),
+        Fault("empty line of two carriage returns", fields: "Content-Length: 2\r\n\r", "ok", is: .protocolViolation),
         Fault("line feeds alone", [.text("HTTP/1.1 200 OK\nContent-Length: 2\nX-A: 1\n\nok"), .keepAlive], body: "ok"),
     ]
 

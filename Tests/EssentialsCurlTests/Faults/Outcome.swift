@@ -32,8 +32,9 @@ extension CurlTransport {
             let response = try await send(request)
             outcome.status = response.status.code
             outcome.fields = response.headerFields.map { "\($0.name.rawName): \($0.value)" }
-            outcome.trailers = response.trailerFields.map { "\($0.name.rawName): \($0.value)" }
             for try await chunk in response.body { chunk.withUnsafeBytes { outcome.body.append(contentsOf: $0) } }
+            let trailers = response.body.ending?.trailerFields ?? response.trailerFields
+            outcome.trailers = trailers.map { "\($0.name.rawName): \($0.value)" }
         } catch {
             outcome.failure = error
         }

@@ -39,35 +39,125 @@ struct ScarcityTests {
     }
 
     @Test(
-        "a name server that answers, a name ends by its deadline or by cancelling, and nothing else waits for it",
-        .enabled(if: SilentNameServer.isPossible, "needs the right to mount, for a resolv.conf of its own"))
+        "a name server that answers, a name ends at once however it ends, and nothing else waits for it",
+        .enabled(if: SilentNameServer.isPossible, "needs the right to mount, for a resolv.conf of its own"),
+        .timeLimit(.minutes(5)))
     func nameServer() async throws {
         await #expect(processExitsWith: .success) {
-            let server = try LoopbackServer { .response(body: $0.target) }
-            let nameServer = try SilentNameServer()
-            // The engine's thread, and with it the resolver's, sees what the thread sees that makes it.
-            let transport = try nameServer.isolated { try CurlTransport() }
-            var sent = TransportRequest(.get, try RequestURL("http://nobody.example/"))
-            sent.options.connectTimeout = .milliseconds(300)
-            let deadline = sent
-            let late = await failure { try await transport.send(deadline) }
-            #expect(late?.reason == .timeout, "\(String(describing: late))")
-            #expect(late?.phase == .nameResolution, "\(String(describing: late))")
-            sent.options.connectTimeout = .seconds(300)
-            let endless = sent
-            let task = Task { await failure { try await transport.send(endless) } }
-            while nameServer.queryCount < 2 { try await Task.sleep(for: .milliseconds(2)) }
-            #expect(try await transport.send(request(server, "/meanwhile")).text == "/meanwhile")
-            let elapsed = await ContinuousClock().measure {
-                task.cancel()
-                let found = await task.value
-                #expect(found?.reason == .cancelled)
-                #expect(found?.phase == .nameResolution)
-                await transport.shutdown()
-            }
+            let names = try UnansweredNames()
             // The resolver itself gives up after ten seconds.
-            #expect(elapsed < .seconds(4), "\(elapsed)")
+            let limit = Duration.milliseconds(50)
+            let cancelling = try await leastTime(under: limit) { _ in try await names.cancel() }
+            #expect(cancelling < limit, "cancelling took \(cancelling)")
+            let lateness = try await leastTime(under: limit) { _ in try await names.timeOut() }
+            #expect(lateness < limit, "the time-out was \(lateness) late")
+            let stopping = try await leastTime(under: limit) { try await names.shutDown(names.others[$0]) }
+            #expect(stopping < limit, "shutting down took \(stopping)")
+            let meanwhile = try await leastTime(under: .seconds(1)) { _ in try await names.sendMeanwhile() }
+            #expect(meanwhile < .seconds(1), "another request took \(meanwhile)")
+            await names.transport.shutdown()
         }
+    }
+}
+
+private let tries = 5
+
+/// The least time that some tries take, which end with the first that is short enough: others use the machine, too.
+private func leastTime(
+    under limit: Duration, _ attempt: (Int) async throws -> Duration
+) async throws -> Duration {
+    var least = try await attempt(0)
+    for number in 1..<tries where least >= limit {
+        let time = try await attempt(number)
+        least = min(least, time)
+    }
+    return least
+}
+
+/// Requests to hosts whose names no name server ever answers for.
+private struct UnansweredNames {
+    private let nameServer: SilentNameServer
+    private let server: LoopbackServer
+    let transport: CurlTransport
+    /// One for each try at shutting down.
+    let others: [CurlTransport]
+
+    init() throws {
+        nameServer = try SilentNameServer()
+        server = try LoopbackServer { .response(body: $0.target) }
+        // An engine's thread, and with it its resolver's, sees what the thread sees that makes it.
+        let transports = try nameServer.isolated { try (0...tries).map { _ in try CurlTransport() } }
+        transport = transports[0]
+        others = Array(transports.dropFirst())
+    }
+
+    /// A request to a host that nobody has asked for.
+    private func request(connectTimeout: Duration) throws -> TransportRequest {
+        let host = "nobody-\(UInt32.random(in: 0 ... .max)).example"
+        var sent = TransportRequest(.get, try RequestURL("http://\(host)/"))
+        sent.options.connectTimeout = connectTimeout
+        return sent
+    }
+
+    /// Sends a request that has no time-out, and returns when its name is being looked up.
+    private func begin(on transport: CurlTransport) async throws -> Task<RequestFailure?, Never> {
+        let before = nameServer.queryCount
+        let sent = try request(connectTimeout: .seconds(300))
+        let task = Task { await failure { try await transport.send(sent) } }
+        while nameServer.queryCount == before { try await Task.sleep(for: .milliseconds(2)) }
+        // The question can have been an earlier name's, asked again.
+        while await transport.load.inFlight == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        return task
+    }
+
+    /// How long it takes to cancel a request.
+    func cancel() async throws -> Duration {
+        let task = try await begin(on: transport)
+        let start = ContinuousClock.now
+        task.cancel()
+        let found = await task.value
+        let elapsed = start.duration(to: .now)
+        #expect(found?.reason == .cancelled, "\(String(describing: found))")
+        #expect(found?.phase == .nameResolution, "\(String(describing: found))")
+        return elapsed
+    }
+
+    /// How long after its deadline a request ends.
+    func timeOut() async throws -> Duration {
+        let deadline = Duration.milliseconds(300)
+        let sent = try request(connectTimeout: deadline)
+        let start = ContinuousClock.now
+        let found = await failure { try await transport.send(sent) }
+        let elapsed = start.duration(to: .now)
+        #expect(found?.reason == .timeout, "\(String(describing: found))")
+        #expect(found?.phase == .nameResolution, "\(String(describing: found))")
+        #expect(elapsed >= deadline - .milliseconds(20))
+        return elapsed - deadline
+    }
+
+    /// How long it takes to shut a transport down.
+    func shutDown(_ transport: CurlTransport) async throws -> Duration {
+        let task = try await begin(on: transport)
+        let start = ContinuousClock.now
+        await transport.shutdown()
+        let elapsed = start.duration(to: .now)
+        let found = await task.value
+        #expect(found?.reason == .cancelled, "\(String(describing: found))")
+        #expect(found?.phase == .nameResolution, "\(String(describing: found))")
+        return elapsed
+    }
+
+    /// How long a request to a known address takes while a name is looked up.
+    func sendMeanwhile() async throws -> Duration {
+        let task = try await begin(on: transport)
+        let sent = TransportRequest(.get, try RequestURL(server.url + "/meanwhile"))
+        let start = ContinuousClock.now
+        let text = try await transport.send(sent).text
+        let elapsed = start.duration(to: .now)
+        #expect(text == "/meanwhile")
+        task.cancel()
+        #expect(await task.value?.reason == .cancelled)
+        return elapsed
     }
 }
 

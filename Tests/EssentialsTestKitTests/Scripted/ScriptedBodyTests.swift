@@ -16,7 +16,10 @@ import Testing
         transport.on(.get, "/").answer(pieces: ["ab", "", "c", .bytes(Data("d".utf8))])
         let response = try await transport.send(streamedRequest())
         #expect(response.body.data == nil)
+        #expect(response.body.ending == nil)
         #expect(try await chunks(response.body) == ["ab", "c", "d"])
+        #expect(response.body.ending?.metrics.bodyBytesReceived == 4)
+        #expect(response.body.ending?.metrics.finished != nil)
         #expect(try await response.body.collect(upTo: 10) == Data())
     }
 

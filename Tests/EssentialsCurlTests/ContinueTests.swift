@@ -1,0 +1,106 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+/// Bodies whose requests say `Expect: 100-continue` (RFC 9110, 10.1.1). What a refusal does is among the exchange's
+/// details.
+@Suite("A body that waits for 100 Continue", .timeLimit(.minutes(5)))
+struct ContinueTests {
+    private static let size = 300_000
+
+    enum Source: CaseIterable {
+        case memory, stream
+    }
+
+    /// What a server saw of the uploads to it.
+    private final class Record: Sendable {
+        struct Upload {
+            var head = ""
+            /// Whether anything of the body came before the server said something.
+            var cameUnasked = false
+            /// Bytes of the whole body.
+            var size = 0
+        }
+
+        private let state = Mutex<[Upload]>([])
+        var uploads: [Upload] { state.withLock { $0 } }
+        func add(_ upload: Upload) { state.withLock { $0.append(upload) } }
+    }
+
+    /// A server that says `100 Continue` 300 ms after a head has come, or never.
+    private func server(saysContinue: Bool, _ record: Record) throws -> SocketService {
+        try SocketService { connection in
+            let channel = connection.channel
+            var bytes: [UInt8] = []
+            while !bytes.holds("\r\n\r\n") {
+                let piece = channel.read()
+                guard !piece.isEmpty else { return }
+                bytes += piece
+            }
+            guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+            var upload = Record.Upload(head: String(decoding: bytes[..<end.lowerBound], as: UTF8.self))
+            let begun = bytes.count - end.upperBound
+            if saysContinue {
+                var entry = pollfd(fd: channel.descriptor, events: Int16(POLLIN), revents: 0)
+                upload.cameUnasked = begun > 0 || poll(&entry, 1, 300) != 0
+                guard channel.write("HTTP/1.1 100 Continue\r\n\r\n") else { return }
+            }
+            upload.size = begun + (channel.readAll(Self.size - begun)?.count ?? 0)
+            record.add(upload)
+            channel.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone")
+        }
+    }
+
+    private func upload(_ source: Source, to service: SocketService, wait: Duration) throws -> TransportRequest {
+        let pieces = AsyncStream<Data> { continuation in
+            for _ in 0..<10 { continuation.yield(Data(count: Self.size / 10)) }
+            continuation.finish()
+        }
+        let body: RequestBody =
+            switch source {
+            case .memory: .bytes(Data(count: Self.size))
+            case .stream: .stream(pieces, length: Self.size)
+            }
+        let url = try RequestURL("http://127.0.0.1:\(service.port)/")
+        var sent = TransportRequest(.put, url, body: body)
+        sent.options.continueWait = wait
+        return sent
+    }
+
+    @Test("is sent as soon as that comes, and not before", arguments: Source.allCases)
+    func asked(source: Source) async throws {
+        let record = Record()
+        let service = try server(saysContinue: true, record)
+        let transport = try CurlTransport()
+        var sent = try upload(source, to: service, wait: .seconds(120))
+        // Long before the wait is over, and long after the server has spoken.
+        sent.options.totalTimeout = .seconds(30)
+        #expect(try await transport.send(sent).text == "done")
+        let seen = try #require(record.uploads.first)
+        #expect(seen.head.lowercased().contains("\r\nexpect: 100-continue"))
+        #expect(!seen.cameUnasked)
+        #expect(seen.size == Self.size)
+        #expect(service.connectionCount == 1)
+        await transport.shutdown()
+    }
+
+    @Test("is sent after a while to a server that never says it", arguments: Source.allCases)
+    func unasked(source: Source) async throws {
+        let record = Record()
+        let service = try server(saysContinue: false, record)
+        let transport = try CurlTransport()
+        let wait = Duration.milliseconds(300)
+        let sent = try upload(source, to: service, wait: wait)
+        let start = ContinuousClock.now
+        #expect(try await transport.send(sent).text == "done")
+        let elapsed = start.duration(to: .now)
+        #expect(elapsed >= wait - .milliseconds(20))
+        #expect(elapsed < .seconds(30))
+        #expect(record.uploads.map(\.size) == [Self.size])
+        await transport.shutdown()
+    }
+}

@@ -1,0 +1,138 @@
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// A name server for which every name is this machine's. Only for a process that ends afterwards: its thread stays.
+final class AnsweringNameServer: Sendable {
+    struct Failure: Error {
+        var step: String
+        var code: Int32
+    }
+
+    private static let configuration = "/etc/resolv.conf"
+    private let address: String
+    private let work: Work
+
+    /// - Parameter hasIPv6: Whether names have the address ::1 beside 127.0.0.1.
+    init(hasIPv6: Bool = false) throws {
+        // One of its own, so that two test runs do not meet.
+        address = "127.78.\(UInt8.random(in: .min ... .max)).\(UInt8.random(in: 1...254))"
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        work = Work(descriptor: descriptor, hasIPv6: hasIPv6)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = in_port_t(53).bigEndian
+        inet_pton(AF_INET, address, &name.sin_addr)
+        let isBound = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isBound else { throw Failure(step: "bind", code: errno) }
+        var thread = pthread_t()
+        let reference = Unmanaged.passRetained(work)
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, reference.toOpaque())
+        guard code == 0 else {
+            reference.release()
+            throw Failure(step: "thread", code: code)
+        }
+        pthread_detach(thread)
+    }
+
+    /// How often an IPv4 address was asked for, which is once for each look at the name service.
+    var lookups: Int { work.lookups.load(ordering: .relaxed) }
+
+    /// Runs `body` where this is the only name server, on the calling thread, which stays there.
+    func isolated<Value>(_ body: () throws -> Value) throws -> Value {
+        let path = "/tmp/essentials-resolv-\(getpid()).conf"
+        // Far more patience than is needed, so that no question is asked twice.
+        try Data("nameserver \(address)\noptions timeout:30 attempts:1\n".utf8).write(to: URL(fileURLWithPath: path))
+        defer { unlink(path) }
+        // <sched.h> keeps `unshare` to programs that define _GNU_SOURCE. The type is that of its manual page.
+        guard let symbol = dlsym(nil, "unshare") else { throw Failure(step: "dlsym", code: 0) }
+        let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
+        // CLONE_NEWNS, MS_BIND, and MS_REC with MS_PRIVATE.
+        let (newNamespace, bindMount, privately) = (Int32(0x20000), UInt(0x1000), UInt(0x44000))
+        guard unshare(newNamespace) == 0 else { throw Failure(step: "unshare", code: errno) }
+        guard mount("none", "/", nil, privately, nil) == 0 else { throw Failure(step: "private mounts", code: errno) }
+        guard mount(path, Self.configuration, nil, bindMount, nil) == 0 else {
+            throw Failure(step: "mount", code: errno)
+        }
+        return try body()
+    }
+}
+
+/// What the name server's thread does.
+private final class Work: Sendable {
+    /// The types of questions (RFC 1035, 3.2.2; RFC 3596, 2.1).
+    private static let typeA: UInt8 = 1
+    private static let typeAAAA: UInt8 = 28
+
+    let lookups = Atomic<Int>(0)
+    private let descriptor: Int32
+    private let hasIPv6: Bool
+
+    init(descriptor: Int32, hasIPv6: Bool) {
+        self.descriptor = descriptor
+        self.hasIPv6 = hasIPv6
+    }
+
+    deinit { close(descriptor) }
+
+    func run() {
+        let capacity = 1_500
+        var buffer = [UInt8](repeating: 0, count: capacity)
+        while true {
+            var peer = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let count = withUnsafeMutablePointer(to: &peer) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    recvfrom(descriptor, &buffer, capacity, 0, $0, &size)
+                }
+            }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                return
+            }
+            guard let reply = answer(to: Array(buffer[..<count])) else { continue }
+            withUnsafePointer(to: &peer) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = sendto(descriptor, reply, reply.count, 0, $0, size)
+                }
+            }
+        }
+    }
+
+    /// The answer to a question; nil for what is none.
+    ///
+    /// After a header of twelve bytes come the name's labels up to an empty one, type and class (RFC 1035, 4.1).
+    private func answer(to question: [UInt8]) -> [UInt8]? {
+        guard question.count > 12, let end = question[12...].firstIndex(of: 0), question.count >= end + 5,
+            question[end + 1] == 0
+        else { return nil }
+        let type = question[end + 2]
+        if type == Self.typeA { lookups.wrappingAdd(1, ordering: .relaxed) }
+        let data = address(of: type)
+        var reply = Array(question[..<2])
+        // A response without a fault; one question, and an answer or none.
+        reply += [0x81, 0x80, 0, 1, 0, data.isEmpty ? 0 : 1, 0, 0, 0, 0] as [UInt8]
+        reply += question[12..<end + 5]
+        guard !data.isEmpty else { return reply }
+        // The name is the question's, the class Internet, and it holds for a minute.
+        reply += [0xC0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, UInt8(data.count)] as [UInt8]
+        return reply + data
+    }
+
+    private func address(of type: UInt8) -> [UInt8] {
+        switch type {
+        case Self.typeA: [127, 0, 0, 1]
+        case Self.typeAAAA where hasIPv6: Array(repeating: 0, count: 15) + [1]
+        default: []
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CEssentials
+import EssentialsHTTP
+import Glibc
+import Testing
+
+@testable import EssentialsCurl
+
+/// A thousand requests to one origin go on one handle, and there are at most 64.
+@Suite("The multi handles of an engine thread")
+struct MultiSetTests {
+    /// Handles on a loop that nobody runs.
+    private final class Bench {
+        private let wakeup: Int32
+        private let loop: OpaquePointer
+        private var handles: MultiSet
+
+        init() throws {
+            let wakeup = ce_wakeup_create()
+            let made = CurlTransport.Configuration().withSettings { ce_loop_create(wakeup, &$0) }
+            let loop = try #require(made)
+            handles = try MultiSet(loop: loop, trust: CompiledTrust(.system), proxyTrust: nil)
+            self.wakeup = wakeup
+            self.loop = loop
+        }
+
+        deinit {
+            handles.destroyAll()
+            ce_loop_destroy(loop)
+            close(wakeup)
+        }
+
+        var count: Int { handles.all.count }
+
+        /// The handles' indexes for requests that come while the lane has so many, each counted in.
+        func place(_ active: ClosedRange<Int>, lane: Int = 1) -> [Int] {
+            active.map { handles.place(lane: lane, active: $0) }
+        }
+
+        func leave(_ index: Int, lane: Int = 1) { handles.leave(lane: lane, index: index) }
+    }
+
+    @Test("take a thousand requests of an origin each, one after the other")
+    func order() throws {
+        let bench = try Bench()
+        let ordinary = bench.place(1...1_000)
+        #expect(ordinary.allSatisfy { $0 == 0 })
+        #expect(bench.count == 1)
+        let crowded = bench.place(1_001...3_500)
+        #expect(crowded == (1_000..<3_500).map { $0 / 1_000 })
+        #expect(bench.count == 4)
+    }
+
+    @Test("fill up from the first where requests have left")
+    func freedPlaces() throws {
+        let bench = try Bench()
+        _ = bench.place(1...2_500)
+        bench.leave(1)
+        for _ in 0..<2 { bench.leave(0) }
+        let filled = bench.place(2_498...2_501)
+        #expect(filled == [0, 0, 1, 2])
+        #expect(bench.count == 3)
+    }
+
+    @Test("are shared by the origins, of which each counts for itself")
+    func lanes() throws {
+        let bench = try Bench()
+        _ = bench.place(1...1_001, lane: 1)
+        let other = bench.place(1...1_000, lane: 2)
+        #expect(other.allSatisfy { $0 == 0 })
+        let crowded = bench.place(1_001...1_002, lane: 2)
+        #expect(crowded == [1, 1])
+        #expect(bench.count == 2)
+        bench.leave(1, lane: 2)
+        let first = bench.place(1_002...1_002, lane: 1)
+        #expect(first == [1])
+    }
+
+    @Test("are no more than 64, and the last one takes the rest")
+    func maximum() throws {
+        let bench = try Bench()
+        let indexes = bench.place(1...64_000)
+        let isInOrder = indexes == (0..<64_000).map { $0 / 1_000 }
+        #expect(isInOrder)
+        let rest = bench.place(64_001...64_020)
+        #expect(rest == Array(repeating: 63, count: 20))
+        #expect(bench.count == 64)
+        bench.leave(5)
+        let freed = bench.place(64_020...64_021)
+        #expect(freed == [5, 63])
+    }
+
+    @Test("are counted anew when all requests of an origin are over")
+    func anew() throws {
+        let bench = try Bench()
+        for _ in 0..<3 {
+            let indexes = bench.place(1...2_001)
+            #expect(indexes == (0..<2_001).map { $0 / 1_000 })
+            for index in indexes { bench.leave(index) }
+        }
+        #expect(bench.count == 3)
+    }
+}
