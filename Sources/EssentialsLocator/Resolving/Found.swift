@@ -29,7 +29,8 @@ struct Found {
         if slot.isReady, let storage = slot.storage { return UInt(bitPattern: storage) }
         let asked = word(asking: .passUnretained(slot))
         guard slot.state.load(ordering: .acquiring) == .dynamic else { return asked }
-        return asked | (slot.kind == .weak ? 2 : slot.canBuildAtOnce ? 4 : 0)
+        guard slot.canAnswerAtOnce else { return asked }
+        return asked | (slot.kind == .weak ? 2 : 4)
     }
 
     /// What a slot is found as that has to be asked.

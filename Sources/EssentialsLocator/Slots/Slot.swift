@@ -125,8 +125,8 @@ class Slot: @unchecked Sendable {
     /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
     var isGone: Bool { false }
 
-    /// Whether this is a ``TransientSlot`` that may build without asking any further.
-    var canBuildAtOnce: Bool { false }
+    /// Whether this is a ``TransientSlot`` that may build, or a ``WeakSlot`` that may load, without asking any further.
+    var canAnswerAtOnce: Bool { false }
 
     /// What a resolve is told that finds the object gone.
     var provisionWhenGone: Provision { .absent }
