@@ -58,6 +58,34 @@ struct ScopeWhileBuildingTests {
         #expect(await thrownLater { try await locator.resolveAsync(Told.self) }?.reason == .closed)
     }
 
+    @Test("The end of a scope in a cancelled task waits for factories as any other, and the body's error is thrown")
+    func cancelled() async throws {
+        let scopes = Recorder<ServiceLocator>()
+        let task = Task { [locator, log, gate, inside, release] in
+            defer { release.increment() }
+            try await locator.withScope("inner") { scope in
+                scopes.append(scope)
+                try scope.registerAsync(Told.self) { _ in
+                    inside.increment()
+                    await gate.pass()
+                    return Told("async", log)
+                }
+                Task { _ = try? await scope.resolveAsync(Told.self) }
+                await yield { inside.value == 1 }
+                cancelCurrentTask()
+                try Task.checkCancellation()
+            }
+        }
+        await yield { scopes.all.contains(where: \.isClosed) }
+        await settle()
+        #expect(release.value == 0, "the closing did not wait")
+        #expect(log.all == [])
+        gate.open()
+        let result = await task.result
+        #expect(throws: CancellationError.self) { try result.get() }
+        #expect(log.all == ["async"])
+    }
+
     @Test("From the call of close on nothing can be resolved, also while it waits for a factory")
     func closedAtOnce() async throws {
         try registerBlocking()
@@ -249,6 +277,8 @@ struct ScopeWhileBuildingTests {
         #expect(names.all.sorted() == ["first", "second"])
     }
 }
+
+private func cancelCurrentTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
 extension ServiceLocator {
     /// Whether its closing waits for a factory to end.
