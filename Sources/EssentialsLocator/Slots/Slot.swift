@@ -50,12 +50,19 @@ class Slot: @unchecked Sendable {
     /// before that thread took the ledger's lock.
     let builder = Atomic<UInt>(0)
     /// When the service was stored, as a number that grows in the process; 0 while there is none.
+    ///
+    /// Released by ``markStored()`` with what was stored, and acquired by ``isStored``; relaxed where only the order counts.
     let builtAt = Atomic<UInt64>(0)
     /// Whether the registration was taken out of its table.
+    ///
+    /// Its order against the end of a failing attempt is argued for in ``LazySlot``, which needs one; ``AsyncSlot`` reads
+    /// it under the lock that whoever sets it takes afterwards.
     let isRemoved = Atomic<Bool>(false)
     /// The registrations that this one's factory resolved, in the order of their first use.
     let dependencies = Mutex<[Dependency]>([])
 
+    /// Both relaxed: adding to one atomic has an order that all threads agree on, and of two additions of which one happens
+    /// before the other that one has the smaller number. So what was built from a service is younger than it.
     private static let lastID = Atomic<UInt64>(0)
     private static let lastBuild = Atomic<UInt64>(0)
 
