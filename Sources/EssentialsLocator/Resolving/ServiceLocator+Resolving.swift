@@ -248,6 +248,6 @@ extension ServiceLocator {
         guard tracedFactories.load(ordering: .relaxed) > 0 else { return }
         let building = BuildFrame.current?.pointee.slot.takeUnretainedValue() ?? AsyncAttempt.running?.slot.object
         guard let building, building !== slot else { return }
-        building.note(Dependency(id: slot.id, type: slot.type, name: slot.key.name, locator: name))
+        building.note(Dependency(slot, in: name))
     }
 }
