@@ -292,6 +292,32 @@ struct GraphTests {
         #expect(edges(app.graph()) == [])
     }
 
+    @Test("While a factory runs, its own resolves ask slots, which are noted, and those of others do not")
+    func noting() throws {
+        let inside = Counter()
+        let release = Counter()
+        let isAsked = Recorder<Bool>()
+        @Sendable func asks(_ locator: ServiceLocator) -> Bool {
+            let found = [locator.look(for: Int.self, name: nil), locator.look(for: Int.self, name: "named")]
+            return found.allSatisfy { $0.storage == nil && $0.slot != nil }
+        }
+        try root.register(1, as: Int.self)
+        try root.register(2, as: Int.self, named: "named")
+        try app.registerLazy(String.self) { locator in
+            isAsked.append(asks(locator))
+            inside.increment()
+            spin { release.value > 0 }
+            return ""
+        }
+        let workers = Workers()
+        workers.start { [app] in _ = try? app.resolve(String.self) }
+        spin { inside.value == 1 }
+        isAsked.append(asks(app))
+        release.increment()
+        workers.join()
+        #expect(isAsked.all == [true, false])
+    }
+
     @Test("What a factory resolved elsewhere, or was replaced since, is in the graph apart from the locators")
     func elsewhere() throws {
         let other = ServiceLocator(name: "other")

@@ -2,8 +2,9 @@ import Testing
 
 @testable import EssentialsLocator
 
-/// After its first success a transient service is built on a shorter way, unless a factory runs anywhere in the process.
-/// Each test has a process of its own therefore, in which no other test's factory does.
+/// After its first success a transient service is built on a shorter way, unless a factory asks for it that notes what
+/// it needs. Each test makes sure that it is on that way. Where factories ask, the test has a process of its own: while
+/// other tests' factories run, its own would be noted.
 @Suite("Transient services that were built before", .timeLimit(.minutes(5)))
 struct TransientAtOnceTests {
     // Row 1
@@ -45,80 +46,72 @@ struct TransientAtOnceTests {
 
     // Row 10
     @Test("A factory receives the owner, or if asked for the locator that was asked")
-    func origin() async {
-        await #expect(processExitsWith: .success) {
-            let root = ServiceLocator(name: "root")
-            let child = ServiceLocator(name: "child", parent: root)
-            try root.registerTransient(String.self) { $0.name }
-            try root.registerTransient(String.self, named: "asked", from: .requester) { $0.name }
-            for round in 0..<3 {
-                demand(round == 0 || child.buildsAtOnce(String.self))
-                demand(round == 0 || child.buildsAtOnce(String.self, named: "asked"))
-                demand(try child.resolve(String.self) == "root")
-                demand(try child.resolve(String.self, named: "asked") == "child")
-                demand(try root.resolve(String.self, named: "asked") == "root")
-            }
+    func origin() throws {
+        let root = ServiceLocator(name: "root")
+        let child = ServiceLocator(name: "child", parent: root)
+        try root.registerTransient(String.self) { $0.name }
+        try root.registerTransient(String.self, named: "asked", from: .requester) { $0.name }
+        for round in 0..<3 {
+            #expect(round == 0 || child.buildsAtOnce(String.self))
+            #expect(round == 0 || child.buildsAtOnce(String.self, named: "asked"))
+            #expect(try child.resolve(String.self) == "root")
+            #expect(try child.resolve(String.self, named: "asked") == "child")
+            #expect(try root.resolve(String.self, named: "asked") == "root")
         }
     }
 
     // Row 18
     @Test("A factory that fails fails the resolve with the text and the error of the first way")
-    func failing() async {
-        await #expect(processExitsWith: .success) {
-            let root = ServiceLocator(name: "root")
-            let child = ServiceLocator(name: "child", parent: root)
-            let runs = Counter()
-            try root.registerTransient(Int.self, fileID: "App/Main.swift", line: 3) { _ in
-                if runs.increment() == 2 { throw FactoryFailure("no disk") }
-                return runs.value
-            }
-            demand(try child.resolve(Int.self) == 1)
-            demand(child.buildsAtOnce(Int.self))
-            let error = failure { () throws(ServiceLocatorError) in try child.resolve(Int.self) }
-            demand(error?.reason == .constructionFailed)
-            demand((error?.underlying as? FactoryFailure)?.description == "no disk")
-            let text = "The factory of Swift.Int in \"root\", registered at App/Main.swift:3, failed: no disk"
-            demand(error?.message == text)
-            demand(try child.resolve(Int.self) == 3)
+    func failing() throws {
+        let root = ServiceLocator(name: "root")
+        let child = ServiceLocator(name: "child", parent: root)
+        let runs = Counter()
+        try root.registerTransient(Int.self, fileID: "App/Main.swift", line: 3) { _ in
+            if runs.increment() == 2 { throw FactoryFailure("no disk") }
+            return runs.value
         }
+        #expect(try child.resolve(Int.self) == 1)
+        #expect(child.buildsAtOnce(Int.self))
+        let error = failure { () throws(ServiceLocatorError) in try child.resolve(Int.self) }
+        #expect(error?.reason == .constructionFailed)
+        #expect((error?.underlying as? FactoryFailure)?.description == "no disk")
+        let text = "The factory of Swift.Int in \"root\", registered at App/Main.swift:3, failed: no disk"
+        #expect(error?.message == text)
+        #expect(try child.resolve(Int.self) == 3)
     }
 
     @Test("A closed locator builds none, neither for itself nor for a child")
-    func closed() async {
-        await #expect(processExitsWith: .success) {
-            let root = ServiceLocator(name: "root")
-            let child = ServiceLocator(name: "child", parent: root)
-            let runs = Counter()
-            try root.registerTransient(Int.self) { _ in runs.increment() }
-            demand(try child.resolve(Int.self) == 1)
-            demand(child.buildsAtOnce(Int.self))
-            await root.close()
-            for locator in [root, child] {
-                let error = failure { () throws(ServiceLocatorError) in try locator.resolve(Int.self) }
-                demand(error?.reason == .closed)
-            }
-            demand(runs.value == 1)
+    func closed() async throws {
+        let root = ServiceLocator(name: "root")
+        let child = ServiceLocator(name: "child", parent: root)
+        let runs = Counter()
+        try root.registerTransient(Int.self) { _ in runs.increment() }
+        #expect(try child.resolve(Int.self) == 1)
+        #expect(child.buildsAtOnce(Int.self))
+        await root.close()
+        for locator in [root, child] {
+            let error = failure { () throws(ServiceLocatorError) in try locator.resolve(Int.self) }
+            #expect(error?.reason == .closed)
         }
+        #expect(runs.value == 1)
     }
 
     // Rows 12 and 13
     @Test("One that is replaced or unregistered is built no more")
-    func replaced() async {
-        await #expect(processExitsWith: .success) {
-            let root = ServiceLocator(name: "root")
-            let child = ServiceLocator(name: "child", parent: root)
-            try root.register(1, as: Int.self)
-            try child.registerTransient(Int.self) { _ in 2 }
-            demand(try child.resolve(Int.self) == 2)
-            demand(child.buildsAtOnce(Int.self))
-            try child.replace(3, as: Int.self)
-            demand(try child.resolve(Int.self) == 3)
-            child.unregister(Int.self)
-            try child.registerTransient(Int.self) { _ in 4 }
-            demand(try child.resolve(Int.self) == 4)
-            child.unregister(Int.self)
-            demand(try child.resolve(Int.self) == 1)
-        }
+    func replaced() throws {
+        let root = ServiceLocator(name: "root")
+        let child = ServiceLocator(name: "child", parent: root)
+        try root.register(1, as: Int.self)
+        try child.registerTransient(Int.self) { _ in 2 }
+        #expect(try child.resolve(Int.self) == 2)
+        #expect(child.buildsAtOnce(Int.self))
+        try child.replace(3, as: Int.self)
+        #expect(try child.resolve(Int.self) == 3)
+        child.unregister(Int.self)
+        try child.registerTransient(Int.self) { _ in 4 }
+        #expect(try child.resolve(Int.self) == 4)
+        child.unregister(Int.self)
+        #expect(try child.resolve(Int.self) == 1)
     }
 }
 

@@ -79,3 +79,9 @@ struct BuildFrame {
 /// the work was started that resolves. Any other finds no factory and notes nothing, whatever number it sees; an old one
 /// costs it the longer way at most.
 let tracedFactories = Atomic<Int>(0)
+
+/// Whether what is resolved here is noted: a factory runs, and this thread or task is part of one.
+var resolvesAreNoted: Bool {
+    guard tracedFactories.load(ordering: .relaxed) != 0 else { return false }
+    return BuildFrame.current != nil || AsyncAttempt.current != nil
+}

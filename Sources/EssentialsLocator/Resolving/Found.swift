@@ -20,11 +20,10 @@ struct Found {
             word = 0
             return
         }
-        let isTraced = tracedFactories.load(ordering: .relaxed) != 0
-        word = isTraced ? Self.word(asking: slot) : slot._withUnsafeGuaranteedRef { Self.word(for: $0) }
+        word = resolvesAreNoted ? Self.word(asking: slot) : slot._withUnsafeGuaranteedRef { Self.word(for: $0) }
     }
 
-    /// What a slot is found as while its locator is open and no factory runs.
+    /// What a slot is found as while its locator is open, outside of factories.
     static func word(for slot: Slot) -> UInt {
         if slot.isReady, let storage = slot.storage { return UInt(bitPattern: storage) }
         let asked = word(asking: .passUnretained(slot))
