@@ -36,6 +36,8 @@ public final class ServiceLocator: Sendable {
 
     let table: RegistrationTable
     let closing = Mutex(Closing.open)
+    /// What was told of the end, each once. Empty while nobody closes.
+    let told = Mutex<Set<ObjectIdentifier>>([])
     let watch: ScopeWatch?
 
     /// A root locator that every process has, for programs that need only one. It is never closed by itself.

@@ -80,6 +80,42 @@ struct AssemblyTests {
         #expect(try locator.resolve(Int.self) == 1)
     }
 
+    // MARK: Validating
+
+    @Test(
+        "All groups are validated together: each one's failures are found at once, and another group or doubles mend them"
+    )
+    func validating() async throws {
+        let network = Assembly("network") { locator in
+            try locator.registerLazy((any Mailer).self) { locator in
+                GreetingMailer(greeter: try locator.resolve((any Greeter).self))
+            }
+        }
+        let storage = Assembly("storage", including: [group("paths")]) { locator in
+            try locator.registerLazy(Int.self) { _ in throw FactoryFailure("no disk") }
+        }
+        let found = try await failures(of: Assembly("app", including: [network, storage]))
+        #expect(found.map(\.reason) == [.constructionFailed, .constructionFailed])
+        #expect(found.map(\.serviceType) == [String(reflecting: (any Mailer).self), "Swift.Int"])
+        #expect((found.first?.underlying as? ServiceLocatorError)?.reason == .missing)
+        #expect((found.last?.underlying as? FactoryFailure)?.description == "no disk")
+        let greetings = Assembly("greetings") { locator in
+            try locator.register(PoliteGreeter(), as: (any Greeter).self)
+        }
+        let complete = Assembly("app", including: [network, storage, greetings])
+        #expect(try await failures(of: complete).map(\.serviceType) == ["Swift.Int"])
+        let disk = Assembly("disk") { locator in
+            try locator.registerLazy(Int.self) { _ in 1 }
+        }
+        #expect(try await failures(of: complete, overriding: [disk]).isEmpty)
+    }
+
+    private func failures(
+        of assembly: Assembly, overriding doubles: [Assembly] = []
+    ) async throws -> [ServiceLocatorError] {
+        await (try assembly.makeLocator(overriding: doubles)).validate()
+    }
+
     // MARK: All or nothing
 
     @Test("Two groups that register the same fail, and name both places")

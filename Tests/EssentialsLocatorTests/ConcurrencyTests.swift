@@ -124,6 +124,29 @@ struct ConcurrencyTests {
         #expect(builds.value == failed + 1)
     }
 
+    // Row 5
+    @Test("Who waits for an attempt that fails gets that attempt's error, and does not build")
+    func waitersShareTheFailure() throws {
+        for round in 0..<20 {
+            let builds = Counter()
+            let errors = Recorder<ServiceLocatorError>()
+            try locator.registerLazy((any Greeter).self, named: "\(round)") { locator in
+                let attempt = builds.increment()
+                // The first attempt ends only when the other thread waits for it.
+                spin { attempt > 1 || locator.isWaitedFor((any Greeter).self, named: "\(round)") }
+                throw FactoryFailure("attempt \(attempt)")
+            }
+            Workers.run(2) { [locator] _ in
+                let error = failure { () throws(ServiceLocatorError) in
+                    try locator.resolve((any Greeter).self, named: "\(round)")
+                }
+                if let error { errors.append(error) }
+            }
+            #expect(errors.all.map { ($0.underlying as? FactoryFailure)?.description } == ["attempt 1", "attempt 1"])
+            #expect(builds.value == 1)
+        }
+    }
+
     @Test("Of threads that register the same type at once one succeeds")
     func registrationRace() {
         let wins = Counter()

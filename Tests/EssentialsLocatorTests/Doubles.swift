@@ -135,3 +135,8 @@ func failure<Result>(of body: () throws(ServiceLocatorError) -> Result) -> Servi
         return error
     }
 }
+
+/// Ends a test's own process, and says where, unless the condition holds.
+func demand(_ condition: @autoclosure () throws -> Bool, file: StaticString = #file, line: UInt = #line) {
+    precondition((try? condition()) == true, "not so", file: file, line: line)
+}

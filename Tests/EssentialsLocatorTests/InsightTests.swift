@@ -1,5 +1,6 @@
-import EssentialsLocator
 import Testing
+
+@testable import EssentialsLocator
 
 @Suite("Insight: validating", .timeLimit(.minutes(5)))
 struct ValidationTests {
@@ -93,7 +94,7 @@ struct GraphTests {
     private func edges(_ graph: ServiceGraph) -> [String] {
         var names: [UInt64: String] = [:]
         for registration in graph.locators.flatMap(\.registrations) { names[registration.id] = registration.name }
-        for registration in graph.elsewhere { names[registration.id] = registration.type }
+        for registration in graph.elsewhere { names[registration.id] = registration.label }
         return graph.edges.map { "\(names[$0.from] ?? "?") > \(names[$0.to] ?? "?")" }
     }
 
@@ -291,11 +292,37 @@ struct GraphTests {
         #expect(edges(app.graph()) == [])
     }
 
+    @Test("While a factory runs, its own resolves ask slots, which are noted, and those of others do not")
+    func noting() throws {
+        let inside = Counter()
+        let release = Counter()
+        let isAsked = Recorder<Bool>()
+        @Sendable func asks(_ locator: ServiceLocator) -> Bool {
+            let found = [locator.look(for: Int.self, name: nil), locator.look(for: Int.self, name: "named")]
+            return found.allSatisfy { $0.storage == nil && $0.slot != nil }
+        }
+        try root.register(1, as: Int.self)
+        try root.register(2, as: Int.self, named: "named")
+        try app.registerLazy(String.self) { locator in
+            isAsked.append(asks(locator))
+            inside.increment()
+            spin { release.value > 0 }
+            return ""
+        }
+        let workers = Workers()
+        workers.start { [app] in _ = try? app.resolve(String.self) }
+        spin { inside.value == 1 }
+        isAsked.append(asks(app))
+        release.increment()
+        workers.join()
+        #expect(isAsked.all == [true, false])
+    }
+
     @Test("What a factory resolved elsewhere, or was replaced since, is in the graph apart from the locators")
     func elsewhere() throws {
         let other = ServiceLocator(name: "other")
-        try other.register(1, as: Int.self, named: "there")
-        try app.register(2, as: Int.self, named: "replaced")
+        try other.registerLazy(Int.self, named: "there", fileID: "App/Other.swift", line: 4) { _ in 1 }
+        try app.registerTransient(Int.self, named: "replaced", fileID: "App/Main.swift", line: 5) { _ in 2 }
         try app.registerLazy(Int.self, named: "lazy") { locator in
             try locator.resolve(Int.self, named: "replaced") + other.resolve(Int.self, named: "there")
         }
@@ -304,10 +331,35 @@ struct GraphTests {
         let graph = app.graph()
         let replaced = "Swift.Int named \"replaced\" in \"app\""
         let there = "Swift.Int named \"there\" in \"other\""
-        #expect(graph.elsewhere.map(\.type) == [replaced, there])
+        #expect(graph.elsewhere.map(\.label) == [replaced, there])
+        #expect(graph.elsewhere.map(\.type) == ["Swift.Int", "Swift.Int"])
+        #expect(graph.elsewhere.map(\.name) == ["replaced", "there"])
+        #expect(graph.elsewhere.map(\.kind) == [.transient, .lazy])
+        #expect(graph.elsewhere.map(\.site) == ["App/Main.swift:5", "App/Other.swift:4"])
         #expect(graph.elsewhere.map(\.state) == [.elsewhere, .elsewhere])
         #expect(edges(graph) == ["lazy > \(replaced)", "lazy > \(there)"])
         #expect(graph.text.contains("    needs \(there)"))
+    }
+
+    @Test("Of a factory that resolved more than are kept the graph says so, in every form")
+    func moreEdges() throws {
+        let limit = Dependencies.limit
+        for index in 0...limit { try root.register(index, as: Int.self, named: "\(index)") }
+        for (name, count) in [("all", limit), ("more", limit + 1)] {
+            try app.registerLazy(Int.self, named: name) { locator in
+                // Twice: what was resolved before is not one more.
+                let names = (0..<count).map(String.init)
+                return try (names + names).reduce(0) { try $0 + locator.resolve(Int.self, named: $1) }
+            }
+            _ = try app.resolve(Int.self, named: name)
+        }
+        let graph = app.graph()
+        #expect(graph.locators.first?.registrations.map(\.hasMoreEdges) == [false, true])
+        #expect(graph.edges.count == 2 * limit)
+        #expect(graph.text.split(separator: "\n").filter { $0 == "    needs more" }.count == 1)
+        for text in [graph.mermaid, graph.dot] {
+            #expect(text.split(separator: "\n").filter { $0.contains("lazy, built, needs more") }.count == 1)
+        }
     }
 }
 

@@ -148,6 +148,16 @@ struct MainActorTests {
     }
 
     // Row 18
+    @Test("Missing on the main actor, a service of all threads is named with the way to resolve it")
+    func nearMissOfOthers() throws {
+        let type = String(reflecting: (any Greeter).self)
+        try root.register(PoliteGreeter(), as: (any Greeter).self, fileID: "App/Main.swift", line: 9)
+        let error = failure { () throws(ServiceLocatorError) in try root.resolveOnMainActor((any Greeter).self) }
+        #expect(error?.reason == .missing)
+        #expect(error?.nearMisses == ["\(type) in \"root\" (App/Main.swift:9): use resolve"])
+    }
+
+    // Row 18
     @Test("Missing on the main actor, the text names the type, the main actor and other names")
     func missing() throws {
         let type = "\(String(reflecting: Scratch.self)) (main actor)"

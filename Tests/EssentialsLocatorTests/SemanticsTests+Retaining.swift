@@ -6,13 +6,15 @@ enum RetainedKind: String, CaseIterable, Sendable {
     case strong, lazyBuilt, lazyUnbuilt, lazyFailed, weak, weakProxy, transient, arguments, asyncBuilt, asyncUnbuilt
     case asyncFailed, mainActor, mainActorLazyBuilt, mainActorLazyUnbuilt, severalTypes
 
-    /// What a registration of this kind leaves with the locator until that goes: a service, what the factory captured.
+    /// What a registration of this kind leaves with the locator until that goes: a service, a proxy, what the factory or
+    /// the conversion captured.
     var retained: [String] {
         switch self {
         case .strong, .severalTypes, .mainActor, .lazyBuilt, .asyncBuilt, .mainActorLazyBuilt: ["service"]
-        case .lazyUnbuilt, .lazyFailed, .asyncUnbuilt, .asyncFailed, .mainActorLazyUnbuilt, .transient, .arguments:
+        case .lazyUnbuilt, .lazyFailed, .asyncUnbuilt, .asyncFailed, .mainActorLazyUnbuilt, .transient, .arguments,
+            .weak:
             ["capture"]
-        case .weak, .weakProxy: []
+        case .weakProxy: ["proxy"]
         }
     }
 }
@@ -40,11 +42,16 @@ extension SemanticsTests {
             _ = try? locator.resolve(type)
         case .weak:
             let object = service()
-            try locator.registerWeak(object, as: type) { $0 }
+            try locator.registerWeak(object, as: type) { object in
+                _ = capture
+                return object
+            }
             #expect(try locator.resolve(type) === object)
         case .weakProxy:
             let object = service()
-            try locator.registerWeakProxy(object, as: type) { GreeterProxy($0) }
+            try locator.registerWeakProxy(object, as: type) { object in
+                GreeterProxy(object) { deaths.append("proxy") }
+            }
             #expect(try locator.resolve(type).greeting == "service")
         case .transient:
             try locator.registerTransient(type) { _ in
@@ -182,9 +189,17 @@ extension SemanticsTests {
     }
 }
 
-/// Stands for a greeter.
+/// Stands for a greeter, and says when it goes.
 private final class GreeterProxy: Greeter, ServiceProxy {
     let target: WeakHandle<any Greeter>
-    init(_ greeter: some Greeter) { target = WeakHandle(greeter) { $0 } }
+    private let onDeath: @Sendable () -> Void
+
+    init(_ greeter: some Greeter, onDeath: @escaping @Sendable () -> Void) {
+        target = WeakHandle(greeter) { $0 }
+        self.onDeath = onDeath
+    }
+
+    deinit { onDeath() }
+
     var greeting: String { requiredTarget().greeting }
 }

@@ -108,8 +108,8 @@ extension SemanticsTests {
     }
 
     // Row 9
-    @Test("A weak service is loaded once for each resolve")
-    func loadedOnce() throws {
+    @Test("A weak service is converted once for each resolve")
+    func convertedOnce() throws {
         let loads = Counter()
         let greeter = PoliteGreeter()
         try root.registerWeak(greeter, as: (any Greeter).self) {

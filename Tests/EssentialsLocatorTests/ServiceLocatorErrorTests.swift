@@ -1,5 +1,17 @@
-import EssentialsLocator
 import Testing
+
+@testable import EssentialsLocator
+
+/// Two types that are spelled alike, as one is that is linked into a process twice. Boxes say themselves how they are spelled.
+private struct FirstLinked: MainActorBoxing, Sendable {
+    static let boxedTypeName = "Shop.Cart"
+    var boxed: Any { self }
+}
+
+private struct SecondLinked: MainActorBoxing, Sendable {
+    static let boxedTypeName = "Shop.Cart"
+    var boxed: Any { self }
+}
 
 @Suite("ServiceLocatorError")
 struct ServiceLocatorErrorTests {
@@ -50,6 +62,22 @@ struct ServiceLocatorErrorTests {
         #expect(error?.nearMisses.count == 1)
         #expect(error?.nearMisses.first?.hasPrefix("\(greeterType) in \"app\"") == true)
         #expect(builds.value == 0)
+    }
+
+    // Row 20
+    @Test("A type that is linked twice is two types, and the error of the one that is missing says so")
+    func linkedTwice() throws {
+        try root.register(FirstLinked(), as: FirstLinked.self, fileID: "Shop/Cart.swift", line: 5)
+        let error = failure { () throws(ServiceLocatorError) in try root.resolve(SecondLinked.self) }
+        let label = try #require(error?.serviceType)
+        #expect(error?.reason == .missing)
+        #expect(label.hasPrefix("Shop.Cart"))
+        #expect(
+            error?.nearMisses == [
+                "\(label) in \"app\" (Shop/Cart.swift:5), which is another type of the same name: "
+                    + "its module is linked twice"
+            ])
+        #expect(throws: Never.self) { try root.resolve(FirstLinked.self) }
     }
 
     @Test("The list of near misses is cut, and the text says by how much")

@@ -316,6 +316,63 @@ struct StressTests {
         #expect(births.value == deaths.value)
     }
 
+    @Test("Searches through ancestors that are written meanwhile find what is always there, until one is closed")
+    func ancestors() async throws {
+        var levels = [ServiceLocator(name: "root")]
+        for name in ["first", "second", "third", "lowest"] {
+            levels.append(ServiceLocator(name: name, parent: levels.last))
+        }
+        let chain = levels
+        try chain[0].register(PoliteGreeter("root"), as: (any Greeter).self)
+        let started = Counter()
+        let readers = Workers()
+        for _ in 0..<3 { readers.start { [wrong] in Self.readUntilClosed(chain, started, wrong) } }
+        spin { started.value == 3 }
+        Workers.run(3) { index in
+            let locator = chain[index + 1]
+            for round in 0..<15 {
+                // New types, so that tables grow and filters fill; and the one that the readers look for.
+                Self.write(round, nestedIn: 40, into: locator) { depth in
+                    switch (depth + index) % 4 {
+                    case 0: _ = try? locator.register(PoliteGreeter("middle"), as: (any Greeter).self)
+                    case 1: _ = try? locator.replace(PoliteGreeter("middle"), as: (any Greeter).self)
+                    case 2: _ = try? locator.replaceLazy((any Greeter).self) { _ in PoliteGreeter("middle") }
+                    default: locator.unregister((any Greeter).self)
+                    }
+                }
+            }
+            locator.unregister((any Greeter).self)
+        }
+        await chain[2].close()
+        readers.join()
+        #expect(wrong.value == 0)
+    }
+
+    /// Resolves from the lowest locator until that is refused, which is right once one of the ancestors is closed.
+    private static func readUntilClosed(_ chain: [ServiceLocator], _ started: Counter, _ wrong: Counter) {
+        started.increment()
+        while true {
+            do throws(ServiceLocatorError) {
+                let greeting = try chain[4].resolve((any Greeter).self).greeting
+                if greeting != "root", greeting != "middle" { wrong.increment() }
+                if try chain[4].resolveOptional((any Clock).self) != nil { wrong.increment() }
+            } catch {
+                if error.reason != .closed || !chain[2].isClosed { wrong.increment() }
+                return
+            }
+        }
+    }
+
+    /// Registers or removes values of so many types, each of arrays of the one before, and does something else in between.
+    private static func write<Value: Sendable>(
+        _ value: Value, nestedIn depth: Int, into locator: ServiceLocator, between body: (Int) -> Void
+    ) {
+        guard depth > 0 else { return }
+        if !locator.unregister(Value.self) { _ = try? locator.register(value, as: Value.self) }
+        body(depth)
+        write([value], nestedIn: depth - 1, into: locator, between: body)
+    }
+
     @Test("A thread that tries again when a factory failed while the locator is closed gets the error")
     func failingWhileClosing() async throws {
         for _ in 0..<10 {

@@ -13,6 +13,22 @@ extension ToolTests {
             #expect(result.text.contains("saw 0 bytes"))
         }
 
+        @Test("in the demonstration's graph tell who was registered, how far that has come, and who needed whom")
+        func demoGraph() async throws {
+            let result = try await tool("demo", "--graph")
+            #expect(result.code == 0, "\(result.errors)")
+            let lines = result.text.split(separator: "\n").drop { $0 != "\"app\": 3 registrations" }
+            let site = "(essentials/Demo"
+            try #require(lines.count == 5, "\(result.text)")
+            let parts = [
+                ["EnvironmentService: strong, built \(site)"], ["DataRequestService: lazy, built \(site)"],
+                ["    needs ", "EnvironmentService in \"app\""], ["CartService: weak proxy, gone \(site)"],
+            ]
+            for (line, parts) in zip(lines.dropFirst(), parts) {
+                for part in parts { #expect(line.contains(part), "\(line)") }
+            }
+        }
+
         @Test(
             "of help name examples and exit codes",
             arguments: [

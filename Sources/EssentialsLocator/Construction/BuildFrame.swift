@@ -73,4 +73,15 @@ struct BuildFrame {
 }
 
 /// How many factories run whose resolves are noted. Resolving looks at it, so it is no part of anything bigger.
+///
+/// Relaxed everywhere. It hands nothing over: it only says whether a resolve looks for the factory that it is part of. One
+/// that is part of a factory sees its count, which was added to before the factory began, on the same thread or before
+/// the work was started that resolves. Any other finds no factory and notes nothing, whatever number it sees; an old one
+/// costs it the longer way at most.
 let tracedFactories = Atomic<Int>(0)
+
+/// Whether what is resolved here is noted: a factory runs, and this thread or task is part of one.
+var resolvesAreNoted: Bool {
+    guard tracedFactories.load(ordering: .relaxed) != 0 else { return false }
+    return BuildFrame.current != nil || AsyncAttempt.current != nil
+}

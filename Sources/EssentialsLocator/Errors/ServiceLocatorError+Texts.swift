@@ -95,6 +95,13 @@ extension ServiceLocatorError {
             serviceName: nil)
     }
 
+    static func neverFound(_ label: String, site: RegistrationSite) -> Self {
+        Self(
+            .serviceGone,
+            "The object of \(label), made weak at \(site), was gone before anybody resolved it, as a temporary is.",
+            serviceType: label, serviceName: nil)
+    }
+
     static func locatorGone(_ name: String) -> Self {
         Self(.locatorGone, "The locator \"\(name)\" is gone.", serviceType: "", serviceName: nil)
     }

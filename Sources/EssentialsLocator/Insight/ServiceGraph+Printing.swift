@@ -19,6 +19,7 @@ extension ServiceGraph: CustomStringConvertible {
                 for edge in edges where edge.from == registration.id {
                     lines.append("    needs \(labels[edge.to] ?? "?")")
                 }
+                if registration.hasMoreEdges { lines.append("    needs more") }
             }
         }
         return lines.joined(separator: "\n")
@@ -65,6 +66,7 @@ extension ServiceGraph: CustomStringConvertible {
 
     private static func facts(_ registration: Registration) -> String {
         "\(registration.kind.rawValue), \(registration.state.rawValue)"
+            + (registration.hasMoreEdges ? ", needs more" : "")
     }
 
     private static func mermaidNode(_ registration: Registration) -> String {

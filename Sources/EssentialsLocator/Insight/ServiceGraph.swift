@@ -46,9 +46,16 @@ public struct ServiceGraph: Sendable, Hashable {
         public let state: State
         /// File and line of the registration.
         public let site: String
+        /// Whether its factory resolved more than there are ``ServiceGraph/edges`` of it, which are 256 at most.
+        public let hasMoreEdges: Bool
+        /// The name of its locator, where no ``ServiceGraph/Locator`` of the graph says it.
+        let locator: String?
 
-        /// Type and name.
-        public var label: String { Slot.label(type, name: name) }
+        /// Type and name, and of a registration elsewhere its locator.
+        public var label: String {
+            let label = Slot.label(type, name: name)
+            return locator.map { "\(label) in \"\($0)\"" } ?? label
+        }
     }
 
     /// A locator with its registrations, in order of registration.
@@ -71,7 +78,7 @@ public struct ServiceGraph: Sendable, Hashable {
 
     /// The locator that was asked, then its parents, nearest first.
     public internal(set) var locators: [Locator]
-    /// What factories resolved that is not in ``locators`` now.
+    /// What factories resolved that is not in ``locators`` now, as it was when they did.
     public internal(set) var elsewhere: [Registration]
     /// Who was built from whom, in the order in which it was resolved.
     public internal(set) var edges: [Edge]

@@ -43,8 +43,8 @@ extension ServiceLocator {
             for slot in slots {
                 known.insert(slot.id)
                 let dependencies = slot.dependencies.withLock { $0 }
-                edges += dependencies.map { ServiceGraph.Edge(from: slot.id, to: $0.id) }
-                needed += dependencies
+                edges += dependencies.known.map { ServiceGraph.Edge(from: slot.id, to: $0.id) }
+                needed += dependencies.known
             }
             next = locator.parent
         }
@@ -53,7 +53,9 @@ extension ServiceLocator {
         for dependency in needed where known.insert(dependency.id).inserted {
             others.append(
                 ServiceGraph.Registration(
-                    id: dependency.id, type: dependency.label, name: nil, kind: .strong, state: .elsewhere, site: ""))
+                    id: dependency.id, type: Slot.typeName(dependency.type), name: dependency.name,
+                    kind: dependency.kind, state: .elsewhere, site: dependency.site.description, hasMoreEdges: false,
+                    locator: dependency.locator))
         }
         return ServiceGraph(locators: locators, elsewhere: others, edges: edges)
     }
@@ -61,7 +63,8 @@ extension ServiceLocator {
     private static func describe(_ slot: Slot, isClosed: Bool) -> ServiceGraph.Registration {
         ServiceGraph.Registration(
             id: slot.id, type: slot.typeName, name: slot.key.name, kind: slot.kind,
-            state: isClosed ? .closed : slot.graphState, site: slot.site.description)
+            state: isClosed ? .closed : slot.graphState, site: slot.site.description,
+            hasMoreEdges: slot.dependencies.withLock { $0.isCut }, locator: nil)
     }
 }
 

@@ -20,16 +20,16 @@ struct Found {
             word = 0
             return
         }
-        let isTraced = tracedFactories.load(ordering: .relaxed) != 0
-        word = isTraced ? Self.word(asking: slot) : slot._withUnsafeGuaranteedRef { Self.word(for: $0) }
+        word = resolvesAreNoted ? Self.word(asking: slot) : slot._withUnsafeGuaranteedRef { Self.word(for: $0) }
     }
 
-    /// What a slot is found as while its locator is open and no factory runs.
+    /// What a slot is found as while its locator is open, outside of factories.
     static func word(for slot: Slot) -> UInt {
         if slot.isReady, let storage = slot.storage { return UInt(bitPattern: storage) }
         let asked = word(asking: .passUnretained(slot))
         guard slot.state.load(ordering: .acquiring) == .dynamic else { return asked }
-        return asked | (slot.kind == .weak ? 2 : slot.canBuildAtOnce ? 4 : 0)
+        guard slot.canAnswerAtOnce else { return asked }
+        return asked | (slot.kind == .weak ? 2 : 4)
     }
 
     /// What a slot is found as that has to be asked.

@@ -12,7 +12,9 @@ extension ServiceLocator {
     /// let audit = try locator.resolve((any LogService).self, named: "audit")
     /// ```
     ///
-    /// Cost: a few loads per locator on the way up, and one retain of the service; no lock, no cast, no allocation.
+    /// Cost: a few loads per locator on the way up, and one retain of the service; no lock, no cast, no allocation. While
+    /// a factory runs anywhere in the process, it takes a look more whether this thread or task is part of one; there,
+    /// what is resolved is noted for ``graph()``, under a short lock.
     ///
     /// - Throws: ``ServiceLocatorError/Reason/missing``; ``ServiceLocatorError/Reason/closed`` when this locator, or the
     ///   one that has the registration, was closed; for lazy and transient registrations also
@@ -137,14 +139,15 @@ extension ServiceLocator {
 
     @usableFromInline @inline(never)
     func look(forWord word: UInt) -> Found {
-        // While a factory runs, slots are asked, who note what it resolves.
+        // In a factory slots are asked, and noted as what it needs.
         guard tracedFactories.load(ordering: .relaxed) == 0 else { return lookTraced(forWord: word) }
         return Found(word: table.nearest(forWord: word))
     }
 
     @inline(never)
     private func lookTraced(forWord word: UInt) -> Found {
-        Found(RegistrationTable.nearestSlot(for: ServiceKey(word: word), from: table.root))
+        guard resolvesAreNoted else { return Found(word: table.nearest(forWord: word)) }
+        return Found(RegistrationTable.nearestSlot(for: ServiceKey(word: word), from: table.root))
     }
 
     // MARK: Asking the slot
@@ -189,7 +192,7 @@ extension ServiceLocator {
     /// Neither the slot nor its owner is retained: this locator keeps its parents, and each of them its slots.
     @inline(__always)
     private func ask(_ found: Unmanaged<Slot>, _ memory: UnsafeMutableRawPointer) throws(ServiceLocatorError) -> Bool {
-        guard tracedFactories.load(ordering: .relaxed) == 0 else { return false }
+        guard !resolvesAreNoted else { return false }
         let result = found._withUnsafeGuaranteedRef { slot -> Result<Bool, ServiceLocatorError> in
             guard let owner = slot.owner else { return .success(false) }
             return owner._withUnsafeGuaranteedRef { owner in
@@ -248,6 +251,6 @@ extension ServiceLocator {
         guard tracedFactories.load(ordering: .relaxed) > 0 else { return }
         let building = BuildFrame.current?.pointee.slot.takeUnretainedValue() ?? AsyncAttempt.running?.slot.object
         guard let building, building !== slot else { return }
-        building.note(Dependency(id: slot.id, type: slot.type, name: slot.key.name, locator: name))
+        building.note(Dependency(slot, in: name))
     }
 }

@@ -35,7 +35,7 @@ extension ServiceLocator {
         let isLinked = asking.map { asking in AsyncLinks.shared.withLock { $0.link(asking, to: node) == nil } } ?? false
         for slot in slots { slot.close() }
         for slot in slots { await slot.ended(for: node) }
-        for service in Self.closeables(of: slots) { await service.close() }
+        for slot in Self.slotsToTell(slots) { await tell(slot) }
         if let asking, isLinked { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
         let waiting = closing.withLock { closing in
             defer { closing = .closed }
@@ -70,19 +70,22 @@ extension ServiceLocator {
         }
     }
 
-    /// The services that want to be told, youngest first, each object once.
-    private static func closeables(of slots: [Slot]) -> [any Closeable] {
+    /// Tells the service of a slot of the end, if it wants to be told and nobody has told it before: the closing, or the
+    /// task of a factory that the closing did not wait for.
+    func tell(_ slot: Slot) async {
+        guard let listener = Listener(slot) else { return }
+        guard told.withLock({ $0.insert(listener.identity).inserted }) else { return }
+        await listener.service.close()
+    }
+
+    /// The registrations whose services want to be told, youngest first, those of one object once.
+    private static func slotsToTell(_ slots: [Slot]) -> [Slot] {
         var seen: Set<ObjectIdentifier> = []
-        let youngestFirst = slots.filter(\.isStored).sorted {
-            $0.builtAt.load(ordering: .relaxed) > $1.builtAt.load(ordering: .relaxed)
+        let oldestFirst = slots.filter(\.isStored).sorted {
+            $0.builtAt.load(ordering: .relaxed) < $1.builtAt.load(ordering: .relaxed)
         }
         // An object is told where it came first, which is behind those that were built from it.
-        let told = youngestFirst.reversed().compactMap { slot -> (any Closeable)? in
-            guard let service = slot.closeable else { return nil }
-            let isObject = type(of: service) is AnyClass
-            return !isObject || seen.insert(ObjectIdentifier(service as AnyObject)).inserted ? service : nil
-        }
-        return told.reversed()
+        return oldestFirst.filter { Listener($0).map { seen.insert($0.identity).inserted } ?? false }.reversed()
     }
 
     /// Waits for the end of a closing that somebody else began.
@@ -118,5 +121,18 @@ extension ServiceLocator {
     /// What the services are called that want to be told of the end.
     var closeableLabels: [String] {
         table.liveSlots().filter { $0.closeable != nil }.map { "\($0.label) (\($0.site))" }
+    }
+}
+
+/// A stored service that wants to be told of the end.
+private struct Listener {
+    let service: any Closeable
+    /// The object, or for a value its registration. Both live as long as the locator, so no other has the same.
+    let identity: ObjectIdentifier
+
+    init?(_ slot: Slot) {
+        guard let service = slot.closeable else { return nil }
+        self.service = service
+        identity = ObjectIdentifier(type(of: service) is AnyClass ? service as AnyObject : slot)
     }
 }

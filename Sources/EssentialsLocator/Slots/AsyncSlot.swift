@@ -9,7 +9,9 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
 
     private enum Progress {
         case idle(Factory)
-        case running(Factory, AsyncAttempt)
+        /// The flag says that the factory waits for the closing of its own locator, which then cannot wait for it: the
+        /// task that runs it tells the service of the end.
+        case running(Factory, AsyncAttempt, tellsItself: Bool)
         case built
         case withdrawn
         case closed
@@ -22,9 +24,9 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
     }
 
     private let progress: Mutex<Progress>
+    /// Whether no attempt may begin any more. Relaxed: whoever sets it takes the lock of `progress` afterwards, and whoever
+    /// asks holds it, so that who asks after that sees it.
     private let isClosing = Atomic<Bool>(false)
-    /// Whether the factory that runs waits for the closing of its own locator, which then cannot wait for it.
-    private let tellsItself = Atomic<Bool>(false)
 
     init<Service: Sendable>(
         _ type: Service.Type, name: String?, site: RegistrationSite,
@@ -66,10 +68,10 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
             switch progress {
             case .idle(let factory):
                 let attempt = AsyncAttempt(slot: self, label: label(in: owner))
-                progress = .running(factory, attempt)
+                progress = .running(factory, attempt, tellsItself: false)
                 return .start(factory, attempt)
             // Who waits already gets the service; who comes after the closing began does not.
-            case .running(_, let attempt): return isClosing.load(ordering: .relaxed) ? .closed : .join(attempt)
+            case .running(_, let attempt, _): return isClosing.load(ordering: .relaxed) ? .closed : .join(attempt)
             case .built: return .built
             case .withdrawn: return .moved
             case .closed: return .closed
@@ -102,7 +104,7 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
             return before
         }
         attempt.end(failure)
-        if tellsItself.load(ordering: .relaxed) { await closeable?.close() }
+        if case .running(_, _, tellsItself: true) = done { await owner.tell(self) }
         withExtendedLifetime(done) {}
     }
 
@@ -122,8 +124,14 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
     }
 
     override func ended(for closing: WaitNode) async {
-        guard case .running(_, let attempt) = progress.withLock({ $0 }) else { return }
-        if await !attempt.ended(for: closing) { tellsItself.store(true, ordering: .relaxed) }
+        guard case .running(_, let attempt, _) = progress.withLock({ $0 }) else { return }
+        guard await !attempt.ended(for: closing) else { return }
+        progress.withLock { progress in
+            // Under the lock under which the attempt ends. One that has ended meanwhile has stored its service before, so
+            // that the closing finds it; one that has not looks here when it does.
+            guard case .running(let factory, let attempt, _) = progress else { return }
+            progress = .running(factory, attempt, tellsItself: true)
+        }
     }
 
     override var graphState: ServiceGraph.State {

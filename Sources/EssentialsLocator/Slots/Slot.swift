@@ -50,12 +50,19 @@ class Slot: @unchecked Sendable {
     /// before that thread took the ledger's lock.
     let builder = Atomic<UInt>(0)
     /// When the service was stored, as a number that grows in the process; 0 while there is none.
+    ///
+    /// Released by ``markStored()`` with what was stored, and acquired by ``isStored``; relaxed where only the order counts.
     let builtAt = Atomic<UInt64>(0)
     /// Whether the registration was taken out of its table.
+    ///
+    /// Its order against the end of a failing attempt is argued for in ``LazySlot``, which needs one; ``AsyncSlot`` reads
+    /// it under the lock that whoever sets it takes afterwards.
     let isRemoved = Atomic<Bool>(false)
     /// The registrations that this one's factory resolved, in the order of their first use.
-    let dependencies = Mutex<[Dependency]>([])
+    let dependencies = Mutex(Dependencies())
 
+    /// Both relaxed: adding to one atomic has an order that all threads agree on, and of two additions of which one happens
+    /// before the other that one has the smaller number. So what was built from a service is younger than it.
     private static let lastID = Atomic<UInt64>(0)
     private static let lastBuild = Atomic<UInt64>(0)
 
@@ -89,10 +96,7 @@ class Slot: @unchecked Sendable {
 
     /// Notes that this registration's factory resolved another one.
     final func note(_ dependency: Dependency) {
-        dependencies.withLock { known in
-            guard known.count < Dependency.limit, !known.contains(where: { $0.id == dependency.id }) else { return }
-            known.append(dependency)
-        }
+        dependencies.withLock { $0.add(dependency) }
     }
 
     /// Asks the builder to end its attempt under the ledger's lock. False if nobody builds any more.
@@ -125,8 +129,8 @@ class Slot: @unchecked Sendable {
     /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
     var isGone: Bool { false }
 
-    /// Whether this is a ``TransientSlot`` that may build without asking any further.
-    var canBuildAtOnce: Bool { false }
+    /// Whether this is a ``TransientSlot`` that may build, or a ``WeakSlot`` that may load, without asking any further.
+    var canAnswerAtOnce: Bool { false }
 
     /// What a resolve is told that finds the object gone.
     var provisionWhenGone: Provision { .absent }
@@ -209,18 +213,4 @@ enum Provision {
     case missing
     /// The registration was removed meanwhile: search this locator again.
     case moved
-}
-
-/// A registration that another one's factory resolved. Holds no reference: what is registered may go.
-struct Dependency: Sendable {
-    /// How many are kept for one registration.
-    static let limit = 256
-
-    let id: UInt64
-    /// Type and name, of which a label is made only when somebody looks: that takes longer than building a service.
-    let type: Any.Type
-    let name: String?
-    let locator: String
-
-    var label: String { "\(Slot.label(Slot.typeName(type), name: name)) in \"\(locator)\"" }
 }

@@ -3,6 +3,8 @@ import Synchronization
 /// Runs a transient registration's factory: guards against rounds without end and notes once what it resolves.
 struct TransientRun: ~Copyable {
     private let maximumDepth: Int
+    /// Relaxed: what was noted is under its own lock. Who does not see that it was notes it once more, which adds nothing;
+    /// and the word in the slot's cell that depends on this is renewed by the thread that has set it.
     private let traced = Atomic<Bool>(false)
 
     init(maximumDepth: Int) { self.maximumDepth = maximumDepth }

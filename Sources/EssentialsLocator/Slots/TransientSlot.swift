@@ -28,7 +28,7 @@ final class TransientSlot: Slot, @unchecked Sendable {
         return .provided
     }
 
-    override var canBuildAtOnce: Bool { run.isTraced }
+    override var canAnswerAtOnce: Bool { run.isTraced }
 
     // MARK: At once
 

@@ -17,13 +17,15 @@ extension ServiceLocator {
     /// Those who resolve get a strong reference, and may keep the object alive with it; to keep even them from that, use
     /// ``registerWeakProxy(_:as:named:whenGone:fileID:line:proxy:)``. Once the object is gone the registration counts as
     /// none: the same resolve goes on to the parent, and the key is free. A missing service's error says that it was here.
+    /// When it was gone before anybody resolved it, as a temporary is, the first resolve that finds it gone says so in a
+    /// line on standard error, with the line of the registration.
     ///
     /// ```swift
     /// let cart = Cart()                       // held by its owner; a temporary would be gone at once
     /// try locator.registerWeak(cart, as: (any CartService).self) { $0 }
     /// ```
     ///
-    /// Any thread. Cost: a short lock, three allocations; each resolve costs a weak load.
+    /// Any thread. Cost: a short lock, three allocations; each resolve costs a weak load, the first one a short lock too.
     ///
     /// - Parameters:
     ///   - object: What is not retained.

@@ -13,6 +13,11 @@ final class WeakSlot: Slot, @unchecked Sendable {
     @usableFromInline
     let conversion: AnyObject
     private let fallback: WeakFallback
+    /// Whether a resolve has found the object alive. Until then searches have this asked, which tells temporaries from
+    /// objects that lived. Relaxed: only a word in a cell depends on it, which the thread that sets it renews afterwards.
+    private let wasFound = Atomic<Bool>(false)
+    /// Whether it was said that the object was gone from the beginning. Relaxed: of several threads one finds it false.
+    private let hasWarned = Atomic<Bool>(false)
 
     init<Service>(
         _ object: any AnyObject & Sendable, _ conversion: WeakConversion<Service>, name: String?,
@@ -30,7 +35,14 @@ final class WeakSlot: Slot, @unchecked Sendable {
     ) throws(ServiceLocatorError) -> Provision {
         guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
         // Loaded once: what is handed out is what was found alive.
-        guard let object else { return provisionWhenGone }
+        guard let object else {
+            warnOfTemporary(owner: owner)
+            return provisionWhenGone
+        }
+        if !wasFound.load(ordering: .relaxed) {
+            wasFound.store(true, ordering: .relaxed)
+            owner.table.renew(self)
+        }
         func fill<Service>(_ type: Service.Type) {
             memory.initializeMemory(as: type, to: service(of: type, from: object))
         }
@@ -44,6 +56,14 @@ final class WeakSlot: Slot, @unchecked Sendable {
         // Who made the slot's key of the type made its conversion of it. Not retained: the slot does.
         Unmanaged.passUnretained(unsafeDowncast(conversion, to: WeakConversion<Service>.self))
             ._withUnsafeGuaranteedRef { $0.convert(object) }
+    }
+
+    override var canAnswerAtOnce: Bool { wasFound.load(ordering: .relaxed) }
+
+    /// Says once that the object was gone before anybody resolved it.
+    private func warnOfTemporary(owner: ServiceLocator) {
+        guard !wasFound.load(ordering: .relaxed), !hasWarned.exchange(true, ordering: .relaxed) else { return }
+        ServiceLocatorError.neverFound(label(in: owner), site: site).warn()
     }
 
     override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
