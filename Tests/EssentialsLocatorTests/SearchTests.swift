@@ -86,7 +86,8 @@ struct SearchTests {
             if step > steps / 2, Int.random(in: 0..<(steps / (2 * chain.count)), using: &random) == 0 {
                 await chain[level].close()
                 model.closed.insert(level)
-            } else if !model.closed.contains(level) {
+            } else if !model.closed.contains(level), type % chain.count != level {
+                // Some types a level never has, so that there is nothing in their cells.
                 try change(Self.types[type], step, in: chain[level], Int.random(in: 0..<5, using: &random)) { number in
                     model.registered[level][type] = number
                 }
@@ -123,6 +124,24 @@ struct SearchTests {
         #expect(try lowest.resolve(Int.self) == 1)
         await middle.close()
         #expect(thrown { try lowest.resolve(Int.self) }?.message == "The locator \"middle\" is closed.")
+        #expect(try root.resolve(Int.self) == 1)
+    }
+
+    @Test(
+        "Ends at a closed parent that never had the type, whether it had registrations or not",
+        arguments: [true, false])
+    func closedParent(hasOthers: Bool) async throws {
+        let root = ServiceLocator(name: "root")
+        let middle = ServiceLocator(name: "middle", parent: root)
+        let lowest = ServiceLocator(name: "lowest", parent: middle)
+        try root.register(1, as: Int.self)
+        if hasOthers { try middle.register("other", as: String.self) }
+        #expect(try lowest.resolve(Int.self) == 1)
+        await middle.close()
+        for locator in [middle, lowest] {
+            #expect(thrown { try locator.resolve(Int.self) }?.message == "The locator \"middle\" is closed.")
+            #expect(thrown { try locator.resolveOptional(Int.self) }?.reason == .closed)
+        }
         #expect(try root.resolve(Int.self) == 1)
     }
 

@@ -159,6 +159,8 @@ extension RegistrationTable {
         guard let parent, root.pointee.depth.load(ordering: .relaxed) > 0 else { return 0 }
         let (parentKey, parentFound) = parent.pointee.page.load(ordering: .acquiring).first(forWord: word, spread)
         if parentKey == word, parentFound != 0 { return parentFound }
+        // A closed parent ends the search, also where it never had the key. A branch, so that nobody waits for this load.
+        if parentKey == 0, parent.pointee.isClosed.load(ordering: .acquiring) { return 0 }
         return Self.search(forWord: word, spread, above: root, from: parentKey == 0 ? 1 : 0)
     }
 
