@@ -1,13 +1,19 @@
 // What libraries are there.
 #include "internal.h"
 
+#include <openssl/crypto.h>
 #include <pthread.h>
 #include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode initialised = CURLE_FAILED_INIT;
 
-static void initialise(void) { initialised = curl_global_init(CURL_GLOBAL_DEFAULT); }
+// OpenSSL would take itself apart when the process ends, while an engine's thread may still be closing its connections:
+// a crash instead of an exit code. What it would free, the system takes back. The first who initialises OpenSSL decides.
+static void initialise(void) {
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+    initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
 
 ce_library_facts ce_libraries(void) {
     pthread_once(&once, initialise);

@@ -1,11 +1,15 @@
 // Error texts and PEM.
 #include "internal.h"
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// A server's threads may still run when the process ends. Before main, so that nobody else initialises OpenSSL first.
+__attribute__((constructor)) static void keep_at_exit(void) { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
 
 void cet_describe(char *text, const char *what) {
     unsigned long code = ERR_peek_last_error();

@@ -24,6 +24,22 @@ struct LifetimeTests {
         }
     }
 
+    @Test("may still be ending when the process ends")
+    func exit() async throws {
+        for _ in 0..<5 {
+            await #expect(processExitsWith: .success) {
+                let authority = try Authority()
+                let server = try authority.server { _ in .response(body: "ok") }
+                for _ in 0..<10 {
+                    let transport = try CurlTransport(trust: TrustPolicy(anchors: authority.anchors))
+                    let response = try await transport.send(TransportRequest(.get, RequestURL(server.url)))
+                    #expect(response.text == "ok")
+                    // Dropped without a shutdown: their threads end while the process does.
+                }
+            }
+        }
+    }
+
     @Test("ends with the process: a forked child is told so, and the parent goes on")
     func fork() async throws {
         // In a process of its own: a child waits for ever for a lock that a thread of another test had at that moment.
