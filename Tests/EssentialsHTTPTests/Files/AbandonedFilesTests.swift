@@ -97,12 +97,32 @@ import Testing
     @Test("A killed program's temporary file goes with the next download to its destination")
     func killed() async throws {
         let directory = try ScratchDirectory()
-        // A child that has the file open and locked, and is killed with it.
+        let path = directory.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            _ = try await ScriptedTransport(
+                Answer(200, [:], ["half", "whole"]) { number in
+                    if number == 1 { kill(getpid(), SIGKILL) }
+                }
+            ).download(.film(), to: path + "/film")
+        }
+        let left = try directory.names
+        #expect(left.count == 1)
+        #expect(left.first.map { directory.text($0) } == "half")
+        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        #expect(try directory.names == ["film"])
+        #expect(directory.text("film") == "new")
+    }
+
+    @Test("A file that another program has locked stays until that lets it go")
+    func locked() async throws {
+        let directory = try ScratchDirectory()
         try directory.write("half", ".film.0a1b.part")
         let locked = open(directory(".film.0a1b.part"), O_RDWR | O_CLOEXEC)
         try #require(locked >= 0 && flock(locked, LOCK_EX | LOCK_NB) == 0)
         _ = try await ScriptedTransport(Answer(200, [:], ["one"])).download(.film(), to: directory("film"))
         #expect(try directory.names == [".film.0a1b.part", "film"])
+        // Said, because a child process that another test begins has the lock too until its program runs.
+        try #require(flock(locked, LOCK_UN) == 0)
         close(locked)
         _ = try await ScriptedTransport(Answer(200, [:], ["two"])).download(.film(), to: directory("film"))
         #expect(try directory.names == ["film"])
