@@ -37,7 +37,7 @@ public struct DataResponse: Sendable {
         get { transportResponse.body }
         set { transportResponse.body = newValue }
     }
-    /// The fields after a collected body; those after a stream are ``ResponseBody/ending``'s.
+    /// The fields after a collected body; those after a stream are in `body.ending`.
     public var trailerFields: HTTPFields { transportResponse.trailerFields }
     /// Times and byte counts of the last hop.
     public var metrics: TransportMetrics { transportResponse.metrics }
