@@ -31,4 +31,46 @@ struct ConnectionWidthTests {
             await transport.shutdown()
         }
     }
+
+    @Test("An address override holds for the requests beyond a thousand, too, which get connections of their own")
+    func crowd() async throws {
+        let identity = try TestIdentity.shared()
+        let (all, end) = (Countdown(1_000), LoopbackGate())
+        var options = HTTP2Server.Options()
+        options.certificate = try identity.authority.issue(
+            TestCertificate.Template(commonName: "crowd.example", dnsNames: ["crowd.example"]))
+        let server = try await HTTP2Server.start(options) { request in
+            guard request.path.hasPrefix("/held") else { return .text(request.path) }
+            all.arrive()
+            return .text(request.path, after: end)
+        }
+        let other = try LoopbackServer { _ in .response(body: "other") }
+        defer { other.stop() }
+        var configuration = CurlTransport.Configuration()
+        let port = try #require(UInt16(exactly: server.port))
+        configuration.addressOverrides = [
+            try .init(host: HostName("crowd.example"), port: port, address: HostName("127.0.0.1"))
+        ]
+        let policy = try TrustPolicy(anchors: identity.anchors())
+        let bench = TestBench(
+            server: server, transport: try CurlTransport(trust: policy, configuration: configuration))
+        func requests(_ paths: [String]) throws -> [TransportRequest] {
+            try paths.map { TransportRequest(.get, try RequestURL("https://crowd.example:\(port)\($0)")) }
+        }
+        #expect(try await bench.bodies(of: requests(["/first"])) == ["/first"])
+        let paths = (0..<1_000).map { "/held/\($0)" }
+        let held = try requests(paths)
+        async let answers = bench.bodies(of: held)
+        await all.gate.opened()
+        // Its handle has been told of the override, and next goes where it has not been.
+        let elsewhere = TransportRequest(.get, try RequestURL(other.url))
+        #expect(try await bench.bodies(of: [elsewhere]) == ["other"])
+        let connections = server.record.connectionCount
+        #expect(try await bench.bodies(of: requests(["/beyond"])) == ["/beyond"])
+        #expect(server.record.connectionCount == connections + 1)
+        end.open()
+        #expect(try await answers == paths)
+        await bench.transport.shutdown()
+        await server.stop()
+    }
 }

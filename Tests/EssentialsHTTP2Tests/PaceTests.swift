@@ -77,6 +77,40 @@ struct PaceTests {
         }
     }
 
+    @Test("What is left of a body when its reader goes is nobody else's")
+    func leftover() async throws {
+        let lead = Lead()
+        var options = HTTP2Server.Options()
+        options.onWritten = { lead.wrote($0) }
+        try await TestBench.plain(
+            options,
+            handler: { request in
+                request.path == "/large" ? .bytes(StreamBody(fillerCount: Self.size)) : .text("small")
+            }
+        ) { bench in
+            let clock = try LoopbackServer { _ in .response(body: "tick") }
+            defer { clock.stop() }
+            let tick = TransportRequest(.get, try RequestURL(clock.url))
+            func request(_ path: String) throws -> TransportRequest {
+                try bench.request(path) { ($0.delivery, $0.protocolVersion) = (.streamed, .http2) }
+            }
+            for _ in 0..<3 {
+                let response = try await bench.transport.send(request("/large"))
+                // Until as much lies before the reader as there may.
+                var before = -1
+                while lead.written != before {
+                    before = lead.written
+                    for _ in 0..<20 { _ = try await bench.transport.send(tick) }
+                }
+                if case .stream(let source) = response.body.content { source.cancel() }
+                for _ in 0..<3 {
+                    let body = try await bench.transport.send(request("/small")).body.collect(upTo: 10)
+                    #expect(String(decoding: body, as: UTF8.self) == "small")
+                }
+            }
+        }
+    }
+
     @Test("The engine rests while an upload waits for the peer's window")
     func heldUpload() async throws {
         var options = HTTP2Server.Options()

@@ -2,50 +2,75 @@ internal import EssentialsCurl
 internal import EssentialsHTTP
 internal import EssentialsRequests
 internal import Figures
+internal import Glibc
 internal import ThreadCounters
 
-/// What the service adds to a small GET over the loopback interface, one request at a time.
+/// What the service adds to a small GET over the loopback interface, one request at a time: to its time, and to the CPU
+/// time of all threads of the program.
+///
+/// The transport at its end is libcurl's, which a service uses in its own way: over others it needs a task for each request.
 enum LoopbackCost {
+    /// One side's requests of a round.
+    private struct Side {
+        var times: [Double] = []
+        var nanoseconds: UInt64 = 0
+
+        var p50: Double { median(times) }
+        var nanosecondsEach: Double { Double(nanoseconds) / Double(times.count) }
+
+        /// As many requests, one after the other.
+        @concurrent
+        mutating func run(_ requests: Int, _ body: @Sendable () async throws -> Void) async throws {
+            let before = LoopbackCost.processNanoseconds()
+            for _ in 0..<requests {
+                let start = monotonic_nanoseconds()
+                try await body()
+                times.append(Double(monotonic_nanoseconds() - start) / 1_000)
+            }
+            nanoseconds += LoopbackCost.processNanoseconds() - before
+        }
+    }
+
     static func measure(_ options: Options) async throws -> [Row] {
         let server = try ChildServer.start()
         defer { server.stop() }
         let base = "http://127.0.0.1:\(server.port)/v1/"
         let transport = try CurlTransport()
         let service = HTTPDataRequestService(environment: try ConstantEnvironment(base), transport: transport)
-        var sent = TransportRequest(
+        let request = TransportRequest(
             .get, try RequestURL(base + "users/1"), headerFields: [.accept: "*/*", .userAgent: "bench-requests"])
-        sent.options = TransportOptions()
-        let request = sent
-        let requests = options.isSmoke ? 20 : 1_000
-        var (alone, whole): ([Double], [Double]) = ([], [])
+        let (turns, requests) = options.isSmoke ? (2, 10) : (20, 50)
+        var (alone, whole): ([Side], [Side]) = ([], [])
         for round in 0...options.rounds {
-            let a = try await p50(requests) { _ = try await transport.send(request) }
-            let b = try await p50(requests) { try await service.get("users/1") }
+            var (a, b) = (Side(), Side())
+            // Short turns: the machine's speed changes within a second.
+            for _ in 0..<turns {
+                try await a.run(requests) { _ = try await transport.send(request) }
+                try await b.run(requests) { try await service.get("users/1") }
+            }
             guard round > 0 else { continue }
             alone.append(a)
             whole.append(b)
         }
         await transport.shutdown()
+        func added(_ figure: (Side) -> Double) -> Double {
+            median(zip(alone, whole).map { figure($1) - figure($0) })
+        }
         return [
             Row(
-                what: "GET over loopback, one at a time: p50 without the service", value: median(alone), unit: "µs",
-                digits: 1),
+                what: "GET over loopback, one at a time: p50 without the service", value: median(alone.map(\.p50)),
+                unit: "µs", digits: 1),
+            Row(what: "    added by the service", value: added(\.p50), unit: "µs", digits: 1, goal: .atMost(3)),
             Row(
-                what: "    added by the service", value: median(zip(alone, whole).map { $1 - $0 }), unit: "µs",
-                digits: 1, goal: .atMost(3)),
+                what: "    CPU time of the program without the service", value: median(alone.map(\.nanosecondsEach)),
+                unit: "ns"),
+            Row(what: "    added by the service", value: added(\.nanosecondsEach), unit: "ns", goal: .atMost(3_000)),
         ]
     }
 
-    /// The median of the requests' times in microseconds.
-    @concurrent
-    private static func p50(_ requests: Int, _ body: @Sendable () async throws -> Void) async throws -> Double {
-        var times: [Double] = []
-        times.reserveCapacity(requests)
-        for _ in 0..<requests {
-            let start = monotonic_nanoseconds()
-            try await body()
-            times.append(Double(monotonic_nanoseconds() - start) / 1_000)
-        }
-        return median(times)
+    private static func processNanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }
