@@ -35,6 +35,14 @@ bool ce_digest_update(ce_digest *_Nonnull digest, const void *_Nullable data, si
 /// Writes 32 bytes; nothing may be added afterwards.
 bool ce_digest_finish(ce_digest *_Nonnull digest, uint8_t *_Nonnull out);
 
+typedef enum ce_hash_function { CE_HASH_MD5 = 0, CE_HASH_SHA256 = 1, CE_HASH_SHA512_256 = 2 } ce_hash_function;
+
+enum { CE_HASH_SIZE = 64 };
+
+/// Hashes bytes into `out`, which has room for CE_HASH_SIZE. False where OpenSSL lacks the function, or memory.
+bool ce_hash(ce_hash_function function, const void *_Nullable data, size_t size, uint8_t *_Nonnull out,
+             size_t *_Nonnull out_size);
+
 // MARK: Trust
 
 enum { CE_DIGEST_SIZE = 32, CE_CHAIN_MAXIMUM = 12, CE_TEXT_SIZE = 192, CE_HOST_SIZE = 256 };

@@ -1,0 +1,39 @@
+/// A user's name and password for Digest, and the hash functions that answers are made with.
+///
+/// An object, so that what holds one is small. Its text shows nothing.
+package final class DigestAccount: Sendable {
+    let user: String
+    let password: String
+    let hash: DigestHash
+    /// Those that can be computed here.
+    private let functions: Set<DigestHash.Function>
+
+    package init(user: String, password: String, hash: DigestHash) {
+        self.user = user
+        self.password = password
+        self.hash = hash
+        functions = Set(DigestHash.Function.allCases.filter { hash.compute($0, []) != nil })
+    }
+
+    /// Whether the challenge's algorithm is known and can be computed here.
+    package func knows(_ challenge: DigestChallenge) -> Bool {
+        challenge.algorithm.map { functions.contains($0.function) } ?? false
+    }
+}
+
+extension DigestAccount: Hashable {
+    /// Whether names and passwords are the same.
+    package static func == (one: DigestAccount, other: DigestAccount) -> Bool {
+        one === other || one.user == other.user && one.password == other.password
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(user)
+        hasher.combine(password)
+    }
+}
+
+extension DigestAccount: CustomStringConvertible, CustomReflectable {
+    package var description: String { "Digest …" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
