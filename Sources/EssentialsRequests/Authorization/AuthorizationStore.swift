@@ -3,24 +3,41 @@ import Synchronization
 
 /// Credentials by origin.
 final class AuthorizationStore: Sendable {
+    /// What belongs to one origin.
+    enum Content: Sendable {
+        case field(String)
+        case digest(DigestSession)
+    }
+
+    private struct Entry {
+        let origin: Origin
+        let content: Content
+    }
+
     /// More than any application has environments; the oldest is forgotten.
     private static let limit = 64
 
-    private let credentials = Mutex<[(origin: Origin, credentials: Credentials)]>([])
+    private let entries = Mutex<[Entry]>([])
 
+    /// Takes the place of what the origin has, and of what its server has said.
     func set(_ new: Credentials, for origin: Origin) {
-        credentials.withLock { stored in
-            stored.removeAll { $0.origin == origin }
-            stored.append((origin, new))
-            if stored.count > Self.limit { stored.removeFirst() }
+        let content: Content =
+            switch new.content {
+            case .field(let value): .field(value)
+            case .digest(let account): .digest(DigestSession(account))
+            }
+        entries.withLock { entries in
+            entries.removeAll { $0.origin == origin }
+            entries.append(Entry(origin: origin, content: content))
+            if entries.count > Self.limit { entries.removeFirst() }
         }
     }
 
     func clear(_ origin: Origin) {
-        credentials.withLock { stored in stored.removeAll { $0.origin == origin } }
+        entries.withLock { entries in entries.removeAll { $0.origin == origin } }
     }
 
-    func value(for origin: Origin) -> Credentials? {
-        credentials.withLock { stored in stored.first { $0.origin == origin }?.credentials }
+    func value(for origin: Origin) -> Content? {
+        entries.withLock { entries in entries.first { $0.origin == origin }?.content }
     }
 }

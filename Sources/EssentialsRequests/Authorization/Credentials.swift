@@ -1,27 +1,31 @@
 public import EssentialsHTTP
 import FoundationEssentials
 
-/// The value of an `Authorization` field (RFC 9110, 11.6.2). Its text shows the scheme alone.
+/// Who a request comes from: the value of an `Authorization` field (RFC 9110, 11.6.2), or what answers a server's
+/// challenge. Its text shows the scheme alone.
 ///
 /// ```swift
 /// requests.setAuthorization(try .bearer(token))
 /// requests.setAuthorization(try .basic(user: "ada", password: "…"))
+/// requests.setAuthorization(try .digest(user: "ada", password: "…"))       // with import ServiceEssentials
 /// ```
 public struct Credentials: Sendable, Hashable {
-    let fieldValue: String
+    enum Content: Sendable, Hashable {
+        /// A value that is the same in each request.
+        case field(String)
+        /// Makes another value for each request.
+        case digest(DigestAccount)
+    }
+
+    let content: Content
 
     /// User and password (RFC 7617), as UTF-8.
     ///
     /// - Throws: `invalidRequest` when the user's name holds a colon, or either a control character.
     public static func basic(user: String, password: String) throws(RequestFailure) -> Credentials {
-        let isPlain = { (text: String) in !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
-        guard !user.utf8.contains(UInt8(ascii: ":")), isPlain(user), isPlain(password) else {
-            throw RequestFailure(
-                .invalidRequest, "A user name with a colon, or a control character, cannot be sent as Basic.",
-                remedy: "Check the user name and the password.")
-        }
+        try check(user, password, "Basic")
         let encoded = Data("\(user):\(password)".utf8).base64EncodedString()
-        return Credentials(fieldValue: "Basic \(encoded)")
+        return Credentials(content: .field("Basic \(encoded)"))
     }
 
     /// A token (RFC 6750).
@@ -41,7 +45,27 @@ public struct Credentials: Sendable, Hashable {
                 .invalidRequest, "The bearer token is empty, or holds a character that no token has.",
                 remedy: "Trim it; a token is letters, digits and -._~+/ with = at its end.")
         }
-        return Credentials(fieldValue: "Bearer \(token)")
+        return Credentials(content: .field("Bearer \(token)"))
+    }
+
+    /// User and password, of which the server gets only hashes (RFC 7616): MD5, SHA-256 or SHA-512/256, the strongest
+    /// that it offers.
+    ///
+    /// The first request goes without credentials; when the server answers it with 401 and a challenge, it is sent again
+    /// with the answer, once, if its body can be read again. Later requests carry an answer from the start, so that they
+    /// take one way to the server and back. A challenge of another scheme is not answered. The `domain` that a server
+    /// names is passed over: the credentials are for their origin.
+    ///
+    /// With `import ServiceEssentials`, `digest(user:password:)` has OpenSSL's hash functions.
+    ///
+    /// - Parameters:
+    ///   - user: The name, sent as UTF-8.
+    ///   - password: The password.
+    ///   - hash: The hash functions.
+    /// - Throws: `invalidRequest` when the user's name holds a colon, or either a control character.
+    public static func digest(user: String, password: String, hash: DigestHash) throws(RequestFailure) -> Credentials {
+        try check(user, password, "Digest")
+        return Credentials(content: .digest(DigestAccount(user: user, password: password, hash: hash)))
     }
 
     /// A value of another scheme, as it is.
@@ -53,13 +77,28 @@ public struct Credentials: Sendable, Hashable {
                 .invalidRequest, "The Authorization field would be empty.",
                 remedy: "Clear the authorization instead.")
         }
-        return Credentials(fieldValue: try HTTPField.checked(name: "Authorization", value: value).value)
+        return Credentials(content: .field(try HTTPField.checked(name: "Authorization", value: value).value))
+    }
+
+    /// A colon would end the name (RFC 7617, 2; RFC 7616, 3.4.2).
+    private static func check(_ user: String, _ password: String, _ scheme: String) throws(RequestFailure) {
+        let isPlain = { (text: String) in !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
+        guard !user.utf8.contains(UInt8(ascii: ":")), isPlain(user), isPlain(password) else {
+            throw RequestFailure(
+                .invalidRequest, "A user name with a colon, or a control character, cannot be sent as \(scheme).",
+                remedy: "Check the user name and the password.")
+        }
     }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The scheme, without what is secret.
-    public var description: String { "\(fieldValue.prefix { $0 != " " }.prefix(16)) …" }
+    public var description: String {
+        switch content {
+        case .field(let value): "\(value.prefix { $0 != " " }.prefix(16)) …"
+        case .digest: "Digest …"
+        }
+    }
     /// The scheme, without what is secret.
     public var debugDescription: String { description }
     /// Nothing.

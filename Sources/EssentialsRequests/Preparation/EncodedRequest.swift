@@ -12,7 +12,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// Not among the fields yet are those that the transport makes: `Host` (``host``), `Content-Length` (``content``) and
-/// `Accept-Encoding`.
+/// `Accept-Encoding`; and the `Authorization` of Digest, which is made of the URL after it was signed.
 public struct EncodedRequest: Sendable {
     /// The body, as far as it can be seen without reading what is read only while it is sent.
     public enum Content: Sendable, Hashable {

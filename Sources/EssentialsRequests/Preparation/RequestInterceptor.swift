@@ -26,6 +26,7 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// Called for every hop to the environment's origin: again after each redirect within it and when a download is
     /// resumed, each time without what was signed before; never for another origin, nor after a redirect from there.
+    /// What is sent again with the answer to a Digest challenge keeps its signature.
     ///
     /// - Throws: as ``prepare(_:)``.
     func sign(_ request: inout EncodedRequest) async throws

@@ -69,12 +69,11 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 let prepared = try await prepare(request, in: environment, log, flight)
                 sent = prepared.request
                 log.sends(prepared.request)
+                let hops = hops(prepared, in: environment)
                 let exchange = HTTPExchange(
                     transport: FlightTransport(
-                        transport: signing(prepared, in: environment),
-                        cancellable: configuration.interceptors.isEmpty ? cancellable : nil,
-                        flight: flight, inFlight: inFlight),
-                    codecs: configuration.codecs)
+                        transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight),
+                    codecs: configuration.codecs, digest: hops.digest)
                 let response = try await exchange.send(
                     prepared.request, redirects: prepared.redirects, expected: request.expectedStatus,
                     errorModel: request.errorModel)
@@ -102,8 +101,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                     prepared.request, to: destination, options: options, progress: progress
                 ) { [self] asked throws(RequestFailure) in
                     log.sends(asked)
+                    let hops = hops(prepared, in: environment)
                     let exchange = HTTPExchange(
-                        transport: signing(prepared, in: environment), codecs: configuration.codecs)
+                        transport: hops.transport, codecs: configuration.codecs, digest: hops.digest)
                     let response = try await exchange.send(
                         asked, redirects: redirects, expected: expected, errorModel: errorModel)
                     log.received(response, to: asked)
@@ -118,11 +118,30 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         configuration.onEnvironmentChange == .cancelRequests ? environment : nil
     }
 
-    /// The transport for one exchange, with the interceptors' signatures where there are interceptors.
-    private func signing(_ prepared: RequestAssembly.Result, in environment: EnvironmentSnapshot) -> any Transport {
-        guard !configuration.interceptors.isEmpty else { return transport }
-        return SigningTransport(
-            transport, interceptors: configuration.interceptors, environment: environment, body: prepared.body)
+    /// What one exchange's hops go through.
+    private func hops(_ prepared: RequestAssembly.Result, in environment: EnvironmentSnapshot) -> Hops {
+        var hops = Hops(transport: transport, cancellable: cancellable, digest: nil)
+        if let session = prepared.digest {
+            let digest = DigestTransport(
+                transport, cancellable: cancellable, session: session, origin: environment.baseURL.origin,
+                body: prepared.body)
+            hops = Hops(transport: digest, cancellable: cancellable == nil ? nil : digest, digest: digest)
+        }
+        // Outside of the answers to challenges, which are made of the URL as it is sent.
+        if !configuration.interceptors.isEmpty {
+            hops.transport = SigningTransport(
+                hops.transport, interceptors: configuration.interceptors, environment: environment,
+                body: prepared.body)
+            hops.cancellable = nil
+        }
+        return hops
+    }
+
+    private struct Hops {
+        var transport: any Transport
+        /// The same, if it can be told to end a request.
+        var cancellable: (any CancellableTransport)?
+        let digest: DigestTransport?
     }
 
     /// - Parameter flight: nil where the whole of it is one step already.
@@ -142,8 +161,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             }
             draft = if let flight { try await flight.step(host: host, intercept) } else { try await intercept() }
         }
-        let credentials = authorization.value(for: environment.baseURL.origin)
-        let result = try assembly.result(of: draft, credentials: credentials)
+        let authorization = authorization.value(for: environment.baseURL.origin)
+        let result = try assembly.result(of: draft, authorization: authorization)
         log.passedOver(result.passedOver)
         return result
     }

@@ -8,12 +8,15 @@ struct HTTPExchange: Sendable {
 
     let transport: any Transport
     let codecs: CodecRegistry
+    /// What answers challenges, as a part of the transport.
+    var digest: DigestTransport?
 
     /// Sends a request and judges the status of its answer.
     ///
     /// The stages from the outside in: the status is judged, redirects are followed, and what is below them is the
     /// transport. A stage that has to see every hop, such as cookies, stands between redirects and transport, as a
-    /// transport that wraps it; one that has to see the whole, such as retries, around redirects.
+    /// transport that wraps it, as ``DigestTransport`` does; one that has to see the whole, such as retries, around
+    /// redirects.
     func send(
         _ request: TransportRequest, redirects: RedirectPolicy, expected: StatusExpectation,
         errorModel: (any (Decodable & Sendable).Type)?
@@ -35,7 +38,8 @@ struct HTTPExchange: Sendable {
         let status = phrase.isEmpty ? "\(response.status.code)" : "\(response.status.code) \(phrase)"
         return RequestFailure(
             .status, "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(status).",
-            phase: .receiving, host: request.url.origin.host.text, response: failed)
+            remedy: digest?.remedy(for: response.transportResponse, to: request), phase: .receiving,
+            host: request.url.origin.host.text, response: failed)
     }
 
     /// The body as the model that the request names for failures; nil when it is no such thing.

@@ -11,6 +11,8 @@ struct RequestAssembly {
         /// The request's body, before its progress was asked for.
         var body: RequestBody
         var redirects: RedirectPolicy
+        /// What answers the server's challenges, if the credentials are of that kind.
+        var digest: DigestSession?
         /// Fields that were set in a place that did not count.
         var passedOver: [HTTPField.Name]
     }
@@ -64,7 +66,9 @@ struct RequestAssembly {
 
     // MARK: The request
 
-    func result(of draft: RequestDraft, credentials: Credentials?) throws(RequestFailure) -> Result {
+    func result(
+        of draft: RequestDraft, authorization: AuthorizationStore.Content?
+    ) throws(RequestFailure) -> Result {
         var fields = draft.headerFields
         var passedOver = draft.passedOver
         if fields[.contentLength] != nil {
@@ -72,17 +76,25 @@ struct RequestAssembly {
             passedOver.append(.contentLength)
         }
         let body = try body(of: draft, fields: &fields, passedOver: &passedOver)
-        if let credentials {
+        var digest: DigestSession?
+        if let authorization {
             if fields.contains(.authorization) {
                 passedOver.append(.authorization)
             } else {
-                fields.append(HTTPField(name: .authorization, value: credentials.fieldValue))
+                switch authorization {
+                case .field(let value): fields.append(HTTPField(name: .authorization, value: value))
+                case .digest(let session): digest = session
+                }
             }
         }
         if !environment.headerFields.isEmpty {
             let specific = fields
             for field in environment.headerFields {
-                if specific.contains(field.name) { passedOver.append(field.name) } else { fields.append(field) }
+                if specific.contains(field.name) || digest != nil && field.name == .authorization {
+                    passedOver.append(field.name)
+                } else {
+                    fields.append(field)
+                }
             }
         }
         settings.complete(&fields, of: request)
@@ -92,7 +104,8 @@ struct RequestAssembly {
         if let progress = request.uploadProgress, !body.isEmpty { sent = body.reporting(to: progress) }
         let prepared = TransportRequest(
             request.method, try draft.url, headerFields: fields, body: sent, options: options)
-        return Result(request: prepared, body: body, redirects: redirects(of: draft), passedOver: passedOver)
+        return Result(
+            request: prepared, body: body, redirects: redirects(of: draft), digest: digest, passedOver: passedOver)
     }
 
     /// The policy with the names of what belongs to this environment's servers and goes to no others.

@@ -1,5 +1,4 @@
 public import EssentialsHTTP
-import FoundationEssentials
 
 /// Follows redirects over a transport, which itself does one hop.
 ///
@@ -12,12 +11,6 @@ import FoundationEssentials
 /// first request go to another origin only where the policy lets them. Callable from any task. A request that is not
 /// redirected costs a comparison, and a look at the clock where it has a total deadline.
 public struct RedirectStage: Sendable {
-    /// The most bytes of a redirect's streamed body that are read so that its connection can be used again. Opening a
-    /// new connection is cheaper than reading more.
-    private static let drainLimit = 64 << 10
-    /// The longest time to spend on that.
-    private static let drainTime = Duration.seconds(1)
-
     private let clock: any Clock<Duration>
 
     /// Makes a stage.
@@ -37,7 +30,7 @@ public struct RedirectStage: Sendable {
     public func send(
         _ request: TransportRequest, policy: RedirectPolicy = .standard, through transport: any Transport
     ) async throws(RequestFailure) -> RedirectedResponse {
-        let elapsed = request.options.totalTimeout.map { _ in Self.stopwatch(clock) }
+        let deadline = SharedDeadline(of: request, clock: clock)
         var current = request
         var history: [RedirectHop] = []
         var response = try await transport.send(request)
@@ -51,56 +44,18 @@ public struct RedirectStage: Sendable {
                 Self.drop(response.body)
                 throw failure
             case .follow(let next, let hop):
-                await drain(response.body)
+                await BodyDrain(clock: clock).drain(response.body)
                 history.append(hop)
                 current = next
-                let limited = try Self.limited(next, elapsed: elapsed?() ?? .zero, redirects: history.count)
-                response = try await transport.send(limited)
+                let redirects = history.count
+                response = try await transport.send(
+                    deadline.limited(
+                        next, between: "two redirects", after: "it had been redirected \(redirects) times"))
             }
-        }
-    }
-
-    /// The request with what is left of its deadline.
-    private static func limited(
-        _ request: TransportRequest, elapsed: Duration, redirects: Int
-    ) throws(RequestFailure) -> TransportRequest {
-        let host = request.url.origin.host.text
-        guard !Task.isCancelled else {
-            throw RequestFailure(.cancelled, "The request was cancelled between two redirects.", host: host)
-        }
-        guard let total = request.options.totalTimeout else { return request }
-        guard elapsed < total else {
-            throw RequestFailure(
-                .timeout, "The exchange was not over within \(total); it had been redirected \(redirects) times.",
-                host: host)
-        }
-        var limited = request
-        limited.options.totalTimeout = total - elapsed
-        return limited
-    }
-
-    /// Reads a body to its end, if that is near. What goes wrong while reading is nobody's concern any more.
-    private func drain(_ body: ResponseBody) async {
-        guard case .stream(let source) = body.content else { return }
-        await withTaskGroup { group in
-            group.addTask { _ = try? await body.collect(upTo: Self.drainLimit) }
-            group.addTask {
-                // Throws when the reader is done.
-                guard (try? await clock.sleep(for: Self.drainTime, tolerance: nil)) != nil else { return }
-                source.cancel()
-            }
-            await group.next()
-            group.cancelAll()
         }
     }
 
     private static func drop(_ body: ResponseBody) {
         if case .stream(let source) = body.content { source.cancel() }
-    }
-
-    private static func stopwatch<Time: Clock>(_ clock: Time) -> @Sendable () -> Duration
-    where Time.Duration == Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }

@@ -16,7 +16,7 @@ struct ArticleTests {
     @Test(
         "shows exactly the code that is tested here, and stays short",
         arguments: [
-            "FirstRequest", "Environments", "BuildingRequests", "DownloadsAndUploads", "TestDoubles",
+            "FirstRequest", "Environments", "BuildingRequests", "Authenticating", "DownloadsAndUploads", "TestDoubles",
             "MovingFromServiceEssentials",
         ])
     func sameText(name: String) throws {

@@ -1,0 +1,247 @@
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Synchronization
+import Testing
+
+@Suite("Digest credentials", .timeLimit(.minutes(5)))
+struct DigestFaultTests {
+    private static let challenge = "Digest realm=r, nonce=n, qop=auth"
+
+    private static func refusal(_ values: [String]) -> TransportResponse {
+        let fields = HTTPFields(values.map { HTTPField(name: .wwwAuthenticate, value: $0) })
+        return TransportResponse(
+            HTTPResponse(status: .unauthorized, headerFields: fields), body: ResponseBody(Data()))
+    }
+
+    private static let content = TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
+
+    /// A service whose transport refuses what has no answer.
+    private func challenged(_ values: [String]) throws -> ServiceFixture {
+        let transport = StubTransport { request throws(RequestFailure) in
+            request.headerFields[.authorization] == nil ? Self.refusal(values) : Self.content
+        }
+        let fixture = try ServiceFixture(transport)
+        fixture.service.setAuthorization(try .digest(user: "ada", password: "s3cret"))
+        return fixture
+    }
+
+    @Test("show their scheme alone, in every text of them, and are the same where name and password are")
+    func text() throws {
+        let credentials = try Credentials.digest(user: "ada", password: "s3cret")
+        var dumped = ""
+        dump(credentials, to: &dumped)
+        for text in ["\(credentials)", String(reflecting: credentials), dumped] {
+            #expect(text.contains("Digest …"))
+            #expect(!text.contains("s3cret") && !text.contains("ada"))
+        }
+        #expect(credentials == (try .digest(user: "ada", password: "s3cret")))
+        #expect(credentials.hashValue == (try Credentials.digest(user: "ada", password: "s3cret")).hashValue)
+        #expect(credentials != (try .digest(user: "ada", password: "other")))
+        #expect(credentials != (try .digest(user: "eve", password: "s3cret")))
+        #expect(credentials != (try .basic(user: "ada", password: "s3cret")))
+    }
+
+    @Test("that cannot be sent are refused without showing them")
+    func refused() {
+        for (user, password) in [("se:cret", "x"), ("secret", "a\nb"), ("sec\u{7f}ret", "x"), ("a", "sec\u{0}ret")] {
+            let failure = #expect(throws: RequestFailure.self) {
+                try Credentials.digest(user: user, password: password)
+            }
+            #expect(failure?.reason == .invalidRequest)
+            #expect(failure?.description.contains("sec") == false)
+        }
+    }
+
+    @Test(
+        "answer no challenge that they are not for, and the failure says why",
+        arguments: [
+            ([], "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."),
+            (
+                ["Basic realm=\"x\"", "Negotiate, Bearer realm=x"],
+                "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."
+            ),
+            (
+                ["Digest realm=x, nonce=y, qop=auth, algorithm=SHA-512", "Basic realm=x"],
+                "Have the server offer Digest with MD5, SHA-256 or SHA-512-256; others are not known here."
+            ),
+            (
+                ["Digest realm=x, qop=auth"],
+                "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."
+            ),
+        ])
+    func others(values: [String], remedy: String) async throws {
+        let fixture = try challenged(values)
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.get("a") }
+        #expect(failure?.reason == .status)
+        #expect(failure?.response?.head.status == .unauthorized)
+        #expect(failure?.remedy == remedy)
+        #expect(fixture.transport.requests.count == 1)
+    }
+
+    @Test("answer the strongest of several challenges, and no Basic one beside it")
+    func strongest() async throws {
+        let fixture = try challenged([
+            "Basic realm=b",
+            "Digest realm=m, nonce=n1, qop=auth, algorithm=MD5, Digest realm=s, nonce=n2, "
+                + "qop=auth, algorithm=SHA-512-256", "Digest realm=t, nonce=n3, qop=auth, algorithm=SHA-256",
+        ])
+        let sent = try await fixture.sent(DataRequest(.get, "a"))
+        #expect(fixture.transport.requests.count == 2)
+        #expect(sent.headerFields[values: .authorization].count == 1)
+        #expect(sent.headerFields[.authorization]?.hasPrefix(#"Digest username="ada", realm="s", "#) == true)
+    }
+
+    @Test(
+        "meet hostile challenges without harm, and find the good one among them",
+        arguments: [
+            "Digest realm=\"" + String(repeating: "x", count: 50_000),
+            "Digest " + (1...5000).map { "p\($0)=v" }.joined(separator: ", "),
+            "Digest realm=\"a\", nonce=\"" + String(repeating: "n", count: 40_000) + "\"",
+            "Digest realm=\"a\", nonce=\"n, qop=\"auth\"", String(repeating: "\"", count: 30_001),
+            String(repeating: "Digest ", count: 8000), "Digest realm=r, nonce=n, nonce=m",
+            String(repeating: ",", count: 50_000), "Digest realm=\"\\",
+            "Digest realm=r, nonce=n, qop=auth, algorithm=\"",
+        ])
+    func hostile(value: String) async throws {
+        let alone = try challenged([value])
+        let failure = await #expect(throws: RequestFailure.self) { try await alone.service.get("a") }
+        #expect(failure?.response?.head.status == .unauthorized)
+        #expect(alone.transport.requests.count == 1)
+        // Behind a hundred such schemes nothing is looked for any more.
+        guard !value.hasPrefix("Digest Digest") else { return }
+        let accompanied = try challenged([value, Self.challenge])
+        try await accompanied.service.get("a")
+        #expect(accompanied.transport.requests.count == 2)
+    }
+
+    @Test("read no more than 64 KiB of challenges")
+    func large() async throws {
+        let large = "Digest realm=\"" + String(repeating: "x", count: 100_000) + "\", nonce=n, qop=auth"
+        let fixture = try challenged([large, Self.challenge])
+        await #expect(throws: RequestFailure.self) { try await fixture.service.get("a") }
+        #expect(fixture.transport.requests.count == 1)
+        let first = try challenged([Self.challenge, large])
+        try await first.service.get("a")
+        #expect(first.transport.requests.count == 2)
+    }
+
+    @Test("meet a hostile challenge on the wire without harm")
+    func hostileOnTheWire() async throws {
+        let server = try LoopbackServer { _ in
+            let values = (0..<2000).map { "p\($0)=\"\\\"" }.joined(separator: ",")
+            return .response(
+                status: 401, headers: [("WWW-Authenticate", "Digest " + values), ("WWW-Authenticate", "Digest \"")])
+        }
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url), transport: try CurlTransport())
+        service.setAuthorization(try .digest(user: "ada", password: "s3cret"))
+        let failure = await #expect(throws: RequestFailure.self) { try await service.get("a") }
+        #expect(failure?.response?.head.status == .unauthorized)
+        #expect(server.requestCount == 1)
+        await service.shutdown()
+        server.stop()
+    }
+
+    // MARK: Between two sendings
+
+    @Test("share the total deadline between the sendings")
+    func deadline() async throws {
+        let fixture = try challenged([Self.challenge])
+        var request = DataRequest(.get, "a")
+        request.options.totalTimeout = .seconds(100)
+        _ = try await fixture.service.send(request)
+        let limits = fixture.transport.requests.map(\.options.totalTimeout)
+        #expect(limits.first == .seconds(100))
+        let left = try #require(limits.last ?? nil)
+        #expect(left < .seconds(100) && left > .zero)
+        // One that has passed: nothing is sent any more.
+        request.options.totalTimeout = .nanoseconds(1)
+        let late = try challenged([Self.challenge])
+        let failure = await #expect(throws: RequestFailure.self) { try await late.service.send(request) }
+        #expect(failure?.reason == .timeout)
+        #expect(failure?.message.contains("it had been answered with a challenge") == true)
+        #expect(late.transport.requests.count == 1)
+    }
+
+    @Test("answer nothing for a task that was cancelled when the challenge came")
+    func cancelledTask() async throws {
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        let begun = LoopbackGate()
+        let transport = StubTransport { _ throws(RequestFailure) in
+            await begun.opened()
+            running.withLock { $0 }?.cancel()
+            while !Task.isCancelled { await Task.yield() }
+            return Self.refusal([Self.challenge])
+        }
+        let fixture = try ServiceFixture(transport)
+        fixture.service.setAuthorization(try .digest(user: "ada", password: "s3cret"))
+        let service = fixture.service
+        let task = Task { _ = try await service.send(DataRequest(.get, "a")) }
+        running.withLock { $0 = task }
+        begun.open()
+        let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+        #expect(failure?.reason == .cancelled)
+        #expect(transport.requests.count == 1)
+        #expect(service.requestsInFlight == 0)
+    }
+
+    /// A transport that can be told to end a request, and whose service ends while the challenge is on its way.
+    private final class Endable: CancellableTransport {
+        let service = Mutex<HTTPDataRequestService?>(nil)
+        let sent = Atomic(0)
+
+        func send(
+            _ request: TransportRequest, register: (@escaping @Sendable () -> Void) -> Void
+        ) async throws(RequestFailure) -> TransportResponse {
+            final class Flag: Sendable { let isSet = Atomic(false) }
+            let flag = Flag()
+            register { flag.isSet.store(true, ordering: .relaxed) }
+            guard !flag.isSet.load(ordering: .relaxed) else { throw RequestFailure(.cancelled, "Told to end.") }
+            sent.add(1, ordering: .relaxed)
+            await service.withLock { $0.take() }?.shutdown()
+            return DigestFaultTests.refusal([DigestFaultTests.challenge])
+        }
+
+        func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+            try await send(request) { _ in }
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test("answer nothing for a service that ended when the challenge came")
+    func endedService() async throws {
+        let transport = Endable()
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://h/"), transport: transport)
+        service.setAuthorization(try .digest(user: "ada", password: "s3cret"))
+        transport.service.withLock { $0 = service }
+        let failure = await #expect(throws: RequestFailure.self) { try await service.get("a") }
+        #expect(failure?.reason == .cancelled)
+        #expect(transport.sent.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("end with the token while the answer is on its way, and the next request begins as if nothing had been")
+    func cancelledToken() async throws {
+        let arrived = LoopbackGate()
+        let digest = DigestServer { request in
+            guard request.path == "/v1/held" else { return .response(body: "{}") }
+            arrived.open()
+            return .hang
+        }
+        try await withDigestService(digest) { service, server in
+            let result = await withCheckedContinuation { continuation in
+                let token = service.get("held") { continuation.resume(returning: $0) }
+                Task {
+                    await arrived.opened()
+                    token.cancel()
+                }
+            }
+            let failure = #expect(throws: RequestFailure.self) { try result.get() }
+            #expect(failure?.reason == .cancelled)
+            try await service.get("door")
+            #expect(server.answers == [false, true, false, true])
+        }
+    }
+}
