@@ -24,6 +24,7 @@ struct EssentialsTool: AsyncParsableCommand {
 
             VARIABLES
               ESSENTIALS_USER            As --user: name:password.
+              ESSENTIALS_DIGEST          As --digest: name:password.
               ESSENTIALS_BEARER          As --bearer: a token.
               ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
 

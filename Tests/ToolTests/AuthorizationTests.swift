@@ -93,6 +93,29 @@ extension ToolTests {
             #expect(other.requests.map { $0.header("Authorization") } == [nil])
         }
 
+        @Test(
+            "go to the server as Digest only in answer to its challenge, of the option or else of the variable",
+            arguments: [["--digest", "Mufasa:Circle Of Life"], []])
+        func digest(arguments: [String]) async throws {
+            let server = try LoopbackServer { request in
+                guard request.header("Authorization") == nil else { return .response(body: "body") }
+                let challenge = #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#
+                return .response(status: 401, headers: [("WWW-Authenticate", challenge)], body: "challenge")
+            }
+            let variables = arguments.isEmpty ? ["ESSENTIALS_DIGEST": "Mufasa:Circle Of Life"] : [:]
+            let result = try await ToolProcess(
+                ["get", server.url + "/dir/index.html"] + arguments, environment: variables
+            ).end()
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.text == "body")
+            #expect(
+                server.requests.map { $0.header("Authorization") } == [
+                    nil,
+                    #"Digest username="Mufasa", realm="testrealm@host.com", uri="/dir/index.html", "#
+                        + #"nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", response="670fd8c2df070c60b045671b8b24ff02""#,
+                ])
+        }
+
         /// Arguments and variables that hold the secret, the exit code, and what is said.
         struct Failing: Sendable {
             let arguments: [String]
@@ -113,6 +136,25 @@ extension ToolTests {
                 Failing(
                     arguments: ["--user", "ada:s3cret", "--proxy", "http://127.0.0.1:1"], code: 1, says: ["error: "]),
                 Failing(arguments: ["--user", "s3cret"], code: 64, says: ["Write --user as name:password."]),
+                Failing(arguments: ["--digest", "ada:s3cret"], code: 1, says: ["status: GET", "401"]),
+                Failing(arguments: ["--digest", "s3cret"], code: 64, says: ["Write --digest as name:password."]),
+                Failing(arguments: ["--digest", "a\u{1}a:s3cret"], code: 64, says: ["invalidRequest: "]),
+                Failing(
+                    arguments: ["--user", "ada:s3cret", "--digest", "ada:s3cret"], code: 64,
+                    says: ["Give --user or --digest, not both."]),
+                Failing(
+                    arguments: ["--digest", "ada:s3cret", "--bearer", "s3cret"], code: 64,
+                    says: ["Give --digest or --bearer, not both."]),
+                Failing(
+                    arguments: ["--digest", "ada:s3cret", "--header", "Authorization: s3cret"], code: 64,
+                    says: ["Give --digest or --header Authorization, not both."]),
+                Failing(
+                    arguments: [], variables: ["ESSENTIALS_DIGEST": "s3cret"], code: 64,
+                    says: ["invalidRequest: The value of ESSENTIALS_DIGEST has no colon."]),
+                Failing(
+                    arguments: [], variables: ["ESSENTIALS_USER": "a:s3cret", "ESSENTIALS_DIGEST": "a:s3cret"],
+                    code: 64,
+                    says: ["invalidRequest: Both ESSENTIALS_USER and ESSENTIALS_DIGEST are set."]),
                 Failing(arguments: ["--bearer", "s3cret token"], code: 64, says: ["invalidRequest: "]),
                 Failing(arguments: ["--user", "a\u{1}a:s3cret"], code: 64, says: ["invalidRequest: "]),
                 Failing(

@@ -48,7 +48,7 @@ extension ToolTests {
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
                 "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "demo",
-                "ESSENTIALS_USER", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
+                "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
             ] {
                 #expect(words.contains(command[...]), "\(command)")
             }
@@ -62,7 +62,10 @@ extension ToolTests {
             ])
         func options(command: String, takesBody: Bool) async throws {
             let text = try await tool(command, "--help").text
-            for option in ["--user <name:password>", "--bearer <token>", "--environment <file>", "--env <name>"] {
+            for option in [
+                "--user <name:password>", "--digest <name:password>", "--bearer <token>", "--environment <file>",
+                "--env <name>",
+            ] {
                 #expect(text.contains("\n  \(option)"), "\(option)")
             }
             for option in ["--form <name=value>", "--part <name=text|name=@file>"] {

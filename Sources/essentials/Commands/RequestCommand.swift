@@ -91,9 +91,10 @@ extension RequestCommand {
                 from https to http. A status outside of --expect still prints the body, and ends with the error \
                 "status".
 
-                --user, --bearer, or else the variables ESSENTIALS_USER and ESSENTIALS_BEARER, authenticate at the \
-                URL's own origin; a header Authorization stands instead of the variables. An environment's header \
-                fields go to its own origin too, and those given here stand instead of them.
+                --user, --digest, --bearer, or else the variables ESSENTIALS_USER, ESSENTIALS_DIGEST and \
+                ESSENTIALS_BEARER, authenticate at the URL's own origin; a header Authorization stands instead of the \
+                variables. An environment's header fields go to its own origin too, and those given here stand instead \
+                of them.
 
                 EXAMPLES
                 \(examples)

@@ -5,9 +5,10 @@ import ServiceEssentials
 /// Who the request says it comes from.
 struct AuthorizationOptions: ParsableArguments {
     private static let userVariable = "ESSENTIALS_USER"
+    private static let digestVariable = "ESSENTIALS_DIGEST"
     private static let tokenVariable = "ESSENTIALS_BEARER"
 
-    // Neither is read by a transform: the parser prints what a transform refuses.
+    // None is read by a transform: the parser prints what a transform refuses.
 
     @Option(
         name: .customLong("user"), parsing: .unconditional,
@@ -17,6 +18,13 @@ struct AuthorizationOptions: ParsableArguments {
     var user: String?
 
     @Option(
+        name: .customLong("digest"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Answer the challenges of the URL's own origin as Digest, and no others. The variable \(digestVariable) "
+                + "does the same.", valueName: "name:password"))
+    var digest: String?
+
+    @Option(
         name: .customLong("bearer"), parsing: .unconditional,
         help: ArgumentHelp(
             "Authenticate with this token, at the URL's own origin only. The variable \(tokenVariable) does the same.",
@@ -24,37 +32,60 @@ struct AuthorizationOptions: ParsableArguments {
     var token: String?
 
     /// The option that was given, as it is written.
-    var given: String? {
-        if user != nil { return "--user" }
-        return token == nil ? nil : "--bearer"
+    var given: String? { allGiven.first }
+
+    private var allGiven: [String] {
+        [("--user", user), ("--digest", digest), ("--bearer", token)].compactMap { name, value in
+            value.map { _ in name }
+        }
     }
 
     func validate() throws {
-        if user != nil, token != nil { throw ValidationError("Give --user or --bearer, not both.") }
-        if let user, Self.split(user) == nil { throw ValidationError("Write --user as name:password.") }
+        let given = allGiven
+        if given.count > 1 { throw ValidationError("Give \(given[0]) or \(given[1]), not both.") }
+        for (name, value) in [("--user", user), ("--digest", digest)] {
+            if let value, Self.split(value) == nil { throw ValidationError("Write \(name) as name:password.") }
+        }
     }
 
     /// What the options say, or else the variables; nil when nothing does. A variable without a value says nothing.
     func credentials() throws(RequestFailure) -> Credentials? {
         if let user { return try Self.basic(user, from: "--user") }
+        if let digest { return try Self.digest(digest, from: "--digest") }
         if let token { return try .bearer(token) }
-        switch (Self.variable(Self.userVariable), Self.variable(Self.tokenVariable)) {
-        case (nil, nil): return nil
-        case (let user?, nil): return try Self.basic(user, from: Self.userVariable)
-        case (nil, let token?): return try .bearer(token)
-        case (_?, _?):
+        let names = [Self.userVariable, Self.digestVariable, Self.tokenVariable]
+        let set = names.compactMap { name in Self.variable(name).map { (name: name, value: $0) } }
+        guard set.count < 2 else {
             throw RequestFailure(
-                .invalidRequest, "Both \(Self.userVariable) and \(Self.tokenVariable) are set.",
-                remedy: "Unset one of them, or give --user or --bearer.")
+                .invalidRequest, "Both \(set[0].name) and \(set[1].name) are set.",
+                remedy: "Unset one of them, or give --user, --digest or --bearer.")
+        }
+        guard let (name, value) = set.first else { return nil }
+        switch name {
+        case Self.userVariable: return try Self.basic(value, from: name)
+        case Self.digestVariable: return try Self.digest(value, from: name)
+        default: return try .bearer(value)
         }
     }
 
     private static func basic(_ text: String, from source: String) throws(RequestFailure) -> Credentials {
-        guard let (name, password) = split(text) else {
+        let (name, password) = try account(text, from: source)
+        return try .basic(user: name, password: password)
+    }
+
+    private static func digest(_ text: String, from source: String) throws(RequestFailure) -> Credentials {
+        let (name, password) = try account(text, from: source)
+        return try .digest(user: name, password: password)
+    }
+
+    private static func account(
+        _ text: String, from source: String
+    ) throws(RequestFailure) -> (name: String, password: String) {
+        guard let account = split(text) else {
             throw RequestFailure(
                 .invalidRequest, "The value of \(source) has no colon.", remedy: "Write it as name:password.")
         }
-        return try .basic(user: name, password: password)
+        return account
     }
 
     /// Splits at the first colon; the password may hold more of them (RFC 7617, 2).
