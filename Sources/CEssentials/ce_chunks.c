@@ -7,8 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { KEPT_MAXIMUM = 32 };
-
 struct ce_chunk_pool {
     pthread_mutex_t lock;
     struct chunk *kept; // guarded by `lock`, as are the two below
@@ -41,7 +39,7 @@ static void free_all(struct chunk *chunk) {
 static void release(ce_chunk_pool *pool, struct chunk *returned) {
     struct chunk *dropped = NULL;
     pthread_mutex_lock(&pool->lock);
-    if (returned && pool->kept_count < KEPT_MAXIMUM) {
+    if (returned && pool->kept_count < CE_CHUNKS_KEPT) {
         returned->next = pool->kept;
         pool->kept = returned;
         pool->kept_count++;

@@ -74,8 +74,6 @@ void ce_connection_release(ce_connection *connection);
 #define CE_PROXY_MARK SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS
 
 enum { CE_ROUTE_BUCKETS = 1024 };
-enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_EXPANSION_FLOOR = 16 << 20 };
-enum { CE_TRUSTED_LENGTH = 16 << 20 };
 enum { CE_UPLOAD_BUFFER_SIZE = 256 * 1024, CE_UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
 // Options without text, that differ from request to request. No padding: they are compared as bytes.

@@ -2,6 +2,10 @@ import CEssentials
 import EssentialsHTTP
 
 extension CurlTransport.Configuration {
+    static let maximumShards = 64
+    /// sockaddr_un has 108 bytes, the terminating NUL included.
+    static let maximumSocketPath = 107
+
     /// Checks what cannot be sent to libcurl as it is.
     ///
     /// - Throws: `invalidRequest` with the property's name.
@@ -13,7 +17,9 @@ extension CurlTransport.Configuration {
         ] where value < 1 {
             throw Self.invalid("\(name) is \(value).", "Use 1 or more.")
         }
-        guard shards <= 64 else { throw Self.invalid("shards is \(shards).", "Use one for each core at most.") }
+        guard shards <= Self.maximumShards else {
+            throw Self.invalid("shards is \(shards).", "Use one for each core at most.")
+        }
         guard queueLimit >= 0 else { throw Self.invalid("queueLimit is negative.", "Use 0 for no queue.") }
         guard connectionCacheSize >= 0 else { throw Self.invalid("connectionCacheSize is negative.", "Use 0 or more.") }
         if let unixSocket { try Self.check(socket: unixSocket) }
@@ -77,9 +83,10 @@ extension CurlTransport.Configuration {
         guard !socket.isEmpty, socket != "@", !socket.utf8.contains(0) else {
             throw invalid("unixSocket is empty or has a NUL.", "Use a path, or @name for the abstract namespace.")
         }
-        // sockaddr_un has 108 bytes, the terminating NUL included.
-        guard socket.utf8.count < 108 else {
-            throw invalid("unixSocket has \(socket.utf8.count) bytes.", "A socket's path has at most 107 (unix(7)).")
+        guard socket.utf8.count <= maximumSocketPath else {
+            throw invalid(
+                "unixSocket has \(socket.utf8.count) bytes.",
+                "A socket's path has at most \(maximumSocketPath) (unix(7)).")
         }
     }
 

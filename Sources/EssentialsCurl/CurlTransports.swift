@@ -37,9 +37,9 @@ public final class CurlTransports: Transport {
         var isClosed = false
     }
 
-    private static let maximum = 16
+    static let maximum = 16
     /// How long what runs under a policy may go on once the policy made room for another.
-    private static let grace = Duration.seconds(300)
+    static let grace = Duration.seconds(300)
 
     private let policy: TrustPolicy
     private let configuration: CurlTransport.Configuration

@@ -9,7 +9,7 @@ import Testing
 @Suite("Backpressure", .serialized, .timeLimit(.minutes(5)))
 struct BackpressureTests {
     private static let piece = 64 << 10
-    /// What an engine keeps, 2 MiB at most, and what the sockets hold, which the system decides.
+    /// What an engine keeps, 2.4 MiB at most, and what the sockets hold, which the system decides.
     private static let limit = 16 << 20
 
     /// How many bytes one side has given away.

@@ -242,6 +242,11 @@ ce_transfer *_Nullable ce_loop_next_touched(ce_loop *_Nonnull loop);
 
 // MARK: Transfers
 
+/// Of a streamed body: the size of a chunk, how many may wait in a transfer, and the memory of how many is kept.
+enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_CHUNKS_KEPT = 32 };
+/// What a compressed body may unpack to whatever its size, and how much memory is had ready for an announced length.
+enum { CE_EXPANSION_FLOOR = 16 << 20, CE_TRUSTED_LENGTH = 16 << 20 };
+
 typedef struct ce_bytes {
     char *_Nullable data; // malloc'ed
     size_t count;

@@ -39,7 +39,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     }
 
     /// Lanes without requests that are remembered, with what was learned about their origins.
-    private static var idleMaximum: Int { 1_024 }
+    static var idleMaximum: Int { 1_024 }
 
     private let limits: AdmissionLimits
     private var lanes: [Lane] = []

@@ -6,7 +6,7 @@ import Glibc
 // Bodies that move while the exchange runs.
 extension EngineThread {
     /// How long the rest of a dropped body may take, in milliseconds.
-    private static var drainTime: Int64 { 1_000 }
+    static var drainTime: Int64 { 1_000 }
 
     func serveStreams() {
         while let transfer = ce_loop_next_touched(loop) {

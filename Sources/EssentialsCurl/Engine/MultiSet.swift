@@ -7,9 +7,9 @@ import EssentialsHTTP
 /// Engine thread, after its making.
 struct MultiSet {
     /// Requests to one origin on one handle.
-    private static let crowd = 1_000
+    static let crowd = 1_000
     /// More handles than this and the last one takes the rest.
-    private static let maximum = 64
+    static let maximum = 64
 
     private let loop: OpaquePointer
     private let trust: CompiledTrust

@@ -20,7 +20,7 @@ final class PreparedRequest: Sendable {
     }
 
     /// Bodies up to this size are copied before they are sent; bigger ones are lent.
-    private static let copyLimit = 64 << 10
+    static let copyLimit = 64 << 10
 
     let request: TransportRequest
     let origin: Origin

@@ -3,7 +3,7 @@ import CEssentials
 /// Transfers that wait for their next request. Their handles keep libcurl's options and buffers.
 struct TransferPool {
     /// More than this are destroyed instead of kept.
-    private static let maximum = 256
+    static let maximum = 256
 
     private var idle: [OpaquePointer] = []
 

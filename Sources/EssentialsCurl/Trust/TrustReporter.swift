@@ -17,10 +17,10 @@ final class TrustReporter: Sendable {
     }
 
     /// How long the same rule, chain and result is not reported again.
-    private static let period = Duration.seconds(24 * 3600)
+    static let period = Duration.seconds(24 * 3600)
     /// How many are remembered, and how many may wait for a listener.
-    private static let memory = 1_000
-    private static let backlog = 100
+    static let memory = 1_000
+    static let backlog = 100
 
     private let state = Mutex(State())
 

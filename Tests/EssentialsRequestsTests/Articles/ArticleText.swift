@@ -22,9 +22,10 @@ struct ArticleText {
         return stride(from: 0, to: fences.count, by: 2).map { fences[$0].dropFirst(3) }
     }
 
-    /// The cells of a table's rows, below its head and the line under that.
-    func table(under head: String) -> [[String]] {
-        guard let start = lines.firstIndex(where: { $0 == head }) else { return [] }
+    /// The cells of a table's rows, below its head and the line under that: of the first such table after a heading.
+    func table(under head: String, of heading: String? = nil) -> [[String]] {
+        let section = heading.map { heading in lines.drop { $0 != heading } } ?? lines[...]
+        guard let start = section.firstIndex(where: { $0 == head }) else { return [] }
         return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { row in
             row.split(separator: "|").map { cell in
                 let blank = cell.drop { $0 == " " }

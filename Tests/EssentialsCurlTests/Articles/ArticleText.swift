@@ -1,0 +1,1 @@
+../../EssentialsRequestsTests/Articles/ArticleText.swift
