@@ -27,8 +27,9 @@ extension CurlTransport {
         public var addressLifetime: Duration = .seconds(60)
         /// How much earlier than IPv4 an IPv6 address is tried (RFC 8305, 5). 200 ms.
         public var happyEyeballsDelay: Duration = .milliseconds(200)
-        /// How many engine threads share the work; all requests to one origin stay on one. The limits above are divided
-        /// among them, but for ``connectionsPerOrigin``. 1.
+        /// How many engine threads share the work; all requests to one origin stay on one. ``requestsInFlight``,
+        /// ``queueLimit`` and ``connectionCacheSize`` are divided among them as evenly as they can be, so each must be
+        /// enough for all of them, or 0 where that is allowed. 1.
         public var shards: Int = 1
         /// Which proxy a request goes through. What the environment says.
         public var proxy: ProxyPolicy = .environment

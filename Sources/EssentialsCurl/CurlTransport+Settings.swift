@@ -22,6 +22,14 @@ extension CurlTransport.Configuration {
         }
         guard queueLimit >= 0 else { throw Self.invalid("queueLimit is negative.", "Use 0 for no queue.") }
         guard connectionCacheSize >= 0 else { throw Self.invalid("connectionCacheSize is negative.", "Use 0 or more.") }
+        // A shard without any could start no request; one that only keeps or queues none would treat its origins worse.
+        for (name, value) in [
+            ("requestsInFlight", requestsInFlight), ("queueLimit", queueLimit),
+            ("connectionCacheSize", connectionCacheSize),
+        ] where (1..<shards).contains(value) {
+            throw Self.invalid(
+                "\(name) is \(value) for \(shards) shards.", "Use one for each at least, or fewer shards.")
+        }
         if let unixSocket { try Self.check(socket: unixSocket) }
         if let networkInterface, networkInterface.isEmpty || networkInterface.utf8.contains(0) {
             throw Self.invalid("networkInterface is empty or has a NUL.", "Use a name like eth0, or a local address.")
@@ -29,11 +37,11 @@ extension CurlTransport.Configuration {
         return self
     }
 
-    /// The limits of one of the shards.
+    /// The limits of an engine thread whose configuration this is.
     var limits: AdmissionLimits {
         AdmissionLimits(
-            perOrigin: connectionsPerOrigin, perConnection: streamsPerConnection,
-            total: max(1, requestsInFlight / shards), queue: queueLimit / shards)
+            perOrigin: connectionsPerOrigin, perConnection: streamsPerConnection, total: requestsInFlight,
+            queue: queueLimit)
     }
 
     /// Lends the settings to libcurl's side. The pointers in them are valid during the call only.
@@ -68,7 +76,7 @@ extension CurlTransport.Configuration {
         settings.idle_lifetime_s = max(1, idleLifetime.wholeSeconds)
         settings.connection_lifetime_s = connectionLifetime.map { max(1, $0.wholeSeconds) } ?? 0
         settings.keep_alive_s = keepAliveInterval.map { max(1, min($0.wholeSeconds, 32_767)) } ?? 0
-        settings.connection_cache = connectionCacheSize / shards + (connectionCacheSize % shards > 0 ? 1 : 0)
+        settings.connection_cache = min(connectionCacheSize, 1 << 30)
         settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
     }
 

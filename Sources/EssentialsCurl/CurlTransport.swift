@@ -55,8 +55,8 @@ public final class CurlTransport: Transport {
                 ? nil : Result { () throws(RequestFailure) in try CompiledTrust(configuration.proxyTrust) })
         generation = ProcessGeneration.current
         var shards: [EngineOwner] = []
-        for _ in 0..<configuration.shards {
-            shards.append(EngineOwner(try Engine(trust: trust, proxies: proxies, configuration: configuration)))
+        for part in configuration.divided() {
+            shards.append(EngineOwner(try Engine(trust: trust, proxies: proxies, configuration: part)))
         }
         self.shards = shards
     }

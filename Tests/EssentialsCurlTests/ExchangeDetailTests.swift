@@ -170,6 +170,9 @@ struct ExchangeDetailTests {
             ("connectionCacheSize", { $0.connectionCacheSize = -1 }), ("unixSocket", { $0.unixSocket = "" }),
             ("unixSocket", { $0.unixSocket = String(repeating: "a", count: 108) }),
             ("networkInterface", { $0.networkInterface = "" }),
+            ("requestsInFlight", { ($0.requestsInFlight, $0.shards) = (2, 3) }),
+            ("queueLimit", { ($0.queueLimit, $0.shards) = (2, 3) }),
+            ("connectionCacheSize", { ($0.connectionCacheSize, $0.shards) = (1, 2) }),
         ] as [(String, (inout CurlTransport.Configuration) -> Void)] {
             let found = refusal(change)
             #expect(found?.reason == .invalidRequest && found?.message.contains(name) == true, "\(name)")
@@ -177,6 +180,8 @@ struct ExchangeDetailTests {
         #expect(refusal { $0.happyEyeballsDelay = .seconds(-1) } == nil)
         #expect(refusal { $0.addressLifetime = .seconds(Int64.max) } == nil)
         #expect(refusal { $0.connectionLifetime = .zero } == nil)
+        #expect(
+            refusal { ($0.requestsInFlight, $0.queueLimit, $0.connectionCacheSize, $0.shards) = (3, 0, 0, 3) } == nil)
     }
 }
 

@@ -50,6 +50,7 @@ final class Engine: Sendable {
 
     /// Makes the engine and starts its thread.
     ///
+    /// - Parameter configuration: This thread's part of the transport's.
     /// - Throws: `connection` when the system gives no descriptor or thread.
     init(
         trust: CompiledTrust, proxies: ProxySetup, configuration: CurlTransport.Configuration
