@@ -42,7 +42,7 @@ struct AHCClient {
 
     /// Reads a body to its end. A stream's reader sleeps 100 ms before each of the first pieces.
     private static func length(of body: HTTPClientResponse.Body, _ options: ClientOptions) async throws -> Int {
-        if !options.isStreamed { return try await body.collect(upTo: 1 << 20).readableBytes }
+        if !options.isStreamed { return try await body.collect(upTo: max(1 << 20, options.bodyLength)).readableBytes }
         var slowPieces = options.slowPieces
         var length = 0
         for try await piece in body {

@@ -42,7 +42,7 @@ struct OursClient {
     private static func request(for options: ClientOptions) throws -> TransportRequest {
         var request = TransportRequest(.get, try RequestURL(options.url))
         request.options.protocolVersion = options.http2 ? .automatic : .http1
-        if options.isStreamed { request.options.delivery = .streamed }
+        request.options.delivery = options.isStreamed ? .streamed : .collected(upTo: max(64 << 20, options.bodyLength))
         if let uploadFile = options.uploadFile {
             request.method = .put
             request.body = try .file(uploadFile)

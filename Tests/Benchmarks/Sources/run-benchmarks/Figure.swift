@@ -7,6 +7,8 @@ enum Figure: String, Sendable, CodingKeyRepresentable, Codable {
     /// From the start of the process.
     case firstAnswerMs
     case strippedSizekB
+    /// The most memory beyond the body that it holds.
+    case overBodykB
     /// What grew between the first fifth of a long run and its end.
     case grownRSSkB, grownDescriptors
 
@@ -25,6 +27,7 @@ enum Figure: String, Sendable, CodingKeyRepresentable, Codable {
         case .secondsOverDelay: "s over"
         case .firstAnswerMs: "first ms"
         case .strippedSizekB: "MB"
+        case .overBodykB: "MB over"
         case .grownRSSkB: "MB more"
         case .grownDescriptors: "fds more"
         }
@@ -43,7 +46,7 @@ enum Figure: String, Sendable, CodingKeyRepresentable, Codable {
         switch self {
         case .requestsPerSecond, .threads, .grownDescriptors: value.shown(decimals: 0)
         case .gigabytesPerSecond, .cpuSeconds, .secondsOverDelay: value.shown(decimals: 2)
-        case .maxRSSkB: (value / 1024).shown(decimals: 1)
+        case .maxRSSkB, .overBodykB: (value / 1024).shown(decimals: 1)
         case .strippedSizekB, .grownRSSkB: (value / 1024).shown(decimals: 2)
         default: value.shown(decimals: 1)
         }

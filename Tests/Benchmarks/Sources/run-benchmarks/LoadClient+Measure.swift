@@ -24,6 +24,13 @@ extension LoadClient {
             var arguments = ["--url", server.url(of: workload.endpoint, path: "/file"), "--length", "\(length)"]
             arguments += ["--streamed", "--slow-pieces", "\(pieces)"] + load(1, warmup: pieces > 0 ? 0 : 1, of: 1)
             return try run(workload, arguments, server, seconds: 120).sample(of: workload, bodyLength: length)
+        case .collect:
+            let length = options.largeMiB << 20
+            // Without warm-up, for the peak is the process's.
+            let arguments =
+                ["--url", server.url(of: workload.endpoint, path: "/file"), "--length", "\(length)"]
+                + load(1, warmup: 0, of: 1)
+            return try run(workload, arguments, server, seconds: 120).sample(of: workload, bodyLength: length)
         case .upload:
             let arguments = ["--upload", server.largeFile] + load(1, warmup: 1, of: 1)
             return try runOnOwnServer(workload, arguments, server, first: 0, delay: 0)

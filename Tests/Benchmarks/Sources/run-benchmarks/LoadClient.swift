@@ -1,8 +1,11 @@
 internal import Foundation
 
-/// A load client: a program beside the runner, with the arguments that make it this client.
+/// A load client: a program beside the runner, with the arguments that make it this client. Or the package's tool, which
+/// sends nothing here.
 struct LoadClient: Sendable {
     static let staticName = "bench-ours-static"
+    static let toolName = "essentials"
+    static let staticToolName = "essentials-static"
 
     let name: String
     let program: String
@@ -17,6 +20,7 @@ struct LoadClient: Sendable {
     var streamsBodies = true
     /// Whether the Swift runtime is part of the program.
     var isStatic = false
+    var isTool = false
 
     static let known = [
         LoadClient(name: "bench-limit", program: "bench-limit"),
@@ -30,6 +34,8 @@ struct LoadClient: Sendable {
         LoadClient(
             name: "bench-urlsession", program: "bench-urlsession", shareOfOne: 0.2, shareOfMany: 0.07,
             sendsFiles: false, streamsBodies: false),
+        LoadClient(name: toolName, program: "essentials", isTool: true),
+        LoadClient(name: staticToolName, program: "essentials", isStatic: true, isTool: true),
     ]
 
     /// The clients of these names in the order of `known`; without names, those that are built.
@@ -49,6 +55,10 @@ struct LoadClient: Sendable {
 
     func takesPart(in workload: Workload) -> Bool {
         let isTuned = name == "bench-limit-tuned"
+        if isTool {
+            guard case .size(ofTool: true) = workload.kind else { return false }
+            return true
+        }
         switch workload.kind {
         // A raised limit only differs from the default where more connections than that are wanted.
         case .load:
@@ -57,12 +67,14 @@ struct LoadClient: Sendable {
             // The C programs drop what comes in the callback: they have no reader that could be slow.
             let hasReader = slowPieces == 0 || !program.hasPrefix("bench-limit")
             return !isStatic && !raisesConnections && streamsBodies && hasReader
+        // Nor do they keep a body.
+        case .collect: return !isStatic && !raisesConnections && !program.hasPrefix("bench-limit")
         case .upload: return !isStatic && sendsFiles
         // AsyncHTTPClient gives some of the requests up before they have a connection.
         case .inFlight: return name.hasPrefix("bench-limit") || name == "bench-ours"
         case .cold: return !raisesConnections && !isTuned
         case .soak: return name == "bench-ours"
-        case .size: return !raisesConnections && !isTuned
+        case .size(let ofTool): return !ofTool && !raisesConnections && !isTuned
         }
     }
 }

@@ -19,6 +19,7 @@ struct Measurement: Decodable {
         let figures: [Figure: Double] = [
             .requestsPerSecond: requestsPerSecond, .cpuPerRequest: cpuSeconds * 1e6 / Double(max(requests, 1)),
             .p50us: p50us, .p95us: p95us, .p99us: p99us, .maxRSSkB: Double(maxRSSkB), .threads: Double(threads),
+            .overBodykB: Double(maxRSSkB - bodyLength / 1024),
             .gigabytesPerSecond: Double(bodyLength) * requestsPerSecond / 1e9, .cpuSeconds: cpuSeconds,
             .secondsOverDelay: seconds - delay,
         ]

@@ -11,6 +11,11 @@
 //
 //     swift build -c release --static-swift-stdlib --product bench-ours --scratch-path .build/static
 //
+// So is the package's tool, for its size, in either form:
+//
+//     swift build -c release --product essentials
+//     swift build -c release --static-swift-stdlib --product essentials --scratch-path .build/static
+//
 // `--workloads soak,soak-tls,soak-h2,soak-new` sends our client's requests by the hundred thousand, and fails if it
 // holds more memory or descriptors at the end than early on.
 //
@@ -90,6 +95,7 @@ struct RunBenchmarks {
             try server.pin(toCores: "0-\(cores - 2)")
         }
         let taking = clients.filter { $0.takesPart(in: workload) }
+        if taking.isEmpty { note("\(workload.name): nobody is built who takes part, left out") }
         var results = taking.map { ClientResult(workload: workload.name, client: $0.name) }
         let count = workload.rounds(options)
         for round in 1...count {

@@ -24,8 +24,8 @@ struct RunnerOptions: Sendable {
     var isSmoke = false
     var isLocatorOnly = false
 
-    /// The size of the large file.
-    var largeMiB: Int { isSmoke ? 4 : 1024 }
+    /// The size of the large file. Of a smaller one a second copy in memory would not be told from the client's own.
+    var largeMiB: Int { isSmoke ? 128 : 1024 }
 
     /// Whoever names workloads or clients wants no other figures.
     var includesLocator: Bool { isLocatorOnly || (workloads == nil && clients == nil) }

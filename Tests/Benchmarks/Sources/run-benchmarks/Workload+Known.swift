@@ -32,6 +32,13 @@ extension Workload {
             name: "stream-1g", kind: .stream(slowPieces: 0),
             goals: [.ratio(.gigabytesPerSecond, .atLeast(0.9)), .ratio(.cpuSeconds, .atMost(1.35)), .memory]),
         Workload(name: "stream-slow", kind: .stream(slowPieces: 20), goals: [.memory]),
+        Workload(
+            name: "collect-1g", kind: .collect,
+            goals: [
+                .value(.maxRSSkB, .atMost(1100 * 1024)),
+                // The same of a body of any size, and as true on a busy machine.
+                Goal(figure: .overBodykB, bound: .atMost((1100 - 1024) * 1024), reference: nil, isStrict: true),
+            ]),
         Workload(name: "upload-1g", kind: .upload, endpoint: .ownServer),
     ]
 
@@ -58,13 +65,20 @@ extension Workload {
                 Goal(figure: .firstAnswerMs, bound: .atMost(1), client: LoadClient.staticName),
             ]),
         Workload(
-            name: "size", kind: .size,
+            name: "size", kind: .size(ofTool: false),
             goals: [
                 .value(.strippedSizekB, .atMost(1.5 * 1024)),
                 Goal(
                     figure: .strippedSizekB, bound: .atMost(20 * 1024), reference: nil, client: LoadClient.staticName),
             ]),
+        Workload(
+            name: "tool-size", kind: .size(ofTool: true),
+            goals: [toolSize(4, of: LoadClient.toolName), toolSize(25, of: LoadClient.staticToolName)]),
     ]
+
+    private static func toolSize(_ mebibytes: Double, of client: String) -> Goal {
+        Goal(figure: .strippedSizekB, bound: .atMost(mebibytes * 1024), reference: nil, client: client)
+    }
 
     private static let long = [
         soak("soak", .plain), soak("soak-tls", .tls), soak("soak-h2", .http2), soak("soak-new", .freshTLS),

@@ -13,6 +13,8 @@ struct Workload: Sendable {
         case load(expectedRate: Double)
         /// One large body, dropped as it comes; its reader sleeps before each of the first pieces.
         case stream(slowPieces: Int)
+        /// One large body, all of it in memory at its end.
+        case collect
         /// One large file as the body of a request.
         case upload
         /// All requests at once, against a server that takes its time.
@@ -21,8 +23,8 @@ struct Workload: Sendable {
         case cold
         /// Many requests, after which nothing may be held that was not held early on.
         case soak
-        /// No requests: the size of the program on disk.
-        case size
+        /// No requests: the size of the program on disk, which is a client or the package's tool.
+        case size(ofTool: Bool)
     }
 
     let name: String
@@ -42,7 +44,7 @@ struct Workload: Sendable {
     /// Whether it moves the large file.
     var isLarge: Bool {
         switch kind {
-        case .stream, .upload: true
+        case .stream, .collect, .upload: true
         default: false
         }
     }
@@ -53,6 +55,7 @@ struct Workload: Sendable {
         case .load: [.requestsPerSecond, .cpuPerRequest, .p50us, .p95us, .p99us, .maxRSSkB]
         case .stream(let slowPieces) where slowPieces > 0: [.maxRSSkB]
         case .stream, .upload: [.gigabytesPerSecond, .cpuSeconds, .maxRSSkB]
+        case .collect: [.gigabytesPerSecond, .cpuSeconds, .maxRSSkB, .overBodykB]
         case .inFlight: [.secondsOverDelay, .cpuSeconds, .maxRSSkB, .threads]
         case .cold: [.firstAnswerMs]
         case .soak: [.grownRSSkB, .grownDescriptors]
