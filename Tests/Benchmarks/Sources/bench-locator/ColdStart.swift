@@ -45,12 +45,31 @@ extension ColdService {
     }
 }
 
-/// How long a program's bootstrap takes that registers 1,000 services of 1,000 types and resolves each once.
+/// How long a program's bootstrap takes that registers 1,000 services, each as a type of its own, and resolves each once.
 ///
 /// Counted is all that happens for the first time in the process: the runtime makes what the locator needs for each of
 /// the types, the services are allocated, the table grows, pages are touched. Not counted is what comes before: loading
 /// the program and its libraries.
 struct ColdStart {
+    /// What the services are registered as.
+    enum Kind: String, CaseIterable {
+        /// Each as its own class, whose metadata is in the program's file.
+        case classes
+        /// Nothing is registered: the runtime makes the types that the next kind cannot do without.
+        case types
+        /// Each as a protocol of its own, as programs do.
+        case protocols
+
+        /// What the report calls it.
+        var name: String {
+            switch self {
+            case .classes: "as their classes"
+            case .types: "floor: the protocols' types alone"
+            case .protocols: "as their protocols"
+            }
+        }
+    }
+
     /// Thread CPU time of registering and resolving, in milliseconds.
     let milliseconds: Double
     /// The same in wall-clock time.
@@ -59,15 +78,22 @@ struct ColdStart {
     let objectsMilliseconds: Double
 
     /// Measures in this process, which must not have used the types before.
-    static func measureHere() throws -> ColdStart {
+    static func measureHere(_ kind: Kind) throws -> ColdStart {
         // The list of the types stands for a program's own calls, so making it is not part of the bootstrap.
         let types = ColdServices.all
         let objects = objectsAlone(types.count)
         let wall = monotonic_nanoseconds()
         let start = thread_cpu_nanoseconds()
         let locator = ServiceLocator(name: "cold")
-        for type in types { try type.register(in: locator) }
-        for type in types { try type.resolve(from: locator) }
+        switch kind {
+        case .classes:
+            for type in types { try type.register(in: locator) }
+            for type in types { try type.resolve(from: locator) }
+        case .types: ColdBootstrap.nameTypes()
+        case .protocols:
+            try ColdBootstrap.register(in: locator)
+            try ColdBootstrap.resolve(from: locator)
+        }
         let spent = thread_cpu_nanoseconds() - start
         let wallSpent = monotonic_nanoseconds() - wall
         // A program does not tear its locator down either.
@@ -78,14 +104,14 @@ struct ColdStart {
     }
 
     /// The median of what so many new processes measure.
-    static func measureInNewProcesses(_ count: Int) throws -> ColdStart {
-        let runs = try (0..<count).map { _ in try measureInNewProcess() }
+    static func measure(_ kind: Kind, inNewProcesses count: Int) throws -> ColdStart {
+        let runs = try (0..<count).map { _ in try measureInNewProcess(kind) }
         return ColdStart(
             milliseconds: median(runs.map(\.milliseconds)), wallMilliseconds: median(runs.map(\.wallMilliseconds)),
             objectsMilliseconds: median(runs.map(\.objectsMilliseconds)))
     }
 
-    /// One line that `measureInNewProcess` reads.
+    /// One line that `measureInNewProcess(_:)` reads.
     var line: String {
         "cold=\(fixed(milliseconds, 3)) ms, wall=\(fixed(wallMilliseconds, 3)) ms, "
             + "objects=\(fixed(objectsMilliseconds, 3)) ms"
@@ -114,8 +140,8 @@ struct ColdStart {
         return Double(spent) / 1e6
     }
 
-    private static func measureInNewProcess() throws -> ColdStart {
-        let output = try output(of: "/proc/self/exe", ["bench-locator", "cold"])
+    private static func measureInNewProcess(_ kind: Kind) throws -> ColdStart {
+        let output = try output(of: "/proc/self/exe", ["bench-locator", "cold", kind.rawValue])
         guard let result = ColdStart(line: output) else { throw BenchmarkError("the cold process said: \(output)") }
         return result
     }

@@ -6,13 +6,15 @@ struct Options {
         usage: bench-locator [options]
           --rounds N   how often everything is measured; medians are shown (default: 61)
           --smoke      one round of few operations, to see that all works; its figures mean nothing
-          cold         only the milliseconds that 1,000 services of 1,000 types take in this process
+          cold KIND    only the milliseconds that 1,000 services take in this process, registered as
+                       \(ColdStart.Kind.allCases.map(\.rawValue).joined(separator: " or "))
           only NAME    nothing but the benchmark of this name, for ten seconds, to be looked at with a profiler
         """
 
     var rounds = 61
     var isSmoke = false
-    var isCold = false
+    /// What is registered, where only a cold start is measured.
+    var cold: ColdStart.Kind?
     /// The one benchmark that is run for a profiler.
     var only: String?
 
@@ -24,7 +26,11 @@ struct Options {
             switch name {
             case "--help", "-h": return nil
             case "--smoke": options.isSmoke = true
-            case "cold": options.isCold = true
+            case "cold":
+                guard let kind = rest.popFirst().flatMap({ ColdStart.Kind(rawValue: $0) }) else {
+                    throw BenchmarkError("cold needs one of \(ColdStart.Kind.allCases.map(\.rawValue))")
+                }
+                options.cold = kind
             case "only": options.only = rest.popFirst()
             case "--rounds":
                 guard let count = rest.popFirst().flatMap({ Int($0) }), (1...10_000).contains(count) else {
