@@ -4,12 +4,6 @@ import Synchronization
 
 /// A name server for which every name is this machine's. Only for a process that ends afterwards: its thread stays.
 final class AnsweringNameServer: Sendable {
-    struct Failure: Error {
-        var step: String
-        var code: Int32
-    }
-
-    private static let configuration = "/etc/resolv.conf"
     private let address: String
     private let work: Work
 
@@ -28,7 +22,7 @@ final class AnsweringNameServer: Sendable {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard isBound else { throw Failure(step: "bind", code: errno) }
+        guard isBound else { throw NameService.Failure(step: "bind", code: errno) }
         var thread = pthread_t()
         let reference = Unmanaged.passRetained(work)
         let code = pthread_create(
@@ -39,7 +33,7 @@ final class AnsweringNameServer: Sendable {
             }, reference.toOpaque())
         guard code == 0 else {
             reference.release()
-            throw Failure(step: "thread", code: code)
+            throw NameService.Failure(step: "thread", code: code)
         }
         pthread_detach(thread)
     }
@@ -49,21 +43,8 @@ final class AnsweringNameServer: Sendable {
 
     /// Runs `body` where this is the only name server, on the calling thread, which stays there.
     func isolated<Value>(_ body: () throws -> Value) throws -> Value {
-        let path = "/tmp/essentials-resolv-\(getpid()).conf"
         // Far more patience than is needed, so that no question is asked twice.
-        try Data("nameserver \(address)\noptions timeout:30 attempts:1\n".utf8).write(to: URL(fileURLWithPath: path))
-        defer { unlink(path) }
-        // <sched.h> keeps `unshare` to programs that define _GNU_SOURCE. The type is that of its manual page.
-        guard let symbol = dlsym(nil, "unshare") else { throw Failure(step: "dlsym", code: 0) }
-        let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
-        // CLONE_NEWNS, MS_BIND, and MS_REC with MS_PRIVATE.
-        let (newNamespace, bindMount, privately) = (Int32(0x20000), UInt(0x1000), UInt(0x44000))
-        guard unshare(newNamespace) == 0 else { throw Failure(step: "unshare", code: errno) }
-        guard mount("none", "/", nil, privately, nil) == 0 else { throw Failure(step: "private mounts", code: errno) }
-        guard mount(path, Self.configuration, nil, bindMount, nil) == 0 else {
-            throw Failure(step: "mount", code: errno)
-        }
-        return try body()
+        try NameService.isolated(server: address, options: "timeout:30 attempts:1", body)
     }
 }
 

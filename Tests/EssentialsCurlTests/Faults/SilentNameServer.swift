@@ -5,13 +5,7 @@ import Synchronization
 
 /// A name server that takes questions and never answers.
 final class SilentNameServer: Sendable {
-    struct Failure: Error {
-        var step: String
-        var code: Int32
-    }
-
     private static let address = "127.77.0.1"
-    private static let configuration = "/etc/resolv.conf"
     private let descriptor: Int32
     private let count = Atomic<Int>(0)
 
@@ -24,7 +18,7 @@ final class SilentNameServer: Sendable {
         else { return false }
         // CAP_NET_BIND_SERVICE and CAP_SYS_ADMIN (capabilities(7)).
         let needed: UInt64 = 1 << 10 | 1 << 21
-        return capabilities & needed == needed && access(configuration, F_OK) == 0
+        return capabilities & needed == needed && access(NameService.configuration, F_OK) == 0
     }
 
     init() throws {
@@ -38,7 +32,7 @@ final class SilentNameServer: Sendable {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard isBound else { throw Failure(step: "bind", code: errno) }
+        guard isBound else { throw NameService.Failure(step: "bind", code: errno) }
     }
 
     deinit { close(descriptor) }
@@ -55,20 +49,6 @@ final class SilentNameServer: Sendable {
     /// Runs `body` where this is the only name server, on the calling thread, which stays there: only for a process
     /// that ends afterwards.
     func isolated<Value>(_ body: () throws -> Value) throws -> Value {
-        let path = "/tmp/essentials-resolv-\(getpid()).conf"
-        try Data("nameserver \(Self.address)\noptions timeout:5 attempts:2\n".utf8).write(
-            to: URL(fileURLWithPath: path))
-        defer { unlink(path) }
-        // <sched.h> keeps `unshare` to programs that define _GNU_SOURCE. The type is that of its manual page.
-        guard let symbol = dlsym(nil, "unshare") else { throw Failure(step: "dlsym", code: 0) }
-        let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
-        // CLONE_NEWNS, MS_BIND, and MS_REC with MS_PRIVATE.
-        let (newNamespace, bindMount, privately) = (Int32(0x20000), UInt(0x1000), UInt(0x44000))
-        guard unshare(newNamespace) == 0 else { throw Failure(step: "unshare", code: errno) }
-        guard mount("none", "/", nil, privately, nil) == 0 else { throw Failure(step: "private mounts", code: errno) }
-        guard mount(path, Self.configuration, nil, bindMount, nil) == 0 else {
-            throw Failure(step: "mount", code: errno)
-        }
-        return try body()
+        try NameService.isolated(server: Self.address, options: "timeout:5 attempts:2", body)
     }
 }
