@@ -66,7 +66,8 @@ public final class CurlTransport: Transport {
         try await send(request) { _ in }
     }
 
-    package func send(
+    /// Sends a request that can be cancelled from outside, too; as the protocol `CancellableTransport` says.
+    public func send(
         _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
     ) async throws(RequestFailure) -> TransportResponse {
         let prepared = try prepare(request)

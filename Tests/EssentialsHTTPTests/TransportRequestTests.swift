@@ -76,4 +76,47 @@ import Testing
         let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
         #expect(failure.reason == .invalidRequest)
     }
+
+    @Test("A copy and its original share nothing that one of them changes")
+    func copies() throws {
+        let request = TransportRequest(.get, try RequestURL("https://example.com/"), headerFields: [.accept: "*/*"])
+        var copy = request
+        copy.headerFields[.accept] = "text/plain"
+        copy.options.totalTimeout = .seconds(1)
+        copy.method = .post
+        #expect(request.headerFields == [.accept: "*/*"])
+        #expect(request.options == TransportOptions())
+        #expect(request.method == .get)
+        #expect(copy.headerFields == [.accept: "text/plain"])
+        #expect(copy.options.totalTimeout == .seconds(1))
+        #expect(copy.method == .post)
+        #expect(copy.url == request.url)
+    }
+
+    @Test("Options are equal when all of them are, however they became so")
+    func options() {
+        let standard = TransportOptions()
+        var (one, other) = (standard, standard)
+        one.idleTimeout = .seconds(1)
+        #expect(one != standard)
+        #expect(standard.idleTimeout == .seconds(60))
+        other.idleTimeout = .seconds(1)
+        #expect(one == other)
+        #expect(one.hashValue == other.hashValue)
+        one.idleTimeout = .seconds(60)
+        #expect(one == standard)
+        #expect(one.hashValue == standard.hashValue)
+    }
+
+    @Test("Options and policies show their properties to a debugger")
+    func shown() {
+        var options = TransportOptions()
+        options.totalTimeout = .milliseconds(1234)
+        options.trust = .system
+        var text = ""
+        dump(options, to: &text)
+        #expect(text.contains("totalTimeout"))
+        #expect(text.contains("1.234 seconds"))
+        #expect(text.contains("minimumTLS: EssentialsHTTP.TLSVersion.tls12"))
+    }
 }

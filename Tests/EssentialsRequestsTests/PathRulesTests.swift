@@ -111,4 +111,33 @@ import Testing
         }
         #expect(failure.reason == .invalidRequest)
     }
+
+    @Test(
+        "A plain path is joined without a closer look, and as one would join it",
+        arguments: [
+            "https://h", "https://h/v1", "https://h/v1/", "https://h/a%20b/", "https://h/v1?x=1", "https://h/v1/?x=1/",
+            "https://h/a//",
+        ])
+    func plain(base: String) throws {
+        let base = try RequestURL(base)
+        let pieces = [
+            "a", "B", "7", "/", ".", "..", "?", "=", "&", ":", "#", "%2e", "%", " ", "é", "\u{301}", "~", "\\",
+        ]
+        var numbers = SystemRandomNumberGenerator()
+        var (joined, refused) = (0, 0)
+        for _ in 0..<4_000 {
+            let path = (0..<Int.random(in: 0...6, using: &numbers)).map { _ in
+                // Twice as often one that is plain, or none would be.
+                (Bool.random(using: &numbers) ? pieces[..<4] : pieces[...]).randomElement(using: &numbers) ?? ""
+            }.joined()
+            guard let url = base.joining(plainPath: path) else {
+                refused += 1
+                continue
+            }
+            joined += 1
+            #expect(try PathRules.joinCarefully(path, to: base) == url, "\(path)")
+        }
+        #expect(refused > 100)
+        #expect(joined > 100 || base.query != nil)
+    }
 }

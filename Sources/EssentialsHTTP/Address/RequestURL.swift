@@ -59,6 +59,14 @@ public struct RequestURL: Sendable, Hashable {
         return RequestURL(origin: origin, checkedTarget: target + separator + item)
     }
 
+    /// The URL of a path below this one, if joining them is all that it takes; nil where the path has to be looked at
+    /// closer, which says nothing of whether it is a good one.
+    ///
+    /// - Parameter path: May begin with a slash, and may have a query.
+    package func joining(plainPath path: String) -> RequestURL? {
+        RequestTarget.joined(path, under: target).map { RequestURL(origin: origin, checkedTarget: $0) }
+    }
+
     /// Percent-encodes all but the unreserved characters (RFC 3986, 2.3).
     package static func queryEncoded(_ text: String) -> String { RequestTarget.encoded(text) }
 

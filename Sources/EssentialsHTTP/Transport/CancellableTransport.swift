@@ -1,8 +1,26 @@
-/// A transport that can be told from outside to end one of its requests.
+/// A transport that can be told from outside to end one of its requests, as libcurl's can.
 ///
-/// For every other transport that takes a task of the request's own, whose end costs the caller another change of thread.
-package protocol CancellableTransport: Transport {
-    /// As ``Transport/send(_:)``.
+/// A service ends requests that somebody else waits for: when it is shut down, or when its environment changes. For a
+/// transport of this kind that takes nothing; for any other the service runs each request in a task of the request's own,
+/// which costs two allocations, a microsecond or two, and mostly a change of thread.
+///
+/// A transport that wraps another one hands on what it is told:
+///
+/// ```swift
+/// struct Counting: CancellableTransport {
+///     let transport: CurlTransport
+///     let counter: Counter
+///     func send(
+///         _ request: TransportRequest, register: (@escaping @Sendable () -> Void) -> Void
+///     ) async throws(RequestFailure) -> TransportResponse {
+///         counter.add(1)
+///         return try await transport.send(request, register: register)
+///     }
+///     func shutdown() async { await transport.shutdown() }
+/// }
+/// ```
+public protocol CancellableTransport: Transport {
+    /// As ``Transport/send(_:)``, which is this without anybody who cancels.
     ///
     /// - Parameter register: Called with what cancels the request, before anything is waited for; not when nothing was
     ///   begun. It may be called from any thread, at any time, as often as one likes, and without effect once the request
@@ -10,4 +28,11 @@ package protocol CancellableTransport: Transport {
     func send(
         _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
     ) async throws(RequestFailure) -> TransportResponse
+}
+
+extension CancellableTransport {
+    /// Sends a request that is cancelled by its task alone.
+    public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+        try await send(request) { _ in }
+    }
 }

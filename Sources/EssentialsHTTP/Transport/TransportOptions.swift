@@ -4,7 +4,7 @@
 /// var options = TransportOptions()
 /// options.totalTimeout = .seconds(5)
 /// ```
-public struct TransportOptions: Sendable, Hashable {
+public struct TransportOptions: Sendable {
     /// Which HTTP version to speak.
     public enum ProtocolVersion: Sendable, Hashable {
         /// HTTP/2 where the server offers it over TLS, else HTTP/1.1.
@@ -37,41 +37,154 @@ public struct TransportOptions: Sendable, Hashable {
         }
     }
 
+    private struct Settings: Hashable, Sendable {
+        var trust: TrustPolicy?
+        var connectTimeout: Duration = .seconds(10)
+        var idleTimeout: Duration? = .seconds(60)
+        var firstByteTimeout: Duration?
+        var totalTimeout: Duration?
+        var priority = RequestPriority.normal
+        var queueTimeout: Duration? = .seconds(60)
+        var minimumRate: MinimumRate?
+        var continueWait: Duration?
+        var delivery: Delivery = .collected(upTo: 64 << 20)
+        var maximumHeadSize = 256 << 10
+        var protocolVersion: ProtocolVersion = .automatic
+        var decompresses = true
+        var maximumExpansion: Int? = 100
+        var drainLimit = 64 << 10
+    }
+
+    private static let standard = Settings()
+
+    /// Every stage of a request copies its options, so that copies share them. Nil while nobody has changed one: most
+    /// requests have the standard ones, and threads that count references to one object get into each other's way.
+    private var changed: CopyOnWrite<Settings>?
+
+    private var settings: Settings {
+        get { changed?.value ?? Self.standard }
+        _modify {
+            var settings = changed.take() ?? CopyOnWrite(Self.standard)
+            defer { changed = settings }
+            yield &settings.value
+        }
+    }
+
+    /// Reads one setting without a copy of the others. Inlined, because it would allocate else.
+    @inline(__always)
+    private func read<Value>(_ setting: (Settings) -> Value) -> Value {
+        if let changed { setting(changed.value) } else { setting(Self.standard) }
+    }
+
     /// By what the servers are judged; nil leaves it to the transport. One that has another policy refuses the request
     /// as `otherTrust`: ways for several policies are what `CurlTransports` is for.
-    public var trust: TrustPolicy?
+    public var trust: TrustPolicy? {
+        get { read { $0.trust } }
+        _modify { yield &settings.trust }
+    }
+
     /// The longest time for name resolution, connection and TLS handshake together. 10 seconds. Zero or less: none.
-    public var connectTimeout: Duration = .seconds(10)
+    public var connectTimeout: Duration {
+        get { read { $0.connectTimeout } }
+        _modify { yield &settings.connectTimeout }
+    }
+
     /// The longest time in which nothing moves in either direction: no byte of a body, no whole header line. 60 seconds;
     /// nil for none.
-    public var idleTimeout: Duration? = .seconds(60)
+    public var idleTimeout: Duration? {
+        get { read { $0.idleTimeout } }
+        _modify { yield &settings.idleTimeout }
+    }
+
     /// The longest silence between the request's last byte and the answer's first. None beside ``idleTimeout``.
-    public var firstByteTimeout: Duration?
+    public var firstByteTimeout: Duration? {
+        get { read { $0.firstByteTimeout } }
+        _modify { yield &settings.firstByteTimeout }
+    }
+
     /// The longest time for the whole exchange, waiting in the transport's queue included. None.
-    public var totalTimeout: Duration?
+    public var totalTimeout: Duration? {
+        get { read { $0.totalTimeout } }
+        _modify { yield &settings.totalTimeout }
+    }
+
     /// Which requests leave the transport's queue before this one. Normal.
-    public var priority = RequestPriority.normal
+    public var priority: RequestPriority {
+        get { read { $0.priority } }
+        _modify { yield &settings.priority }
+    }
+
     /// The longest time to wait in the transport's queue for a connection. 60 seconds; nil for none.
-    public var queueTimeout: Duration? = .seconds(60)
+    public var queueTimeout: Duration? {
+        get { read { $0.queueTimeout } }
+        _modify { yield &settings.queueTimeout }
+    }
+
     /// The slowest transfer that is not given up as `timeout`. None.
-    public var minimumRate: MinimumRate?
+    public var minimumRate: MinimumRate? {
+        get { read { $0.minimumRate } }
+        _modify { yield &settings.minimumRate }
+    }
+
     /// How long a body waits for the server's `100 Continue` before it is sent anyway (RFC 9110, 10.1.1); nil sends it
     /// at once, and asks for nothing. None.
-    public var continueWait: Duration?
+    public var continueWait: Duration? {
+        get { read { $0.continueWait } }
+        _modify { yield &settings.continueWait }
+    }
+
     /// How the body is delivered. Collected, at most 64 MiB.
-    public var delivery: Delivery = .collected(upTo: 64 << 20)
+    public var delivery: Delivery {
+        get { read { $0.delivery } }
+        _modify { yield &settings.delivery }
+    }
+
     /// The most bytes of all header lines, informational responses and trailers included. 256 KiB.
-    public var maximumHeadSize: Int = 256 << 10
+    public var maximumHeadSize: Int {
+        get { read { $0.maximumHeadSize } }
+        _modify { yield &settings.maximumHeadSize }
+    }
+
     /// Which HTTP version to speak.
-    public var protocolVersion: ProtocolVersion = .automatic
+    public var protocolVersion: ProtocolVersion {
+        get { read { $0.protocolVersion } }
+        _modify { yield &settings.protocolVersion }
+    }
+
     /// Whether gzip, deflate and br are asked for and undone. The header fields stay as they came.
-    public var decompresses: Bool = true
+    public var decompresses: Bool {
+        get { read { $0.decompresses } }
+        _modify { yield &settings.decompresses }
+    }
+
     /// How many times its size a compressed body of more than 16 MiB may unpack to; more is `tooLarge`. 100; nil for any.
-    public var maximumExpansion: Int? = 100
+    public var maximumExpansion: Int? {
+        get { read { $0.maximumExpansion } }
+        _modify { yield &settings.maximumExpansion }
+    }
+
     /// A streamed body that is dropped unread is read to its end if no more than this is left, so that its connection
     /// can be used again; else the connection is closed. 64 KiB, for at most one second.
-    public var drainLimit: Int = 64 << 10
+    public var drainLimit: Int {
+        get { read { $0.drainLimit } }
+        _modify { yield &settings.drainLimit }
+    }
 
     /// The defaults named beside each property.
     public init() {}
+}
+
+extension TransportOptions: CustomReflectable {
+    /// The properties above, for debuggers and `dump`.
+    public var customMirror: Mirror { Mirror(self, children: Mirror(reflecting: settings).children) }
+}
+
+extension TransportOptions: Hashable {
+    /// The same settings, whether or not they were changed on the way there.
+    public static func == (one: TransportOptions, other: TransportOptions) -> Bool {
+        one.changed == other.changed || one.settings == other.settings
+    }
+
+    /// Hashes all of them.
+    public func hash(into hasher: inout Hasher) { settings.hash(into: &hasher) }
 }

@@ -7,27 +7,54 @@
 /// let response = try await transport.send(request)
 /// ```
 public struct TransportRequest: Sendable {
+    private struct Parts {
+        var method: HTTPRequest.Method
+        var url: RequestURL
+        var headerFields: HTTPFields
+        var body: RequestBody
+        var options: TransportOptions
+    }
+
+    /// Every stage hands the request on, so that copies share what it is made of.
+    private var parts: CopyOnWrite<Parts>
+
     /// The method; any token (RFC 9110, 9).
-    public var method: HTTPRequest.Method
+    public var method: HTTPRequest.Method {
+        get { parts.value.method }
+        _modify { yield &parts.value.method }
+    }
+
     /// Where it goes.
-    public var url: RequestURL
+    public var url: RequestURL {
+        get { parts.value.url }
+        _modify { yield &parts.value.url }
+    }
+
     /// Its header fields. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's.
-    public var headerFields: HTTPFields
+    public var headerFields: HTTPFields {
+        get { parts.value.headerFields }
+        _modify { yield &parts.value.headerFields }
+    }
+
     /// Its body.
-    public var body: RequestBody
+    public var body: RequestBody {
+        get { parts.value.body }
+        _modify { yield &parts.value.body }
+    }
+
     /// Deadlines, limits and protocol.
-    public var options: TransportOptions
+    public var options: TransportOptions {
+        get { parts.value.options }
+        _modify { yield &parts.value.options }
+    }
 
     /// Makes a request.
     public init(
         _ method: HTTPRequest.Method = .get, _ url: RequestURL, headerFields: HTTPFields = [:],
         body: RequestBody = .none, options: TransportOptions = TransportOptions()
     ) {
-        self.method = method
-        self.url = url
-        self.headerFields = headerFields
-        self.body = body
-        self.options = options
+        parts = CopyOnWrite(
+            Parts(method: method, url: url, headerFields: headerFields, body: body, options: options))
     }
 
     /// Makes a request from HTTPTypes' value.

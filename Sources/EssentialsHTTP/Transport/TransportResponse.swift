@@ -5,20 +5,40 @@
 /// print(response.status.code, response.headerFields[.contentType] ?? "-", response.body.data?.count ?? 0)
 /// ```
 public struct TransportResponse: Sendable {
-    private let responseHead: ResponseHead
+    /// All but the body, which stages replace.
+    private final class Content: Sendable {
+        let head: ResponseHead
+        let metrics: TransportMetrics
+        let connection: ConnectionFacts
+        let trailerFields: HTTPFields
+        let informational: [HTTPResponse]
+
+        init(
+            head: ResponseHead, metrics: TransportMetrics, connection: ConnectionFacts, trailerFields: HTTPFields,
+            informational: [HTTPResponse]
+        ) {
+            self.head = head
+            self.metrics = metrics
+            self.connection = connection
+            self.trailerFields = trailerFields
+            self.informational = informational
+        }
+    }
+
+    private let content: Content
 
     /// The body.
     public var body: ResponseBody
     /// Times and byte counts of this exchange; of a streamed one as they were when its head had come: those of the whole
     /// are ``ResponseBody/ending``'s.
-    public let metrics: TransportMetrics
+    public var metrics: TransportMetrics { content.metrics }
     /// The connection that carried it.
-    public let connection: ConnectionFacts
+    public var connection: ConnectionFacts { content.connection }
     /// The fields after a collected body (RFC 9110, 6.5); those after a stream are ``ResponseBody/ending``'s.
-    public let trailerFields: HTTPFields
+    public var trailerFields: HTTPFields { content.trailerFields }
 
     /// The informational responses before this one (RFC 9110, 15.2), such as `103 Early Hints`, in their order.
-    public let informational: [HTTPResponse]
+    public var informational: [HTTPResponse] { content.informational }
 
     /// Makes a response, for doubles and stages.
     public init(
@@ -35,18 +55,16 @@ public struct TransportResponse: Sendable {
         head: ResponseHead, body: ResponseBody, metrics: TransportMetrics, connection: ConnectionFacts,
         trailerFields: HTTPFields, informational: [HTTPResponse]
     ) {
-        responseHead = head
+        content = Content(
+            head: head, metrics: metrics, connection: connection, trailerFields: trailerFields,
+            informational: informational)
         self.body = body
-        self.metrics = metrics
-        self.connection = connection
-        self.trailerFields = trailerFields
-        self.informational = informational
     }
 
     /// The status.
-    public var status: HTTPResponse.Status { responseHead.status }
+    public var status: HTTPResponse.Status { content.head.status }
     /// The header fields in the order in which they came. The first access reads them; later ones are cheap.
-    public var headerFields: HTTPFields { responseHead.headerFields }
+    public var headerFields: HTTPFields { content.head.headerFields }
     /// Status and fields as HTTPTypes' value.
     public var head: HTTPResponse { HTTPResponse(status: status, headerFields: headerFields) }
 }

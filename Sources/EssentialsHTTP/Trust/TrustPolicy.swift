@@ -30,19 +30,30 @@ public struct TrustPolicy: Sendable, Hashable {
         case refused
     }
 
+    private struct Content: Hashable {
+        let anchors: TrustAnchors
+        let hosts: [HostRule]
+        let unlistedHosts: UnlistedHosts
+        let minimumTLS: TLSVersion
+        let revocation: Revocation
+        let identity: ClientIdentity?
+    }
+
+    private let content: CopyOnWrite<Content>
+
     /// Which authorities count.
-    public let anchors: TrustAnchors
+    public var anchors: TrustAnchors { content.value.anchors }
     /// The rules for some hosts. The most specific one for a host counts, and no other: the one whose host is longest; of
     /// two with the same host, an exact one before `*.` and that before `**.`.
-    public let hosts: [HostRule]
+    public var hosts: [HostRule] { content.value.hosts }
     /// What becomes of all others.
-    public let unlistedHosts: UnlistedHosts
+    public var unlistedHosts: UnlistedHosts { content.value.unlistedHosts }
     /// The lowest TLS version.
-    public let minimumTLS: TLSVersion
+    public var minimumTLS: TLSVersion { content.value.minimumTLS }
     /// How it is learned that a certificate was revoked.
-    public let revocation: Revocation
+    public var revocation: Revocation { content.value.revocation }
     /// Who the client is, for servers that ask.
-    public let identity: ClientIdentity?
+    public var identity: ClientIdentity? { content.value.identity }
 
     /// The system's anchors, TLS 1.2, no pins.
     public static let system = TrustPolicy()
@@ -110,12 +121,10 @@ public struct TrustPolicy: Sendable, Hashable {
         anchors: TrustAnchors, minimumTLS: TLSVersion, revocation: Revocation, identity: ClientIdentity?,
         rules: [HostRule], unlistedHosts: UnlistedHosts
     ) {
-        self.anchors = anchors
-        self.minimumTLS = minimumTLS
-        self.revocation = revocation
-        self.identity = identity
-        hosts = rules
-        self.unlistedHosts = unlistedHosts
+        content = CopyOnWrite(
+            Content(
+                anchors: anchors, hosts: rules, unlistedHosts: unlistedHosts, minimumTLS: minimumTLS,
+                revocation: revocation, identity: identity))
     }
 
     /// The rule for a host; nil when it is unlisted. Looks through all rules.
@@ -132,4 +141,9 @@ public struct TrustPolicy: Sendable, Hashable {
         case .refused: return .refused
         }
     }
+}
+
+extension TrustPolicy: CustomReflectable {
+    /// The properties above, for debuggers and `dump`.
+    public var customMirror: Mirror { content.mirror(of: self) }
 }

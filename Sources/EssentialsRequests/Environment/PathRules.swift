@@ -24,6 +24,12 @@ enum PathRules {
     ///
     /// - Throws: `invalidRequest` when the path names another origin or climbs out of the base's path.
     static func join(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
+        // Most paths are a few plain words, for which a closer look takes a fifth of a small request's whole way.
+        if let url = base.joining(plainPath: path) { url } else { try joinCarefully(path, to: base) }
+    }
+
+    /// The same for any path.
+    static func joinCarefully(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
         if let url = try absolute(path, base) { return try checked(url, under: base) }
         // By bytes: a combining mark behind a sign makes another character of it.
         let first = path.utf8.first

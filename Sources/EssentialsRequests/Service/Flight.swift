@@ -13,14 +13,18 @@ final class Flight: Sendable {
     }
 
     let number: UInt64
+    /// Its place among the requests in flight.
+    let slot: Int
     let environment: EnvironmentSnapshot?
     let finishes: Bool
     private let state: Mutex<State>
 
     init(
-        _ number: UInt64, in environment: EnvironmentSnapshot?, finishes: Bool, cancel: (@Sendable () -> Void)? = nil
+        _ number: UInt64, slot: Int, in environment: EnvironmentSnapshot?, finishes: Bool,
+        cancel: (@Sendable () -> Void)?
     ) {
         self.number = number
+        self.slot = slot
         self.environment = environment
         self.finishes = finishes
         state = Mutex(State(cancel: cancel))

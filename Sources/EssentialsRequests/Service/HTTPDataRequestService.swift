@@ -63,23 +63,25 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let environment = environment.snapshot
-        return try await inFlight.runInSteps(in: watched(environment), finishes: request.finishesOnShutdown) {
-            flight throws(RequestFailure) in
-            try await logged(flight.number, request) { log, sent throws(RequestFailure) in
-                let prepared = try await prepare(request, in: environment, log, flight)
-                sent = prepared.request
-                log.sends(prepared.request)
-                let hops = hops(prepared, in: environment)
-                let exchange = HTTPExchange(
-                    transport: FlightTransport(
-                        transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight),
-                    codecs: configuration.codecs, digest: hops.digest)
-                let response = try await exchange.send(
-                    prepared.request, redirects: prepared.redirects, expected: request.expectedStatus,
-                    errorModel: request.errorModel)
-                log.received(response, to: prepared.request)
-                return response
-            }
+        let flight = try inFlight.begin(in: watched(environment), finishes: request.finishesOnShutdown)
+        defer { inFlight.end(flight) }
+        let log = log(flight.number)
+        var sent: TransportRequest?
+        do throws(RequestFailure) {
+            let prepared = try await prepare(request, in: environment, log, flight)
+            sent = prepared.request
+            log.sends(prepared.request)
+            let hops = hops(prepared, in: environment)
+            let transport = FlightTransport(
+                transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight)
+            let response = try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
+                prepared.request, through: transport, redirects: prepared.redirects, expected: request.expectedStatus,
+                errorModel: request.errorModel)
+            log.received(response, to: prepared.request)
+            return response
+        } catch {
+            log.failed(error, sent, request)
+            throw error
         }
     }
 
@@ -92,23 +94,26 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let environment = environment.snapshot
         return try await inFlight.run(in: watched(environment), finishes: request.finishesOnShutdown) {
             [self] number throws(RequestFailure) in
-            try await logged(number, request) { log, sent throws(RequestFailure) in
+            let log = log(number)
+            var sent: TransportRequest?
+            do throws(RequestFailure) {
                 let prepared = try await prepare(request.wanting(.bytes), in: environment, log, nil)
                 sent = prepared.request
-                let (redirects, errorModel) = (prepared.redirects, request.errorModel)
                 let expected = request.expectedStatus.union(options.resumes ? [206...206, 416...416] : [])
                 return try await FileDownload.run(
                     prepared.request, to: destination, options: options, progress: progress
                 ) { [self] asked throws(RequestFailure) in
                     log.sends(asked)
                     let hops = hops(prepared, in: environment)
-                    let exchange = HTTPExchange(
-                        transport: hops.transport, codecs: configuration.codecs, digest: hops.digest)
-                    let response = try await exchange.send(
-                        asked, redirects: redirects, expected: expected, errorModel: errorModel)
+                    let response = try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
+                        asked, through: hops.transport, redirects: prepared.redirects, expected: expected,
+                        errorModel: request.errorModel)
                     log.received(response, to: asked)
                     return response.transportResponse
                 }
+            } catch {
+                log.failed(error, sent, request)
+                throw error
             }
         }
     }
@@ -167,23 +172,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         return result
     }
 
-    /// Runs a request's work and tells the logger when it fails.
-    ///
-    /// - Parameter work: Names the request that is sent as soon as there is one.
-    private func logged<Value: Sendable>(
-        _ number: UInt64, _ asked: DataRequest,
-        _ work: (RequestLog, inout TransportRequest?) async throws(RequestFailure) -> Value
-    ) async throws(RequestFailure) -> Value {
-        let log = RequestLog(
+    private func log(_ number: UInt64) -> RequestLog {
+        RequestLog(
             logger: configuration.logger, redaction: configuration.redaction,
             showsCommands: configuration.logsCommands, number: number)
-        var sent: TransportRequest?
-        do throws(RequestFailure) {
-            return try await work(log, &sent)
-        } catch {
-            log.failed(error, sent, asked)
-            throw error
-        }
     }
 
     // MARK: Authorization

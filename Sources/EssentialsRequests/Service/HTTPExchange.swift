@@ -6,7 +6,6 @@ struct HTTPExchange: Sendable {
     /// Of an unexpected answer that is streamed, as much goes into the failure.
     private static let failedBodyLimit = 64 << 10
 
-    let transport: any Transport
     let codecs: CodecRegistry
     /// What answers challenges, as a part of the transport.
     var digest: DigestTransport?
@@ -17,9 +16,11 @@ struct HTTPExchange: Sendable {
     /// transport. A stage that has to see every hop, such as cookies, stands between redirects and transport, as a
     /// transport that wraps it, as ``DigestTransport`` does; one that has to see the whole, such as retries, around
     /// redirects.
+    ///
+    /// - Parameter transport: Does one hop.
     func send(
-        _ request: TransportRequest, redirects: RedirectPolicy, expected: StatusExpectation,
-        errorModel: (any (Decodable & Sendable).Type)?
+        _ request: TransportRequest, through transport: some Transport, redirects: RedirectPolicy,
+        expected: StatusExpectation, errorModel: (any (Decodable & Sendable).Type)?
     ) async throws(RequestFailure) -> DataResponse {
         let redirected = try await RedirectStage().send(request, policy: redirects, through: transport)
         let response = DataResponse(

@@ -99,7 +99,7 @@ struct RequestAssembly {
         }
         settings.complete(&fields, of: request)
         var options = request.options
-        options.trust = options.trust ?? environment.trust
+        if options.trust == nil, let trust = environment.trust { options.trust = trust }
         var sent = body
         if let progress = request.uploadProgress, !body.isEmpty { sent = body.reporting(to: progress) }
         let prepared = TransportRequest(

@@ -5,16 +5,46 @@ import Synchronization
 final class RequestsInFlight: Sendable {
     private struct State {
         var isOpen = true
-        var flights: [UInt64: Flight] = [:]
+        /// Each flight in the slot that it was given; nil where there is none.
+        var slots: [Flight?] = []
+        /// The slots without a flight.
+        var free: [Int] = []
         var nextNumber: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+
+        var count: Int { slots.count - free.count }
+
+        mutating func add(
+            in environment: EnvironmentSnapshot?, finishes: Bool, cancel: (@Sendable () -> Void)? = nil
+        ) -> Flight {
+            nextNumber += 1
+            let slot = free.popLast() ?? slots.count
+            let flight = Flight(nextNumber, slot: slot, in: environment, finishes: finishes, cancel: cancel)
+            if slot == slots.count { slots.append(flight) } else { slots[slot] = flight }
+            return flight
+        }
+
+        mutating func remove(_ flight: Flight) {
+            slots[flight.slot] = nil
+            free.append(flight.slot)
+        }
     }
 
     private let state = Mutex(State())
 
-    var count: Int { state.withLock { $0.flights.count } }
+    var count: Int { state.withLock { $0.count } }
 
-    /// Runs a request's work so that it can be cancelled.
+    /// Takes a request, of whose work only the steps of its flight can be cancelled from outside. ``end(_:)`` follows.
+    ///
+    /// - Throws: `closed` after ``close()``.
+    func begin(in environment: EnvironmentSnapshot?, finishes: Bool) throws(RequestFailure) -> Flight {
+        guard let flight = state.withLock({ $0.isOpen ? $0.add(in: environment, finishes: finishes) : nil }) else {
+            throw RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
+        }
+        return flight
+    }
+
+    /// Runs a request's work as one step, so that the whole of it can be cancelled from outside.
     ///
     /// - Parameter work: Gets the request's number. Begins on the caller's thread.
     /// - Throws: `closed` after ``close()``, and what the work throws.
@@ -22,39 +52,21 @@ final class RequestsInFlight: Sendable {
         in environment: EnvironmentSnapshot?, finishes: Bool,
         _ work: @escaping @Sendable (UInt64) async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
-        try await runInSteps(in: environment, finishes: finishes) { flight throws(RequestFailure) in
-            try await flight.step(host: nil) { () throws(RequestFailure) in try await work(flight.number) }
-        }
-    }
-
-    /// Runs a request's work on the caller's task. Only the steps of its flight can be cancelled from outside.
-    ///
-    /// - Throws: `closed` after ``close()``, and what the work throws.
-    func runInSteps<Value>(
-        in environment: EnvironmentSnapshot?, finishes: Bool, _ work: (Flight) async throws(RequestFailure) -> Value
-    ) async throws(RequestFailure) -> Value {
-        let flight = state.withLock { state in
-            state.isOpen ? Self.add(to: &state) { Flight($0, in: environment, finishes: finishes) } : nil
-        }
-        guard let flight else {
-            throw RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
-        }
-        defer { end(flight.number) }
-        return try await work(flight)
+        let flight = try begin(in: environment, finishes: finishes)
+        defer { end(flight) }
+        return try await flight.step(host: nil) { () throws(RequestFailure) in try await work(flight.number) }
     }
 
     /// Keeps a body that is still being read in the place of its request.
-    func keep(_ environment: EnvironmentSnapshot?, finishes: Bool, cancel: @escaping @Sendable () -> Void) -> UInt64 {
-        state.withLock { state in
-            Self.add(to: &state) { Flight($0, in: environment, finishes: finishes, cancel: cancel) }.number
-        }
+    func keep(_ environment: EnvironmentSnapshot?, finishes: Bool, cancel: @escaping @Sendable () -> Void) -> Flight {
+        state.withLock { $0.add(in: environment, finishes: finishes, cancel: cancel) }
     }
 
-    /// A request is over.
-    func end(_ number: UInt64) {
+    /// A request is over. Once for each.
+    func end(_ flight: Flight) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.flights[number] = nil
-            guard state.flights.isEmpty, !state.waiting.isEmpty else { return [] }
+            state.remove(flight)
+            guard state.count == 0, !state.waiting.isEmpty else { return [] }
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
@@ -81,7 +93,7 @@ final class RequestsInFlight: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if state.flights.isEmpty || Task.isCancelled { return true }
+                    if state.count == 0 || Task.isCancelled { return true }
                     state.waiting[number] = continuation
                     return false
                 }
@@ -93,13 +105,6 @@ final class RequestsInFlight: Sendable {
     }
 
     private func cancel(_ isChosen: (Flight) -> Bool) {
-        for flight in state.withLock({ $0.flights.values.filter(isChosen) }) { flight.cancel() }
-    }
-
-    private static func add(to state: inout State, _ make: (UInt64) -> Flight) -> Flight {
-        state.nextNumber += 1
-        let flight = make(state.nextNumber)
-        state.flights[state.nextNumber] = flight
-        return flight
+        for flight in state.withLock({ $0.slots.compactMap(\.self).filter(isChosen) }) { flight.cancel() }
     }
 }

@@ -7,7 +7,7 @@ final class TrackedBody: ResponseBody.Source {
     private let inFlight: RequestsInFlight
     private let host: String?
     private let wasCancelled = Atomic(false)
-    private let number = Mutex<UInt64?>(nil)
+    private let flight = Mutex<Flight?>(nil)
 
     init(
         _ source: any ResponseBody.Source, _ inFlight: RequestsInFlight, environment: EnvironmentSnapshot?,
@@ -16,8 +16,8 @@ final class TrackedBody: ResponseBody.Source {
         self.source = source
         self.inFlight = inFlight
         self.host = host
-        let number = inFlight.keep(environment, finishes: finishes) { [weak self] in self?.cancelFromOutside() }
-        self.number.withLock { $0 = number }
+        let flight = inFlight.keep(environment, finishes: finishes) { [weak self] in self?.cancelFromOutside() }
+        self.flight.withLock { $0 = flight }
     }
 
     deinit { end() }
@@ -47,7 +47,7 @@ final class TrackedBody: ResponseBody.Source {
     }
 
     private func end() {
-        if let number = number.withLock({ $0.take() }) { inFlight.end(number) }
+        if let flight = flight.withLock({ $0.take() }) { inFlight.end(flight) }
     }
 
     private func cancelled() -> RequestFailure {

@@ -28,7 +28,7 @@ public struct RedirectStage: Sendable {
     ///   `notReplayable` for a redirect that is not followed, and `protocolViolation` for one that cannot be, with the
     ///   host that sent it; `timeout` and `cancelled` between two hops.
     public func send(
-        _ request: TransportRequest, policy: RedirectPolicy = .standard, through transport: any Transport
+        _ request: TransportRequest, policy: RedirectPolicy = .standard, through transport: some Transport
     ) async throws(RequestFailure) -> RedirectedResponse {
         let deadline = SharedDeadline(of: request, clock: clock)
         var current = request

@@ -167,8 +167,8 @@ public final class UnsafeRequestService: Sendable {
         _ request: TransportRequest, _ expected: StatusExpectation, _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
         log.sends(request)
-        let response = try await HTTPExchange(transport: transport, codecs: configuration.codecs).send(
-            request, redirects: configuration.redirects, expected: expected, errorModel: nil)
+        let response = try await HTTPExchange(codecs: configuration.codecs).send(
+            request, through: transport, redirects: configuration.redirects, expected: expected, errorModel: nil)
         log.received(response, to: request)
         return response
     }

@@ -203,10 +203,6 @@ struct DigestFaultTests {
             return DigestFaultTests.refusal([DigestFaultTests.challenge])
         }
 
-        func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-            try await send(request) { _ in }
-        }
-
         func shutdown() async {}
     }
 

@@ -1,12 +1,28 @@
 internal import EssentialsHTTP
 
 /// Answers every request at once with the same response, so that what is measured is not the transport.
-struct NullTransport: Transport {
+///
+/// It can be told to end a request, as libcurl's transport can.
+struct NullTransport: CancellableTransport {
     let response: TransportResponse
 
     init(_ response: TransportResponse) { self.response = response }
 
-    func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse { response }
+    func send(
+        _ request: TransportRequest, register: (@escaping @Sendable () -> Void) -> Void
+    ) async throws(RequestFailure) -> TransportResponse {
+        register {}
+        return response
+    }
+
+    func shutdown() async {}
+}
+
+/// The same, but that it cannot be told, so that a service needs a task for each request.
+struct DeafTransport: Transport {
+    let transport: NullTransport
+
+    func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse { transport.response }
 
     func shutdown() async {}
 }
