@@ -102,6 +102,7 @@ void ce_loop_destroy(ce_loop *loop) {
     if (loop->epoll >= 0) close(loop->epoll);
     free_settings(loop);
     ce_chunk_pool_release(loop->chunks);
+    free(loop->routes);
     free(loop->sockets);
     free(loop);
 }

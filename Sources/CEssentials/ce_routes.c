@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -19,9 +20,33 @@ static uint64_t key_of(const ce_route *route) {
     return hash | 1;
 }
 
-static int *bucket(ce_loop *loop, uint64_t key) { return &loop->routes[key >> 32 & (CE_ROUTE_BUCKETS - 1)]; }
+// The beginning of a chain. Only once there is a table.
+static int *bucket(ce_loop *loop, uint64_t key) { return &loop->routes[key >> 32 & (loop->route_buckets - 1)]; }
+
+static void enter(ce_loop *loop, int fd) {
+    struct ce_socket *entry = &loop->sockets[fd];
+    int *link = bucket(loop, entry->route_key);
+    entry->route_next = *link;
+    *link = fd + 1;
+}
+
+// Keeps chains short: as many buckets as routes. Without memory they become longer, and there have to be some.
+static bool make_room(ce_loop *loop) {
+    if (loop->route_count < loop->route_buckets) return true;
+    size_t count = loop->route_buckets ? 2 * loop->route_buckets : CE_ROUTE_BUCKETS;
+    int *routes = calloc(count, sizeof *routes);
+    if (!routes) return loop->route_buckets > 0;
+    free(loop->routes);
+    loop->routes = routes;
+    loop->route_buckets = count;
+    for (size_t fd = 0; fd < loop->socket_count; fd++) {
+        if (loop->sockets[fd].route_key) enter(loop, (int)fd);
+    }
+    return true;
+}
 
 int ce_route_find(ce_loop *loop, const ce_route *route) {
+    if (!loop->route_buckets) return -1;
     uint64_t key = key_of(route);
     for (int next = *bucket(loop, key); next; next = loop->sockets[next - 1].route_next) {
         if (loop->sockets[next - 1].route_key == key) return next - 1;
@@ -39,6 +64,7 @@ void ce_route_forget(ce_loop *loop, int fd) {
     }
     entry->route_key = 0;
     entry->route_next = 0;
+    loop->route_count--;
 }
 
 static bool has_local_port(int fd, int port) {
@@ -63,9 +89,8 @@ void ce_route_learn(ce_transfer *transfer, const ce_route *route) {
         if (i == loop->socket_count) return;
         fd = (int)i;
     }
-    uint64_t key = key_of(route);
-    int *link = bucket(loop, key);
-    loop->sockets[fd].route_key = key;
-    loop->sockets[fd].route_next = *link;
-    *link = fd + 1;
+    if (!make_room(loop)) return;
+    loop->sockets[fd].route_key = key_of(route);
+    loop->route_count++;
+    enter(loop, fd);
 }

@@ -73,7 +73,7 @@ void ce_connection_release(ce_connection *connection);
 // OpenSSL's option that libcurl leaves set where "allow beast" is: harmless from TLS 1.1 on, and set for proxies only.
 #define CE_PROXY_MARK SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS
 
-enum { CE_ROUTE_BUCKETS = 1024 };
+enum { CE_ROUTE_BUCKETS = 64 };
 enum { CE_UPLOAD_BUFFER_SIZE = 256 * 1024, CE_UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
 // Options without text, that differ from request to request. No padding: they are compared as bytes.
@@ -205,7 +205,9 @@ struct ce_loop {
     ce_multi *multis;
     struct ce_socket *sockets; // by file descriptor
     size_t socket_count;
-    int routes[CE_ROUTE_BUCKETS]; // descriptors by the addresses they connect, as index + 1; chained in their entries
+    int *routes; // descriptors by the addresses they connect, as index + 1; chained in their entries
+    size_t route_buckets; // a power of two; 0 before there is a table
+    size_t route_count;
     size_t mutes;           // how often a socket was muted
     int64_t muted_until_ms; // when muted sockets are listened to again; 0 while none is
     ce_transfer *touched_first, *touched_last;

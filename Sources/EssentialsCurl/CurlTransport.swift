@@ -63,12 +63,19 @@ public final class CurlTransport: Transport {
 
     /// Sends a request; as the protocol `Transport` says. Callable from any task; nothing blocks.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        try await send(request) { _ in }
+        try await send(request) { _, _ in }
     }
 
     /// Sends a request that can be cancelled from outside, too; as the protocol `CancellableTransport` says.
     public func send(
         _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
+    ) async throws(RequestFailure) -> TransportResponse {
+        try await send(request) { engine, exchange in register { engine.cancel(exchange) } }
+    }
+
+    /// - Parameter begun: Called when the request is the engine's.
+    private func send(
+        _ request: TransportRequest, begun: (Engine, Exchange) -> Void
     ) async throws(RequestFailure) -> TransportResponse {
         let prepared = try prepare(request)
         let owner = owner(of: prepared.origin)
@@ -76,11 +83,11 @@ public final class CurlTransport: Transport {
         let (engine, upload) = (owner.engine, exchange.upload)
         exchange.isOfCommonPool = isOfCommonPool()
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withWaiter { continuation in
                 exchange.continuation = continuation
                 if engine.post(.start(exchange)) {
                     if let upload { engine.start(upload, for: exchange) }
-                    register { engine.cancel(exchange) }
+                    begun(engine, exchange)
                 } else {
                     exchange.setOutcome(.failure(Failures.closed(prepared)))
                     exchange.continuation.take()?.resume()

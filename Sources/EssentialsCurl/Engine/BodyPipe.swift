@@ -8,7 +8,7 @@ final class BodyPipe: Sendable {
 
     private struct State {
         var chunks = Fifo<BodyChunk>()
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiter: Waiter<Void>?
         var end: Result<ResponseEnding, RequestFailure>?
 
         var count: Int { chunks.count }
@@ -86,7 +86,7 @@ final class BodyPipe: Sendable {
     private func waitForChange() async throws(RequestFailure) {
         guard state.withLock({ $0.waiter == nil }) else { throw Self.secondReader }
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withWaiter { continuation in
                 let resumesNow = state.withLock { state in
                     // A reader that came in between is not left behind: this one looks again, and is refused then.
                     let hasNews = state.count > 0 || state.end != nil || state.waiter != nil

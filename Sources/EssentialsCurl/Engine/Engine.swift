@@ -18,7 +18,7 @@ final class Engine: Sendable {
         /// The source of a streamed request body failed.
         case uploadFailed(Exchange, UploadPump)
         /// Somebody wants to know how busy the engine is.
-        case load(CheckedContinuation<TransportLoad, Never>)
+        case load(Waiter<TransportLoad>)
         /// A piece of a task that prefers the engine's thread.
         case job(UnownedJob)
         /// Nothing more will be started, and what runs is cancelled after so long.
@@ -45,7 +45,7 @@ final class Engine: Sendable {
     private struct Termination {
         var isOver = false
         var thread: pthread_t?
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [Waiter<Void>] = []
     }
 
     /// Makes the engine and starts its thread.
@@ -117,7 +117,7 @@ final class Engine: Sendable {
 
     /// How busy the engine is.
     func load() async -> TransportLoad {
-        await withCheckedContinuation { continuation in
+        await withWaiter { continuation in
             if !post(.load(continuation)) { continuation.resume(returning: TransportLoad()) }
         }
     }
@@ -136,7 +136,7 @@ final class Engine: Sendable {
 
     /// Waits until the thread has ended.
     func awaitTermination() async {
-        await withCheckedContinuation { continuation in
+        await withWaiter { continuation in
             let isOver = termination.withLock { state in
                 if !state.isOver { state.waiters.append(continuation) }
                 return state.isOver

@@ -241,7 +241,7 @@ extension EngineThread {
     /// done with it and sleeps again before the next one comes.
     func resumeFinished() {
         guard !finished.isEmpty else { return }
-        var together: [CheckedContinuation<Void, Never>] = []
+        var together: [Waiter<Void>] = []
         for exchange in finished {
             guard let continuation = exchange.continuation.take() else { continue }
             if finished.count >= Self.manyFinished, exchange.isOfCommonPool {

@@ -13,7 +13,7 @@ final class Exchange: @unchecked Sendable {
     let body: BodyPipe?
     let isCancelled = Atomic<Bool>(false)
     private let isDone = Atomic<Bool>(false)
-    var continuation: CheckedContinuation<Void, Never>?
+    var continuation: Waiter<Void>?
     /// Whether the awaiting task runs where all tasks run that want no place of their own. Constant once it is posted.
     var isOfCommonPool = false
 

@@ -27,7 +27,7 @@ final class UploadPump: Sendable {
         var isMissed = false
         var isEnded = false
         var isStopped = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiter: Waiter<Void>?
         var task: Task<Void, Never>?
         var failure: (any Error)?
     }
@@ -79,7 +79,7 @@ final class UploadPump: Sendable {
             if piece == nil, waits, !isRead { state.isMissed = true }
             let supply = piece.map { Supply.piece($0) } ?? (isRead ? .end : .later)
             guard state.waiting <= Self.readAhead / 2, !isRead else {
-                return (supply, CheckedContinuation<Void, Never>?.none)
+                return (supply, Waiter<Void>?.none)
             }
             state.isWanted = true
             return (supply, state.waiter.take())
@@ -101,7 +101,7 @@ final class UploadPump: Sendable {
 
     /// Waits until a piece is wanted. False when the exchange is over.
     private func demand() async -> Bool {
-        await withCheckedContinuation { continuation in
+        await withWaiter { continuation in
             let resumesNow = state.withLock { state in
                 let isReady = state.isWanted || state.isStopped
                 if !isReady { state.waiter = continuation }

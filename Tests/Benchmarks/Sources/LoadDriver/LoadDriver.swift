@@ -41,12 +41,12 @@ package struct LoadDriver: Sendable {
         requests: Int, _ request: @escaping @Sendable () async throws -> Reply
     ) async -> [WorkerRecord] {
         let tickets = Tickets(count: requests)
-        return await withTaskGroup(of: WorkerRecord.self) { group in
-            for _ in 0..<options.concurrency {
-                group.addTask { await work(through: tickets, request) }
-            }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
+        // No group: with 10,000 tasks a quarter of the processor's time was the group's, which looks for each that ends
+        // in a list of all.
+        let workers = (0..<options.concurrency).map { _ in Task { await work(through: tickets, request) } }
+        var records: [WorkerRecord] = []
+        for worker in workers { records.append(await worker.value) }
+        return records
     }
 
     private func work(
