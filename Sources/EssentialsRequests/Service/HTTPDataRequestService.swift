@@ -65,7 +65,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let environment = environment.snapshot
         let flight = try inFlight.begin(in: watched(environment), finishes: request.finishesOnShutdown)
         defer { inFlight.end(flight) }
-        let log = log(flight.number)
+        let log = RequestLog(settings: settings, number: flight.number)
         var sent: TransportRequest?
         do throws(RequestFailure) {
             let prepared = try await prepare(request, in: environment, log, flight)
@@ -94,7 +94,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let environment = environment.snapshot
         return try await inFlight.run(in: watched(environment), finishes: request.finishesOnShutdown) {
             [self] number throws(RequestFailure) in
-            let log = log(number)
+            let log = RequestLog(settings: settings, number: number)
             var sent: TransportRequest?
             do throws(RequestFailure) {
                 let prepared = try await prepare(request.wanting(.bytes), in: environment, log, nil)
@@ -170,12 +170,6 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let result = try assembly.result(of: draft, authorization: authorization)
         log.passedOver(result.passedOver)
         return result
-    }
-
-    private func log(_ number: UInt64) -> RequestLog {
-        RequestLog(
-            logger: configuration.logger, redaction: configuration.redaction,
-            showsCommands: configuration.logsCommands, number: number)
     }
 
     // MARK: Authorization

@@ -22,7 +22,7 @@ struct HTTPExchange: Sendable {
         _ request: TransportRequest, through transport: some Transport, redirects: RedirectPolicy,
         expected: StatusExpectation, errorModel: (any (Decodable & Sendable).Type)?
     ) async throws(RequestFailure) -> DataResponse {
-        let redirected = try await RedirectStage().send(request, policy: redirects, through: transport)
+        let redirected = try await RedirectStage.standard.send(request, policy: redirects, through: transport)
         let response = DataResponse(
             redirected.response, url: redirected.request.url, redirects: redirected.history)
         guard !expected.contains(response.status.code) else { return response }

@@ -11,6 +11,9 @@ public import EssentialsHTTP
 /// first request go to another origin only where the policy lets them. Callable from any task. A request that is not
 /// redirected costs a comparison, and a look at the clock where it has a total deadline.
 public struct RedirectStage: Sendable {
+    /// One for all requests, so that none makes its own.
+    static let standard = RedirectStage()
+
     private let clock: any Clock<Duration>
 
     /// Makes a stage.

@@ -12,7 +12,7 @@ public import EssentialsHTTP
 /// ```
 public final class UnsafeRequestService: Sendable {
     private let transport: any Transport
-    private let configuration: HTTPDataRequestService.Configuration
+    private let settings: ServiceSettings
     private let inFlight = RequestsInFlight()
 
     /// Makes a service.
@@ -25,8 +25,10 @@ public final class UnsafeRequestService: Sendable {
         configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration()
     ) {
         self.transport = transport
-        self.configuration = configuration
+        settings = ServiceSettings(configuration)
     }
+
+    private var configuration: HTTPDataRequestService.Configuration { settings.configuration }
 
     /// Gets a model; see `DataRequestService.get`.
     ///
@@ -138,9 +140,7 @@ public final class UnsafeRequestService: Sendable {
         _ work: @escaping @Sendable (TransportRequest, RequestLog) async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
         try await inFlight.run(in: nil, finishes: false) { [self] number throws(RequestFailure) in
-            let log = RequestLog(
-                logger: configuration.logger, redaction: configuration.redaction,
-                showsCommands: configuration.logsCommands, number: number)
+            let log = RequestLog(settings: settings, number: number)
             var sent: TransportRequest?
             do throws(RequestFailure) {
                 let request = try request(url, parameters, accept: accept, options)
