@@ -17,6 +17,7 @@ var targets: [Target] = [
         linkerSettings: [.linkedLibrary("curl")]),
     .executableTarget(name: "bench-limit", dependencies: ["LimitClient"], cSettings: warnings),
     .executableTarget(name: "bench-limit-tuned", dependencies: ["LimitClient"], cSettings: warnings),
+    .executableTarget(name: "bench-limit-handed", dependencies: ["LimitClient"], cSettings: warnings),
     .executableTarget(name: "bench-server", dependencies: ["ClientHarness"], cSettings: warnings),
     .target(name: "LoadDriver", dependencies: ["ClientHarness"], swiftSettings: settings),
     .executableTarget(

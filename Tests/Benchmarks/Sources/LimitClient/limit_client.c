@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +29,10 @@ struct transfer {
 struct client {
     struct client_options options;
     bool is_tuned;
+    // Whether requests come from another thread than libcurl's: by an eventfd one way, by a semaphore the other.
+    bool is_handed;
+    int ask;
+    sem_t answer;
     const char *path;
     CURLM *multi;
     struct socket_set sockets;
@@ -184,6 +191,10 @@ static void close_client(struct client *client) {
     }
     require_multi(curl_multi_cleanup(client->multi), "curl_multi_cleanup");
     socket_set_close(&client->sockets);
+    if (client->is_handed) {
+        close(client->ask);
+        sem_destroy(&client->answer);
+    }
     free(client->transfers);
     free(client->latencies);
     curl_slist_free_all(client->fields);
@@ -235,7 +246,8 @@ static void drain_messages(struct client *client) {
         require_easy(curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer),
                      "CURLINFO_PRIVATE");
         end_transfer(client, transfer, result);
-        if (client->started < client->total) start_transfer(client, transfer);
+        if (client->is_handed) sem_post(&client->answer);
+        else if (client->started < client->total) start_transfer(client, transfer);
     }
 }
 
@@ -258,20 +270,19 @@ static int wait_milliseconds(const struct client *client) {
     return client->timer <= now ? 0 : (int)((client->timer - now + 999999) / 1000000);
 }
 
-static void run_phase(struct client *client, size_t total) {
-    client->total = total;
-    client->started = client->ended = client->errors = client->latency_count = 0;
-    for (size_t index = 0; index < client->options.concurrency && client->started < total; index++) {
-        start_transfer(client, &client->transfers[index]);
-    }
+static void run_loop(struct client *client) {
     struct epoll_event events[256];
-    while (client->ended < total) {
+    while (client->ended < client->total) {
         run_due_timer(client);
-        if (client->ended == total) break;
+        if (client->ended == client->total) break;
         int count = epoll_wait(client->sockets.epoll, events, 256, wait_milliseconds(client));
         if (count < 0 && errno != EINTR) require_multi(CURLM_INTERNAL_ERROR, "epoll_wait");
         for (int index = 0; index < count; index++) {
             curl_socket_t socket = events[index].data.fd;
+            if (client->is_handed && socket == client->ask) {
+                start_transfer(client, client->transfers);
+                continue;
+            }
             if (!socket_set_accepts_event(&client->sockets, socket)) continue;
             int action = 0;
             if (events[index].events & EPOLLIN) action |= CURL_CSELECT_IN;
@@ -281,6 +292,53 @@ static void run_phase(struct client *client, size_t total) {
         }
         drain_messages(client);
     }
+}
+
+static void *run_other_thread(void *context) {
+    run_loop(context);
+    return NULL;
+}
+
+static void require_success(int code, const char *operation) {
+    if (code == 0) return;
+    fprintf(stderr, "%s: %s\n", operation, strerror(code > 0 ? code : errno));
+    exit(2);
+}
+
+static void run_handed(struct client *client) {
+    pthread_t loop;
+    require_success(pthread_create(&loop, NULL, run_other_thread, client), "pthread_create");
+    for (size_t index = 0; index < client->total; index++) {
+        uint64_t asked = measurement_now();
+        size_t before = client->latency_count;
+        require_success(eventfd_write(client->ask, 1), "eventfd_write");
+        while (sem_wait(&client->answer) != 0) {}
+        if (client->latency_count > before) client->latencies[before] = measurement_latency_since(asked);
+    }
+    require_success(pthread_join(loop, NULL), "pthread_join");
+}
+
+static void run_phase(struct client *client, size_t total) {
+    client->total = total;
+    client->started = client->ended = client->errors = client->latency_count = 0;
+    if (client->is_handed) return run_handed(client);
+    for (size_t index = 0; index < client->options.concurrency && client->started < total; index++) {
+        start_transfer(client, &client->transfers[index]);
+    }
+    run_loop(client);
+}
+
+static void open_hand_over(struct client *client) {
+    if (client->options.concurrency != 1) {
+        fputs("requests that are handed over go one at a time\n", stderr);
+        exit(2);
+    }
+    client->is_handed = true;
+    require_success(sem_init(&client->answer, 0, 0), "sem_init");
+    client->ask = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    // Edge-triggered, so that nobody has to read it.
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = client->ask};
+    require_success(epoll_ctl(client->sockets.epoll, EPOLL_CTL_ADD, client->ask, &event), "epoll_ctl");
 }
 
 static struct measurement measure(struct client *client, const char *name) {
@@ -301,7 +359,7 @@ static struct measurement measure(struct client *client, const char *name) {
     };
 }
 
-int limit_client_main(int argc, char **argv, const char *name, bool tuned) {
+int limit_client_main(int argc, char **argv, const char *name, enum limit_kind kind) {
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         puts(curl_version());
         return 0;
@@ -310,7 +368,8 @@ int limit_client_main(int argc, char **argv, const char *name, bool tuned) {
     if (!client_options_parse(argc, argv, &options)) return 2;
     client_raise_descriptor_limit();
     struct client client;
-    open_client(&client, &options, tuned);
+    open_client(&client, &options, kind == LIMIT_TUNED);
+    if (kind == LIMIT_HANDED) open_hand_over(&client);
     run_phase(&client, options.warmup);
     size_t errors = client.errors;
     // What fails from the start is not worth measuring.

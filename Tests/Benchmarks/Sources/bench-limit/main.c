@@ -1,5 +1,5 @@
 #include "limit_client.h"
 
 int main(int argc, char **argv) {
-    return limit_client_main(argc, argv, "bench-limit", false);
+    return limit_client_main(argc, argv, "bench-limit", LIMIT_PLAIN);
 }

@@ -25,6 +25,7 @@ struct LoadClient: Sendable {
     static let known = [
         LoadClient(name: "bench-limit", program: "bench-limit"),
         LoadClient(name: "bench-limit-tuned", program: "bench-limit-tuned"),
+        LoadClient(name: "bench-limit-handed", program: "bench-limit-handed"),
         LoadClient(name: "bench-ours", program: "bench-ours"),
         LoadClient(name: staticName, program: "bench-ours", isStatic: true),
         LoadClient(name: "bench-ahc", program: "bench-ahc", shareOfOne: 0.5, shareOfMany: 0.35, sendsFiles: false),
@@ -58,6 +59,10 @@ struct LoadClient: Sendable {
         if isTool {
             guard case .size(ofTool: true) = workload.kind else { return false }
             return true
+        }
+        if program == "bench-limit-handed" {
+            guard case .load = workload.kind, workload.name != "tls-new" else { return false }
+            return workload.concurrency == 1
         }
         switch workload.kind {
         // A raised limit only differs from the default where more connections than that are wanted.
