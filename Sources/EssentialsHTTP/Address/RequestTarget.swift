@@ -12,7 +12,8 @@ enum RequestTarget {
         return withoutDotSegments(try escaped(path)) + (try escaped(query))
     }
 
-    /// A path below a directory, one slash between them, if both stay as they are: nothing to escape, to check or to remove. Else nil.
+    /// A path below a directory, one slash between them, if both stay as they are: nothing to escape, to check or to
+    /// remove. Else nil.
     ///
     /// - Parameters:
     ///   - path: May begin with a slash, and may have a query.
