@@ -22,9 +22,12 @@
 public protocol CancellableTransport: Transport {
     /// As ``Transport/send(_:)``, which is this without anybody who cancels.
     ///
-    /// - Parameter register: Called with what cancels the request, before anything is waited for; not when nothing was
-    ///   begun. It may be called from any thread, at any time, as often as one likes, and without effect once the request
-    ///   has ended.
+    /// - Parameters:
+    ///   - request: As there.
+    ///   - register: Called with what cancels the request, before anything is waited for; not when nothing was begun. It
+    ///     may be called from any thread, at any time, as often as one likes, and without effect once the request has
+    ///     ended.
+    /// - Throws: As there; `cancelled` when the request was cancelled in either way.
     func send(
         _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
     ) async throws(RequestFailure) -> TransportResponse
