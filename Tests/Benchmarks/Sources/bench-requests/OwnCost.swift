@@ -49,15 +49,12 @@ enum OwnCost {
         let instructions = zip(alone, whole).compactMap { pair in
             pair.1.instructions.flatMap { whole in pair.0.instructions.map { whole - $0 } }
         }
-        // The goals are for transports like libcurl's.
-        let isCancellable = transport is any CancellableTransport
         var rows = [
             Row(
                 what: "\(what): CPU time without the service",
                 value: median(alone.map(\.nanoseconds)), unit: "ns"),
             Row(
-                what: "    added by the service", value: median(added), unit: "ns",
-                goal: isCancellable ? .atMost(3_000) : .none),
+                what: "    added by the service", value: median(added), unit: "ns", goal: .atMost(3_000)),
             Row(
                 what: "    allocations added by the service", value: median(counted), unit: "", digits: 2,
                 goal: .atMost(15)),
