@@ -6,6 +6,8 @@
 
 bool ce_bytes_append(ce_bytes *bytes, const void *data, size_t count, size_t first_capacity);
 void ce_bytes_free(ce_bytes *bytes);
+// Empties it, and keeps its memory if that is little.
+void ce_bytes_reset(ce_bytes *bytes);
 ce_bytes ce_bytes_take(ce_bytes *bytes);
 
 size_t ce_on_header(char *line, size_t size, size_t items, void *transfer);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// The least memory for a body, which is used for later ones as well.
+enum { SMALL_BODY = 256 };
+
 bool ce_bytes_append(ce_bytes *bytes, const void *data, size_t count, size_t first_capacity) {
     if (count > SIZE_MAX - bytes->count) return false;
     size_t needed = bytes->count + count;
@@ -23,6 +26,11 @@ bool ce_bytes_append(ce_bytes *bytes, const void *data, size_t count, size_t fir
 void ce_bytes_free(ce_bytes *bytes) {
     free(bytes->data);
     *bytes = (ce_bytes){0};
+}
+
+void ce_bytes_reset(ce_bytes *bytes) {
+    if (bytes->capacity > CE_ANSWER_BUFFER_KEPT) return ce_bytes_free(bytes);
+    bytes->count = 0;
 }
 
 ce_bytes ce_bytes_take(ce_bytes *bytes) {
@@ -119,6 +127,9 @@ static size_t collect(ce_transfer *transfer, const char *data, size_t count) {
         if (expected > 0 && (uint64_t)expected > transfer->body_limit) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
         // A server that announces much has not sent it yet: beyond this, memory follows what comes.
         if (expected > 0) first_capacity = expected < CE_TRUSTED_LENGTH ? (size_t)expected : CE_TRUSTED_LENGTH;
+        if (first_capacity < SMALL_BODY) first_capacity = SMALL_BODY;
+        // What is left of an earlier body would grow step by step.
+        if (transfer->body.capacity < first_capacity) ce_bytes_free(&transfer->body);
     }
     if (count > transfer->body_limit - transfer->body_total) return refuse(transfer, CE_REFUSED_BODY_LIMIT);
     if (!ce_bytes_append(&transfer->body, data, count, first_capacity)) return refuse(transfer, CE_REFUSED_MEMORY);

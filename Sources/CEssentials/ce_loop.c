@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DORMANCY_MINIMUM = 4, EVENTS_PER_WAIT = 256, IDLE_WRITES_MAXIMUM = 2, MUTED_MS = 10 };
+enum { DORMANCY_MINIMUM = 4, EVENTS_PER_WAIT = 32, IDLE_WRITES_MAXIMUM = 2, MUTED_MS = 10 };
 
 int64_t ce_now_ms(void) {
     struct timespec now;

@@ -28,12 +28,12 @@ ce_transfer *ce_transfer_create(void) {
 }
 
 static void clear_buffers(ce_transfer *transfer) {
-    ce_bytes_free(&transfer->head);
+    ce_bytes_reset(&transfer->head);
     if (transfer->streaming) {
         ce_chunk_give(transfer->body.data);
         transfer->body = (ce_bytes){0};
     }
-    ce_bytes_free(&transfer->body);
+    ce_bytes_reset(&transfer->body);
     ce_bytes_free(&transfer->trailers);
     ce_bytes_free(&transfer->informational);
     for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, false)).data;) ce_chunk_give(chunk.data);
@@ -64,6 +64,8 @@ void ce_transfer_destroy(ce_transfer *transfer) {
     if (transfer->easy) curl_easy_cleanup(transfer->easy);
     if (transfer->url) curl_url_cleanup(transfer->url);
     clear_buffers(transfer);
+    ce_bytes_free(&transfer->head);
+    ce_bytes_free(&transfer->body);
     ce_options_free(transfer);
     free(transfer->report);
     free(transfer);
@@ -75,6 +77,7 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->secure = request->secure;
     transfer->idempotent = request->idempotent;
     transfer->streaming = request->streaming;
+    if (transfer->streaming) ce_bytes_free(&transfer->body); // chunks come from elsewhere
     transfer->http_version = request->http_version;
     ce_copy_text(transfer->host, CE_HOST_SIZE, request->host);
     transfer->host_is_address = request->host_is_address;
@@ -175,15 +178,10 @@ void *ce_transfer_owner(const ce_transfer *transfer) { return transfer->owner; }
 int ce_transfer_status(const ce_transfer *transfer) { return transfer->status; }
 bool ce_transfer_has_first_byte(const ce_transfer *transfer) { return transfer->head_total > 0; }
 bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->head_done; }
-ce_bytes ce_transfer_take_head(ce_transfer *transfer) { return ce_bytes_take(&transfer->head); }
-ce_bytes ce_transfer_take_body(ce_transfer *transfer) { return ce_bytes_take(&transfer->body); }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->trailers); }
-ce_bytes ce_transfer_take_informational(ce_transfer *transfer) { return ce_bytes_take(&transfer->informational); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->refusal; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->error_text; }
 const char *ce_curl_text(int curl_code) { return curl_easy_strerror((CURLcode)curl_code); }
-const char *ce_transfer_tls_version(const ce_transfer *transfer) { return transfer->tls_version; }
-const char *ce_transfer_cipher(const ce_transfer *transfer) { return transfer->cipher; }
 unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->send_count; }
 
 

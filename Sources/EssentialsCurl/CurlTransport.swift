@@ -96,8 +96,16 @@ public final class CurlTransport: Transport {
         } onCancel: {
             engine.cancel(exchange)
         }
-        guard let outcome = exchange.takeOutcome() else { throw Failures.closed(prepared) }
-        return try log(outcome, of: prepared).get()
+        switch exchange.takeOutcome() {
+        case .answer(let answer):
+            let response = engine.answers.read(answer, of: exchange)
+            log(response, of: prepared)
+            return response
+        case .failure(let failure):
+            log(failure, of: prepared)
+            throw failure
+        case nil: throw Failures.closed(prepared)
+        }
     }
 
     /// Whether the caller runs where all tasks run that want no place of their own.
@@ -197,23 +205,23 @@ public final class CurlTransport: Transport {
         return exchange
     }
 
-    private func log(
-        _ outcome: Result<TransportResponse, RequestFailure>, of prepared: PreparedRequest
-    ) -> Result<TransportResponse, RequestFailure> {
-        guard configuration.logger.logLevel <= .debug else { return outcome }
-        var metadata: Logger.Metadata = [
-            "method": "\(prepared.request.method.rawValue)", "url": "\(prepared.request.url.redacted)",
-        ]
-        switch outcome {
-        case .success(let response):
-            metadata["status"] = "\(response.status.code)"
-            configuration.logger.debug("response", metadata: metadata)
-        case .failure(let failure):
-            metadata["reason"] = "\(failure.reason)"
-            metadata["phase"] = "\(failure.phase)"
-            configuration.logger.debug("failure", metadata: metadata)
-        }
-        return outcome
+    private func log(_ response: TransportResponse, of prepared: PreparedRequest) {
+        guard configuration.logger.logLevel <= .debug else { return }
+        var metadata = metadata(of: prepared)
+        metadata["status"] = "\(response.status.code)"
+        configuration.logger.debug("response", metadata: metadata)
+    }
+
+    private func log(_ failure: RequestFailure, of prepared: PreparedRequest) {
+        guard configuration.logger.logLevel <= .debug else { return }
+        var metadata = metadata(of: prepared)
+        metadata["reason"] = "\(failure.reason)"
+        metadata["phase"] = "\(failure.phase)"
+        configuration.logger.debug("failure", metadata: metadata)
+    }
+
+    private func metadata(of prepared: PreparedRequest) -> Logger.Metadata {
+        ["method": "\(prepared.request.method.rawValue)", "url": "\(prepared.request.url.redacted)"]
     }
 }
 

@@ -90,6 +90,7 @@ struct QueueTests {
         let server = try server(behind: gate)
         let transport = try transport(perOrigin: 1)
         async let first = transport.send(request(server))
+        #expect(try await eventually { await transport.load.inFlight == 1 })
         let second = Task { await failure { try await transport.send(request(server)) } }
         try await waitUntil(transport, waiting: 1)
         second.cancel()

@@ -360,12 +360,8 @@ void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
 int ce_transfer_status(const ce_transfer *_Nonnull transfer); // 0 until a final head has come
 bool ce_transfer_has_first_byte(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
-/// Move a buffer out; the caller frees `data`.
-ce_bytes ce_transfer_take_head(ce_transfer *_Nonnull transfer);
-ce_bytes ce_transfer_take_body(ce_transfer *_Nonnull transfer);
+/// Moves the trailer fields out; the caller frees `data`.
 ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
-/// The heads of informational responses, one after the other.
-ce_bytes ce_transfer_take_informational(ce_transfer *_Nonnull transfer);
 
 /// Whether bytes of a response came, even less than a line; or one of its request's body went.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
@@ -381,9 +377,6 @@ const char *_Nonnull ce_curl_text(int curl_code);
 /// 10, 11 or 20.
 long ce_transfer_http_version(const ce_transfer *_Nonnull transfer);
 ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);
-/// The TLS version and cipher of the connection that carried the transfer; empty without TLS.
-const char *_Nonnull ce_transfer_tls_version(const ce_transfer *_Nonnull transfer);
-const char *_Nonnull ce_transfer_cipher(const ce_transfer *_Nonnull transfer);
 /// Monotonic milliseconds when bytes were last seen to move. Asks libcurl how much was sent and received since the last
 /// call, because a body that is sent from memory calls nobody.
 int64_t ce_transfer_last_activity_ms(ce_transfer *_Nonnull transfer);
@@ -393,6 +386,38 @@ unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_was_cut(const ce_transfer *_Nonnull transfer);
 /// Whether the connection had been opened for an earlier request; the transfer need not have sent anything.
 bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
+
+// MARK: Answers
+
+/// How many answers wait to be used again, and how large a buffer they keep.
+enum { CE_ANSWERS_KEPT = 256, CE_ANSWER_BUFFER_KEPT = 4096 };
+
+/// What a transfer received: one thread's at a time. Of a stream, what came before its body.
+typedef struct ce_answer {
+    int status;
+    ce_bytes head;
+    ce_bytes body; // whoever takes `data` over sets it to NULL, and both counts to 0
+    ce_bytes trailers;
+    ce_bytes informational; // the heads of informational responses, one after the other
+    ce_timings timings;
+    unsigned send_count;
+    unsigned earlier_sendings; // before the transfer's; its user's to set, as is the next
+    int64_t queued_ms;
+    char tls_version[16]; // of the connection that carried it; empty without TLS, as is the next
+    char cipher[64];
+    struct ce_answer *_Nullable next;
+} ce_answer;
+
+typedef struct ce_answer_pool ce_answer_pool;
+
+ce_answer_pool *_Nullable ce_answer_pool_create(void);
+/// When nobody will give an answer back any more.
+void ce_answer_pool_destroy(ce_answer_pool *_Nullable pool);
+/// Moves what was received out of a transfer, whose head has come. NULL without memory. Engine thread.
+ce_answer *_Nullable ce_transfer_take_answer(ce_transfer *_Nonnull transfer, ce_answer_pool *_Nonnull pool);
+/// Gives an answer back that was read. Any thread.
+void ce_answer_give(ce_answer_pool *_Nonnull pool, ce_answer *_Nonnull answer);
+void ce_answer_destroy(ce_answer *_Nullable answer);
 
 // MARK: Streaming
 

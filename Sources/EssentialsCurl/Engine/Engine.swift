@@ -37,6 +37,8 @@ final class Engine: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let termination = Mutex<Termination>(Termination())
     private let wakeup: Int32
+    /// What was received, until the awaiting tasks have read it.
+    let answers: AnswerPool
     /// How often the thread has gone round its loop: what a loop that never waits is found by.
     let turns = Atomic<Int>(0)
     /// How often it did not listen to a writable socket for a moment: what would hold a fast upload up.
@@ -55,6 +57,7 @@ final class Engine: Sendable {
     init(
         trust: CompiledTrust, proxies: ProxySetup, configuration: CurlTransport.Configuration
     ) throws(RequestFailure) {
+        answers = try AnswerPool()
         wakeup = ce_wakeup_create()
         guard wakeup >= 0 else { throw Self.noResources("eventfd") }
         guard let loop = configuration.withSettings({ ce_loop_create(wakeup, &$0) }) else {

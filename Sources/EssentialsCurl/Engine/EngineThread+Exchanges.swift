@@ -117,10 +117,13 @@ extension EngineThread {
             let underlying = exchange.upload?.failure.map { Failures.source($0, prepared) }
             return end(exchange, .failure(underlying ?? failure))
         }
-        end(
-            exchange,
-            exchange.body == nil
-                ? .success(ResponseReader.whole(transfer, of: exchange)) : nil)
+        end(exchange, exchange.body == nil ? received(exchange, transfer) : nil)
+    }
+
+    /// Moves what was received to where the awaiting task reads it.
+    func received(_ exchange: Exchange, _ transfer: OpaquePointer) -> Exchange.Outcome {
+        engine.answers.take(from: transfer, of: exchange).map { .answer($0) }
+            ?? .failure(Failures.noMemory(exchange.prepared))
     }
 
     /// Whether a connection of its own may give what a kept one did not, once. Nothing of the request was sent.
@@ -172,7 +175,7 @@ extension EngineThread {
     }
 
     /// Ends an exchange: nil when its body was a stream, which is whole now.
-    private func end(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?) {
+    private func end(_ exchange: Exchange, _ outcome: Exchange.Outcome?) {
         if exchange.prepared.isPinned { reportMissedPins(exchange) }
         var isCancelled = false
         if case .failure(let failure) = outcome { isCancelled = failure.reason == .cancelled }
@@ -193,7 +196,7 @@ extension EngineThread {
     }
 
     private func ending(
-        of exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>?
+        of exchange: Exchange, _ outcome: Exchange.Outcome?
     ) -> Result<ResponseEnding, RequestFailure> {
         if case .failure(let failure) = outcome { return .failure(failure) }
         return .success(exchange.transfer.map { ResponseReader.ending($0, of: exchange) } ?? ResponseEnding())
@@ -228,29 +231,34 @@ extension EngineThread {
     }
 
     /// Decides what the awaiting task receives. The first call counts: a response that was handed out stays.
-    func finish(_ exchange: Exchange, _ outcome: Result<TransportResponse, RequestFailure>) {
+    func finish(_ exchange: Exchange, _ outcome: Exchange.Outcome) {
         guard !exchange.isFinished else { return }
         exchange.isFinished = true
         exchange.setOutcome(outcome)
         finished.append(exchange)
     }
 
-    /// Resumes after the whole turn's work, because a resumed task competes for the processor.
+    /// Resumes after the whole turn's work, because a resumed task competes for the processor; and after the exchanges
+    /// were let go of here, so that their memory returns to the thread that took it.
     ///
     /// Many of the common pool are resumed there, by one task: each that is resumed from here wakes a thread, which has
     /// done with it and sleeps again before the next one comes.
     func resumeFinished() {
         guard !finished.isEmpty else { return }
         var together: [Waiter<Void>] = []
+        let areMany = finished.count >= Self.manyFinished
+        if areMany { together.reserveCapacity(finished.count) }
         for exchange in finished {
             guard let continuation = exchange.continuation.take() else { continue }
-            if finished.count >= Self.manyFinished, exchange.isOfCommonPool {
+            if areMany, exchange.isOfCommonPool {
                 together.append(continuation)
             } else {
-                continuation.resume()
+                resumable.append(continuation)
             }
         }
         finished.removeAll(keepingCapacity: true)
+        for continuation in resumable { continuation.resume() }
+        resumable.removeAll(keepingCapacity: true)
         guard !together.isEmpty else { return }
         Task.detached { [together] in for continuation in together { continuation.resume() } }
     }

@@ -21,10 +21,8 @@ extension EngineThread {
 
     /// Hands the response out when its head has come and its body follows as a stream.
     func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
-        guard let body = exchange.body, !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
-        let response = ResponseReader.head(
-            transfer, body: ResponseBody(source: BodyStream(body)), of: exchange)
-        finish(exchange, .success(response))
+        guard exchange.body != nil, !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
+        finish(exchange, received(exchange, transfer))
     }
 
     /// Moves chunks to the reader's side. True when it has enough for now.

@@ -17,6 +17,7 @@ final class EngineThread: @unchecked Sendable {
     var admission: AdmissionMachine<Exchange>
     var active: [Exchange] = []
     var finished: [Exchange] = []
+    var resumable: [Waiter<Void>] = []
     var deadlines = DeadlineWatch()
     /// Nothing is started any more, and the thread ends when nothing runs.
     private(set) var isStopping = false

@@ -26,7 +26,7 @@ final class Exchange: @unchecked Sendable {
     private var sentOfPiece = 0
     /// How often the request was sent before the transfer that runs now.
     private(set) var earlierSendings = 0
-    private var outcome: Result<TransportResponse, RequestFailure>?
+    private var outcome: Outcome?
     var transfer: OpaquePointer?
     /// Its place among the running ones; -1 while it does not run.
     var slot = -1
@@ -45,11 +45,19 @@ final class Exchange: @unchecked Sendable {
     /// A resumed TLS session lacked what the pins are judged by.
     var needsFullHandshake = false
 
+    /// What the awaiting task receives.
+    enum Outcome {
+        case answer(ReceivedAnswer)
+        case failure(RequestFailure)
+    }
+
     init(prepared: PreparedRequest, upload: UploadPump?, body: BodyPipe?) {
         self.prepared = prepared
         self.upload = upload
         self.body = body
     }
+
+    deinit { if case .answer(let answer) = outcome { answer.destroy() } }
 
     /// Has the body read from its beginning, for another sending.
     func restartUpload() {
@@ -91,7 +99,7 @@ final class Exchange: @unchecked Sendable {
 
     /// Sets what the awaiting task will receive and resumes nobody yet. Engine thread, or the caller's when the engine
     /// was never reached.
-    func setOutcome(_ outcome: Result<TransportResponse, RequestFailure>) {
+    func setOutcome(_ outcome: Outcome) {
         self.outcome = outcome
         isDone.store(true, ordering: .releasing)
     }
@@ -100,7 +108,7 @@ final class Exchange: @unchecked Sendable {
     ///
     /// Resuming orders the two threads already; the acquiring load says so in the open, where a reader and the thread
     /// sanitizer see it.
-    func takeOutcome() -> Result<TransportResponse, RequestFailure>? {
+    func takeOutcome() -> Outcome? {
         isDone.load(ordering: .acquiring) ? outcome.take() : nil
     }
 }

@@ -3,64 +3,62 @@ import EssentialsHTTP
 import FoundationEssentials
 import Glibc
 
-/// Moves a finished transfer's buffers into values.
+/// Makes values of what a transfer received.
+///
+/// The awaiting task's thread does so, because what is made there is mostly let go of there as well.
 enum ResponseReader {
-    /// A response whose body has all come.
-    static func whole(_ transfer: OpaquePointer, of exchange: Exchange) -> TransportResponse {
-        make(
-            transfer, body: ResponseBody(data(ce_transfer_take_body(transfer))), of: exchange,
-            trailers: trailers(transfer))
+    /// Bodies up to this size are copied, so that their buffers are used again.
+    private static var copyLimit: Int { Int(CE_ANSWER_BUFFER_KEPT) }
+
+    /// - Parameter pipe: What the body comes through if it follows as a stream.
+    static func response(_ answer: UnsafeMutablePointer<ce_answer>, body pipe: BodyPipe?) -> TransportResponse {
+        let body = pipe.map { ResponseBody(source: BodyStream($0)) } ?? ResponseBody(takeBody(of: answer))
+        var metrics = metrics(
+            answer.pointee.timings, queued: answer.pointee.queued_ms,
+            sendings: answer.pointee.earlier_sendings + answer.pointee.send_count)
+        // A stream has only begun.
+        if pipe != nil { metrics.finished = nil }
+        let trailers = answer.pointee.trailers
+        let informational = answer.pointee.informational
+        return TransportResponse(
+            status: Int(answer.pointee.status), block: block(answer.pointee.head), body: body, metrics: metrics,
+            connection: connection(answer),
+            trailerFields: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)),
+            informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
 
-    /// What comes with the end of a streamed body.
+    /// What comes with the end of a streamed body. Engine thread.
     static func ending(_ transfer: OpaquePointer, of exchange: Exchange) -> ResponseEnding {
-        ResponseEnding(
-            trailerFields: trailers(transfer), metrics: metrics(ce_transfer_timings(transfer), transfer, of: exchange))
-    }
-
-    private static func trailers(_ transfer: OpaquePointer) -> HTTPFields {
         let trailers = ce_transfer_take_trailers(transfer)
-        return trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers))
+        defer { free(trailers.data) }
+        return ResponseEnding(
+            trailerFields: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)),
+            metrics: metrics(
+                ce_transfer_timings(transfer), queued: exchange.queued,
+                sendings: UInt32(exchange.earlierSendings) + ce_transfer_send_count(transfer)))
     }
 
-    /// A response whose body follows as a stream.
-    static func head(_ transfer: OpaquePointer, body: ResponseBody, of exchange: Exchange) -> TransportResponse {
-        make(transfer, body: body, of: exchange, trailers: [:])
-    }
-
-    private static func make(
-        _ transfer: OpaquePointer, body: ResponseBody, of exchange: Exchange, trailers: HTTPFields
-    ) -> TransportResponse {
-        let timings = ce_transfer_timings(transfer)
-        let head = ResponseHead(
-            status: Int(ce_transfer_status(transfer)), block: block(ce_transfer_take_head(transfer)))
+    private static func connection(_ answer: UnsafeMutablePointer<ce_answer>) -> ConnectionFacts {
         var connection = ConnectionFacts()
         connection.protocolName =
-            switch timings.http_version {
+            switch answer.pointee.timings.http_version {
             case 20: "HTTP/2"
             case 10: "HTTP/1.0"
             default: "HTTP/1.1"
             }
-        connection.peerAddress = GateReport.text(of: timings.peer_address)
-        connection.peerPort = UInt16(clamping: timings.peer_port)
-        connection.isReused = timings.reused
-        let tls = String(cString: ce_transfer_tls_version(transfer))
-        connection.tlsVersion = tls.isEmpty ? nil : tls
-        connection.tlsCipher = tls.isEmpty ? nil : String(cString: ce_transfer_cipher(transfer))
-        var metrics = metrics(timings, transfer, of: exchange)
-        // A stream has only begun.
-        if body.data == nil { metrics.finished = nil }
-        let informational = ce_transfer_take_informational(transfer)
-        return TransportResponse(
-            head: head, body: body, metrics: metrics, connection: connection, trailerFields: trailers,
-            informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
+        connection.peerAddress = GateReport.text(of: answer.pointee.timings.peer_address)
+        connection.peerPort = UInt16(clamping: answer.pointee.timings.peer_port)
+        connection.isReused = answer.pointee.timings.reused
+        if answer.pointee.tls_version.0 != 0 {
+            connection.tlsVersion = GateReport.text(of: answer.pointee.tls_version)
+            connection.tlsCipher = GateReport.text(of: answer.pointee.cipher)
+        }
+        return connection
     }
 
-    private static func metrics(
-        _ timings: ce_timings, _ transfer: OpaquePointer, of exchange: Exchange
-    ) -> TransportMetrics {
+    private static func metrics(_ timings: ce_timings, queued: Int64, sendings: UInt32) -> TransportMetrics {
         var metrics = TransportMetrics()
-        metrics.queued = .milliseconds(exchange.queued)
+        metrics.queued = .milliseconds(queued)
         if !timings.reused {
             metrics.nameResolved = duration(timings.resolved_us)
             metrics.connected = duration(timings.connected_us)
@@ -72,7 +70,7 @@ enum ResponseReader {
         metrics.finished = duration(timings.total_us)
         metrics.bodyBytesSent = Int(timings.body_bytes_sent)
         metrics.bodyBytesReceived = Int(timings.body_bytes_received)
-        metrics.sendings = exchange.earlierSendings + Int(ce_transfer_send_count(transfer))
+        metrics.sendings = Int(sendings)
         return metrics
     }
 
@@ -80,18 +78,16 @@ enum ResponseReader {
         microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Takes over malloc'ed memory without a copy.
-    private static func data(_ bytes: ce_bytes) -> Data {
-        guard let memory = bytes.data else { return Data() }
-        guard bytes.count > 0 else {
-            free(memory)
-            return Data()
-        }
+    /// Copies a little body, and takes the memory of a larger one over.
+    private static func takeBody(of answer: UnsafeMutablePointer<ce_answer>) -> Data {
+        let bytes = answer.pointee.body
+        guard let memory = bytes.data, bytes.count > 0 else { return Data() }
+        guard bytes.count > copyLimit else { return Data(bytes: memory, count: bytes.count) }
+        answer.pointee.body = ce_bytes()
         return Data(bytesNoCopy: memory, count: bytes.count, deallocator: .free)
     }
 
     private static func block(_ bytes: ce_bytes) -> [UInt8] {
-        defer { free(bytes.data) }
-        return Array(UnsafeRawBufferPointer(start: bytes.data, count: bytes.count))
+        Array(UnsafeRawBufferPointer(start: bytes.data, count: bytes.count))
     }
 }

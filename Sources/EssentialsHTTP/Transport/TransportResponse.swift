@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a server answered, and how.
 ///
 /// ```swift
@@ -7,17 +9,19 @@
 public struct TransportResponse: Sendable {
     /// All but the body, which stages replace.
     private final class Content: Sendable {
-        let head: ResponseHead
+        let status: HTTPResponse.Status
+        let fields: Mutex<UnreadFields>
         let metrics: TransportMetrics
         let connection: ConnectionFacts
         let trailerFields: HTTPFields
         let informational: [HTTPResponse]
 
         init(
-            head: ResponseHead, metrics: TransportMetrics, connection: ConnectionFacts, trailerFields: HTTPFields,
-            informational: [HTTPResponse]
+            status: HTTPResponse.Status, fields: consuming UnreadFields, metrics: TransportMetrics,
+            connection: ConnectionFacts, trailerFields: HTTPFields, informational: [HTTPResponse]
         ) {
-            self.head = head
+            self.status = status
+            self.fields = Mutex(fields)
             self.metrics = metrics
             self.connection = connection
             self.trailerFields = trailerFields
@@ -46,25 +50,27 @@ public struct TransportResponse: Sendable {
         connection: ConnectionFacts = ConnectionFacts(), trailerFields: HTTPFields = [:],
         informational: [HTTPResponse] = []
     ) {
-        self.init(
-            head: ResponseHead(head), body: body, metrics: metrics, connection: connection,
+        content = Content(
+            status: head.status, fields: .read(head.headerFields), metrics: metrics, connection: connection,
             trailerFields: trailerFields, informational: informational)
+        self.body = body
     }
 
+    /// - Parameter block: The head's lines as they came.
     package init(
-        head: ResponseHead, body: ResponseBody, metrics: TransportMetrics, connection: ConnectionFacts,
+        status: Int, block: [UInt8], body: ResponseBody, metrics: TransportMetrics, connection: ConnectionFacts,
         trailerFields: HTTPFields, informational: [HTTPResponse]
     ) {
         content = Content(
-            head: head, metrics: metrics, connection: connection, trailerFields: trailerFields,
-            informational: informational)
+            status: HTTPResponse.Status(code: status), fields: .raw(block), metrics: metrics, connection: connection,
+            trailerFields: trailerFields, informational: informational)
         self.body = body
     }
 
     /// The status.
-    public var status: HTTPResponse.Status { content.head.status }
+    public var status: HTTPResponse.Status { content.status }
     /// The header fields in the order in which they came. The first access reads them; later ones are cheap.
-    public var headerFields: HTTPFields { content.head.headerFields }
+    public var headerFields: HTTPFields { content.fields.withLock { $0.read() } }
     /// Status and fields as HTTPTypes' value.
     public var head: HTTPResponse { HTTPResponse(status: status, headerFields: headerFields) }
 }

@@ -1,34 +1,15 @@
-import Synchronization
+/// A head's fields, read from its bytes when somebody first asks for them.
+enum UnreadFields {
+    case raw([UInt8])
+    case read(HTTPFields)
 
-/// A response's head, read from its bytes when somebody first asks for the fields.
-package final class ResponseHead: Sendable {
-    private enum Fields {
-        case raw([UInt8])
-        case read(HTTPFields)
-    }
-
-    package let status: HTTPResponse.Status
-    private let fields: Mutex<Fields>
-
-    package init(status: Int, block: [UInt8]) {
-        self.status = HTTPResponse.Status(code: status)
-        fields = Mutex(.raw(block))
-    }
-
-    package init(_ head: HTTPResponse) {
-        status = head.status
-        fields = Mutex(.read(head.headerFields))
-    }
-
-    package var headerFields: HTTPFields {
-        fields.withLock { state in
-            switch state {
-            case .read(let fields): return fields
-            case .raw(let block):
-                let fields = HeaderBlock.read(block)
-                state = .read(fields)
-                return fields
-            }
+    mutating func read() -> HTTPFields {
+        switch self {
+        case .read(let fields): return fields
+        case .raw(let block):
+            let fields = HeaderBlock.read(block)
+            self = .read(fields)
+            return fields
         }
     }
 }

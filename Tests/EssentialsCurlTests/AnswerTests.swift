@@ -1,0 +1,85 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+/// What is received travels in buffers that are used again.
+@Suite("A response")
+struct AnswerTests {
+    /// Around the sizes of what is kept in place, copied, and taken over.
+    private static let sizes = [0, 1, 14, 15, 255, 256, 257, 4_095, 4_096, 4_097, 9_000, 70_000]
+
+    private func server() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            // "/NUMBER/SIZE/PADDING"
+            let parts = request.target.split(separator: "/").compactMap { Int($0) }
+            guard parts.count == 3 else { return .response(status: 400) }
+            let (number, size, padding) = (parts[0], parts[1], parts[2])
+            return .response(
+                headers: [("X-Number", "\(number)"), ("X-Padding", String(repeating: "p", count: padding))],
+                body: [UInt8](repeating: UInt8(number % 251), count: size))
+        }
+    }
+
+    private func check(_ response: TransportResponse, _ number: Int, _ size: Int, _ padding: Int) {
+        #expect(response.headerFields[.init("X-Number")!] == "\(number)")
+        #expect(response.headerFields[.init("X-Padding")!]?.count ?? 0 == padding)
+        #expect(response.body.data == Data(repeating: UInt8(number % 251), count: size))
+    }
+
+    @Test("is its own whatever came before it, and stays so while later ones come", arguments: [1, 24])
+    func own(atATime width: Int) async throws {
+        let server = try server()
+        let transport = try CurlTransport()
+        var numbers = SeededNumbers(state: 7)
+        // More than are kept to be used again.
+        let plan = (0..<400).map { number in
+            (number, Self.sizes.randomElement(using: &numbers)!, [0, 10, 600, 6_000].randomElement(using: &numbers)!)
+        }
+        var kept: [(TransportResponse, Int)] = []
+        try await withThrowingTaskGroup(of: (TransportResponse, Int).self) { group in
+            for (index, (number, size, padding)) in plan.enumerated() {
+                if index >= width, let next = try await group.next() { kept.append(next) }
+                group.addTask {
+                    let response = try await transport.send(request(server, "/\(number)/\(size)/\(padding)"))
+                    return (response, index)
+                }
+            }
+            for try await next in group { kept.append(next) }
+        }
+        #expect(kept.count == plan.count)
+        for (response, index) in kept { check(response, plan[index].0, plan[index].1, plan[index].2) }
+        await transport.shutdown()
+    }
+
+    @Test("may be a stream before it, on the same connection")
+    func streams() async throws {
+        let server = try server()
+        let transport = try CurlTransport()
+        for (number, size) in Self.sizes.enumerated() {
+            var sent = try request(server, "/\(number)/\(size)/10")
+            sent.options.delivery = .streamed
+            let streamed = try await transport.send(sent)
+            let body = try await streamed.body.collect(upTo: 100_000)
+            #expect(body == Data(repeating: UInt8(number), count: size))
+            #expect(streamed.body.ending?.metrics.bodyBytesReceived == size)
+            check(try await transport.send(request(server, "/\(number)/\(size)/10")), number, size, 10)
+        }
+        await transport.shutdown()
+    }
+
+    @Test("that nobody waits for any more is let go of")
+    func cancelled() async throws {
+        let server = try server()
+        let transport = try CurlTransport()
+        for number in 0..<300 {
+            let task = Task { try await transport.send(request(server, "/\(number)/300/10")) }
+            if number.isMultiple(of: 3) { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+        }
+        check(try await transport.send(request(server, "/5/300/10")), 5, 300, 10)
+        await transport.shutdown()
+    }
+}
