@@ -40,7 +40,7 @@ package enum RedirectRules {
     }
 
     /// 300 leaves the choice to somebody else, 304 is about a cache, 305 and 306 are deprecated (RFC 9110, 15.4).
-    private static func isFollowed(_ status: HTTPResponse.Status) -> Bool {
+    package static func isFollowed(_ status: HTTPResponse.Status) -> Bool {
         switch status.code {
         case 301, 302, 303, 307, 308: true
         default: false

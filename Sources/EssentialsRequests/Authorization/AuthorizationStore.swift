@@ -18,6 +18,11 @@ final class AuthorizationStore: Sendable {
     private static let limit = 64
 
     private let entries = Mutex<[Entry]>([])
+    /// Whether there were ever credentials; few services have any.
+    private let wasUsed = Atomic(false)
+
+    /// Whether no origin has credentials, as far as a look without a lock tells.
+    var isEmpty: Bool { !wasUsed.load(ordering: .acquiring) }
 
     /// Takes the place of what the origin has, and of what its server has said.
     func set(_ new: Credentials, for origin: Origin) {
@@ -26,6 +31,7 @@ final class AuthorizationStore: Sendable {
             case .field(let value): .field(value)
             case .digest(let account): .digest(DigestSession(account))
             }
+        wasUsed.store(true, ordering: .releasing)
         entries.withLock { entries in
             entries.removeAll { $0.origin == origin }
             entries.append(Entry(origin: origin, content: content))

@@ -1,18 +1,27 @@
 import EssentialsHTTP
 import Logging
 
-/// What a service tells its logger of one request. At other levels than debug and trace it costs a comparison.
+/// What a service tells its logger of one request. Where its level is neither debug nor trace when the request begins, it
+/// costs one look at that.
 struct RequestLog: Sendable {
     /// By reference, because every request has a log of its own.
     let settings: ServiceSettings
     /// The request's number, the same in all of its messages.
     let number: UInt64
+    /// Asked once for each request, because asking a logger goes through its handler.
+    private let isOn: Bool
+
+    init(settings: ServiceSettings, number: UInt64) {
+        self.settings = settings
+        self.number = number
+        isOn = settings.configuration.logger.logLevel <= .debug
+    }
 
     private var logger: Logger { settings.configuration.logger }
     private var redaction: Redaction { settings.configuration.redaction }
 
     func sends(_ request: TransportRequest) {
-        guard settings.configuration.logger.logLevel <= .debug else { return }
+        guard isOn else { return }
         logger.debug("request", metadata: metadata(request))
         guard settings.configuration.logsCommands, logger.logLevel <= .trace else { return }
         var metadata = metadata(request)
@@ -21,7 +30,7 @@ struct RequestLog: Sendable {
     }
 
     func received(_ response: DataResponse, to request: TransportRequest) {
-        guard settings.configuration.logger.logLevel <= .debug else { return }
+        guard isOn else { return }
         var metadata = metadata(request)
         metadata["status"] = "\(response.status.code)"
         metadata["redirects"] = "\(response.redirects.count)"
@@ -31,7 +40,7 @@ struct RequestLog: Sendable {
 
     /// - Parameter request: nil when the request failed before there was one to be sent.
     func failed(_ failure: RequestFailure, _ request: TransportRequest?, _ asked: DataRequest?) {
-        guard settings.configuration.logger.logLevel <= .debug else { return }
+        guard isOn else { return }
         var metadata: Logger.Metadata = ["request-id": "\(number)"]
         if let request {
             metadata = self.metadata(request)
@@ -47,7 +56,7 @@ struct RequestLog: Sendable {
 
     /// A field was set in two places, and the more specific one is sent.
     func passedOver(_ names: [HTTPField.Name]) {
-        guard settings.configuration.logger.logLevel <= .debug, !names.isEmpty else { return }
+        guard isOn, !names.isEmpty else { return }
         let text = names.map(\.rawName).joined(separator: ", ")
         logger.debug("header fields passed over", metadata: ["request-id": "\(number)", "fields": "\(text)"])
     }

@@ -129,6 +129,15 @@ public struct DataRequest: Sendable {
             ))
     }
 
+    /// Whether it has neither parameters nor fields nor a body.
+    var isPlain: Bool {
+        parts.value.query.isEmpty && parts.value.parameters.isEmpty && parts.value.headerFields.isEmpty
+            && parts.value.body.isNone
+    }
+
+    /// Whether a status is a success.
+    func expects(_ status: HTTPResponse.Status) -> Bool { parts.value.expectedStatus.contains(status.code) }
+
     /// Whether ``parameters`` belong to the query, whatever body there is.
     var hasParametersInQuery: Bool {
         switch method {

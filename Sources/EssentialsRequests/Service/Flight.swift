@@ -35,11 +35,9 @@ final class Flight: Sendable {
     ///
     /// - Throws: `cancelled` when the request was ended before, and what the step throws.
     func step<Value: Sendable>(
-        host: String?, _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
+        host: HostName?, _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
-        guard !state.withLock({ $0.isCancelled }) else {
-            throw RequestFailure(.cancelled, "The service ended the request.", host: host)
-        }
+        try checkGoesOn(host: host)
         let task = Task.immediate { () async -> Result<Value, RequestFailure> in
             do throws(RequestFailure) {
                 return .success(try await work())
@@ -53,21 +51,15 @@ final class Flight: Sendable {
         } onCancel: {
             task.cancel()
         }
-        // Freed outside of the lock.
-        _ = state.withLock { $0.cancel.take() }
+        detach()
         return try result.get()
     }
 
-    /// The same for a hop through a transport that can be told to end it, and needs no task for that.
-    func send(
-        _ request: TransportRequest, through transport: any CancellableTransport
-    ) async throws(RequestFailure) -> TransportResponse {
+    /// - Throws: `cancelled` when the request was ended before.
+    func checkGoesOn(host: HostName?) throws(RequestFailure) {
         guard !state.withLock({ $0.isCancelled }) else {
-            throw RequestFailure(.cancelled, "The service ended the request.", host: request.url.origin.host.text)
+            throw RequestFailure(.cancelled, "The service ended the request.", host: host?.text)
         }
-        // Freed outside of the lock.
-        defer { _ = state.withLock { $0.cancel.take() } }
-        return try await transport.send(request) { attach($0) }
     }
 
     /// Ends the step that runs, and all that would follow. Never under another lock.
@@ -79,12 +71,19 @@ final class Flight: Sendable {
         cancel?()
     }
 
-    /// Names what cancels; called at once when that was asked for before.
-    private func attach(_ cancel: @escaping @Sendable () -> Void) {
+    /// Names what cancels; called at once when that was asked for before. A transport that can be told to end a request
+    /// needs no task of its own to be a step: it is cancelled by what it names, until ``detach()``.
+    func attach(_ cancel: @escaping @Sendable () -> Void) {
         let cancelsNow = state.withLock { state in
             if !state.isCancelled { state.cancel = cancel }
             return state.isCancelled
         }
         if cancelsNow { cancel() }
+    }
+
+    /// What was named cancels nothing any more.
+    func detach() {
+        // Freed outside of the lock.
+        _ = state.withLock { $0.cancel.take() }
     }
 }

@@ -9,20 +9,27 @@ struct FlightTransport: Transport {
     let inFlight: RequestsInFlight
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        let host = request.url.origin.host.text
-        var response: TransportResponse
+        let response: TransportResponse
         if let cancellable {
-            response = try await flight.send(request, through: cancellable)
+            try flight.checkGoesOn(host: request.url.origin.host)
+            defer { flight.detach() }
+            response = try await cancellable.send(request) { flight.attach($0) }
         } else {
-            response = try await flight.step(host: host) { [transport] () throws(RequestFailure) in
-                try await transport.send(request)
+            response = try await flight.step(host: request.url.origin.host) {
+                [transport] () throws(RequestFailure) in try await transport.send(request)
             }
         }
-        if case .stream(let source) = response.body.content {
-            response.body = ResponseBody(
-                source: TrackedBody(
-                    source, inFlight, environment: flight.environment, finishes: flight.finishes, host: host))
-        }
+        return tracked(response, to: request)
+    }
+
+    /// A response whose body, if that is a stream, ends with the service.
+    func tracked(_ response: TransportResponse, to request: TransportRequest) -> TransportResponse {
+        guard case .stream(let source) = response.body.content else { return response }
+        var response = response
+        response.body = ResponseBody(
+            source: TrackedBody(
+                source, inFlight, environment: flight.environment, finishes: flight.finishes,
+                host: request.url.origin.host.text))
         return response
     }
 

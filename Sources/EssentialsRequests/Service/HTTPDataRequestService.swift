@@ -15,7 +15,8 @@ import Synchronization
 /// thread. A service that nobody holds any more lets its requests finish and leaves the transport as it is;
 /// ``shutdown(grace:)`` ends both.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
-    private let environment: any EnvironmentService
+    /// The environment in force, asked for by a closure because an existential is copied to be asked.
+    private let snapshot: @Sendable () -> EnvironmentSnapshot
     private let transport: any Transport
     /// The same, if it can be told to end a request: asked for once, because the cast takes as long as a small request.
     private let cancellable: (any CancellableTransport)?
@@ -35,7 +36,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public init(
         environment: any EnvironmentService, transport: any Transport, configuration: Configuration = Configuration()
     ) {
-        self.environment = environment
+        snapshot = Self.snapshots(of: environment)
         self.transport = transport
         cancellable = transport as? any CancellableTransport
         self.configuration = configuration
@@ -46,6 +47,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         watch.withLock { $0 = task }
     }
 
+    private static func snapshots(of environment: some EnvironmentService) -> @Sendable () -> EnvironmentSnapshot {
+        { environment.snapshot }
+    }
+
     deinit { watch.withLock { $0.take() }?.cancel() }
 
     /// Where completion handlers run that name no queue.
@@ -53,7 +58,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Reads and writes the bodies.
     public var codecs: CodecRegistry { configuration.codecs }
     /// The environment in force.
-    public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
+    public var currentEnvironment: EnvironmentSnapshot { snapshot() }
     /// How many requests were taken and are not over; a streamed body counts until it was read.
     public var requestsInFlight: Int { inFlight.count }
 
@@ -62,27 +67,59 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Sends a request; see the protocol.
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
-        let environment = environment.snapshot
+        let environment = snapshot()
         let flight = try inFlight.begin(in: watched(environment), finishes: request.finishesOnShutdown)
         defer { inFlight.end(flight) }
         let log = RequestLog(settings: settings, number: flight.number)
         var sent: TransportRequest?
         do throws(RequestFailure) {
-            let prepared = try await prepare(request, in: environment, log, flight)
-            sent = prepared.request
-            log.sends(prepared.request)
-            let hops = hops(prepared, in: environment)
-            let transport = FlightTransport(
-                transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight)
-            let response = try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
-                prepared.request, through: transport, redirects: prepared.redirects, expected: request.expectedStatus,
-                errorModel: request.errorModel)
-            log.received(response, to: prepared.request)
+            guard let plain = try plain(request, in: environment) else {
+                let prepared = try await prepare(request, in: environment, log, flight)
+                sent = prepared.request
+                log.sends(prepared.request)
+                let response = try await exchange(prepared, of: request, in: environment, flight)
+                log.received(response, to: prepared.request)
+                return response
+            }
+            // The same, without the stages that have nothing to do.
+            sent = plain
+            log.sends(plain)
+            let deadline = RedirectStage.standard.deadline(of: plain)
+            let first: TransportResponse
+            if let cancellable {
+                try flight.checkGoesOn(host: plain.url.origin.host)
+                defer { flight.detach() }
+                first = try await cancellable.send(plain) { flight.attach($0) }
+            } else {
+                first = try await flight.step(host: plain.url.origin.host) {
+                    [transport] () throws(RequestFailure) in try await transport.send(plain)
+                }
+            }
+            let response: DataResponse
+            if first.body.data != nil, !RedirectRules.isFollowed(first.status), request.expects(first.status) {
+                response = DataResponse(first, url: plain.url)
+            } else {
+                response = try await finish(first, to: plain, deadline, of: request, flight)
+            }
+            log.received(response, to: plain)
             return response
         } catch {
             log.failed(error, sent, request)
             throw error
         }
+    }
+
+    /// What follows upon the first response to a plain request, if that is not all.
+    private nonisolated(nonsending) func finish(
+        _ first: TransportResponse, to sent: TransportRequest, _ deadline: SharedDeadline, of request: DataRequest,
+        _ flight: Flight
+    ) async throws(RequestFailure) -> DataResponse {
+        let transport = FlightTransport(
+            transport: transport, cancellable: cancellable, flight: flight, inFlight: inFlight)
+        return try await HTTPExchange(codecs: configuration.codecs).finish(
+            transport.tracked(first, to: sent), to: sent, deadline, through: transport,
+            redirects: request.redirects ?? configuration.redirects, expected: request.expectedStatus,
+            errorModel: request.errorModel)
     }
 
     /// Loads a response into a file; see the protocol. The request is prepared once, also if it is resumed.
@@ -91,7 +128,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
         progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
-        let environment = environment.snapshot
+        let environment = snapshot()
         return try await inFlight.run(in: watched(environment), finishes: request.finishesOnShutdown) {
             [self] number throws(RequestFailure) in
             let log = RequestLog(settings: settings, number: number)
@@ -116,6 +153,27 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 throw error
             }
         }
+    }
+
+    /// One request's way to the transport and back.
+    private nonisolated(nonsending) func exchange(
+        _ prepared: RequestAssembly.Result, of request: DataRequest, in environment: EnvironmentSnapshot,
+        _ flight: Flight
+    ) async throws(RequestFailure) -> DataResponse {
+        let hops = hops(prepared, in: environment)
+        let transport = FlightTransport(
+            transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight)
+        return try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
+            prepared.request, through: transport, redirects: prepared.redirects, expected: request.expectedStatus,
+            errorModel: request.errorModel)
+    }
+
+    /// The request as it is sent, if nobody has anything to add to it.
+    private func plain(
+        _ request: DataRequest, in environment: EnvironmentSnapshot
+    ) throws(RequestFailure) -> TransportRequest? {
+        guard configuration.interceptors.isEmpty, authorization.isEmpty else { return nil }
+        return try RequestAssembly(request: request, environment: environment, settings: settings).plain()
     }
 
     /// The environment, if a change of it is to end its requests; there is no use in keeping it else.
@@ -164,7 +222,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 }
                 return draft
             }
-            draft = if let flight { try await flight.step(host: host, intercept) } else { try await intercept() }
+            draft =
+                if let flight { try await flight.step(host: environment.baseURL.origin.host, intercept) } else {
+                    try await intercept()
+                }
         }
         let authorization = authorization.value(for: environment.baseURL.origin)
         let result = try assembly.result(of: draft, authorization: authorization)
@@ -176,12 +237,12 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     /// Sends these credentials to the origin of the environment in force from now on; see the protocol.
     public func setAuthorization(_ credentials: Credentials) {
-        authorization.set(credentials, for: environment.snapshot.baseURL.origin)
+        authorization.set(credentials, for: snapshot().baseURL.origin)
     }
 
     /// Forgets the credentials and the private state of the origin of the environment in force; see the protocol.
     public func clearAuthorization() async {
-        let origin = environment.snapshot.baseURL.origin
+        let origin = snapshot().baseURL.origin
         authorization.clear(origin)
         for store in configuration.privateState { await store.clearPrivateState(of: origin) }
     }

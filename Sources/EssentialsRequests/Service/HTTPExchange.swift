@@ -22,7 +22,21 @@ struct HTTPExchange: Sendable {
         _ request: TransportRequest, through transport: some Transport, redirects: RedirectPolicy,
         expected: StatusExpectation, errorModel: (any (Decodable & Sendable).Type)?
     ) async throws(RequestFailure) -> DataResponse {
-        let redirected = try await RedirectStage.standard.send(request, policy: redirects, through: transport)
+        let deadline = RedirectStage.standard.deadline(of: request)
+        let first = try await transport.send(request)
+        return try await finish(
+            first, to: request, deadline, through: transport, redirects: redirects, expected: expected,
+            errorModel: errorModel)
+    }
+
+    /// The same from the first hop's response on.
+    nonisolated(nonsending) func finish(
+        _ first: TransportResponse, to request: TransportRequest, _ deadline: SharedDeadline,
+        through transport: some Transport, redirects: RedirectPolicy, expected: StatusExpectation,
+        errorModel: (any (Decodable & Sendable).Type)?
+    ) async throws(RequestFailure) -> DataResponse {
+        let redirected = try await RedirectStage.standard.follow(
+            first, to: request, deadline, policy: redirects, through: transport)
         let response = DataResponse(
             redirected.response, url: redirected.request.url, redirects: redirected.history)
         guard !expected.contains(response.status.code) else { return response }

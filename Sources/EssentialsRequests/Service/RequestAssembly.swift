@@ -23,6 +23,26 @@ struct RequestAssembly {
 
     private var codecs: CodecRegistry { settings.configuration.codecs }
 
+    // MARK: Plain requests
+
+    /// What draft and result come to where nobody has anything to add, as for most small requests; else nil.
+    ///
+    /// The way over a draft costs a small request as much as all other stages together.
+    func plain() throws(RequestFailure) -> TransportRequest? {
+        guard request.isPlain, environment.headerFields.isEmpty, !settings.configuration.sendsPriority,
+            settings.configuration.pathResolution == .join, let url = environment.baseURL.joining(plainPath: request.path)
+        else { return nil }
+        try check()
+        return TransportRequest(
+            request.method, url, headerFields: settings.standardFields(for: request.answer), options: options())
+    }
+
+    private func options() -> TransportOptions {
+        var options = request.options
+        if options.trust == nil, let trust = environment.trust { options.trust = trust }
+        return options
+    }
+
     // MARK: The draft
 
     /// What interceptors get to see.
@@ -98,12 +118,10 @@ struct RequestAssembly {
             }
         }
         settings.complete(&fields, of: request)
-        var options = request.options
-        if options.trust == nil, let trust = environment.trust { options.trust = trust }
         var sent = body
         if let progress = request.uploadProgress, !body.isEmpty { sent = body.reporting(to: progress) }
         let prepared = TransportRequest(
-            request.method, try draft.url, headerFields: fields, body: sent, options: options)
+            request.method, try draft.url, headerFields: fields, body: sent, options: options())
         return Result(
             request: prepared, body: body, redirects: redirects(of: draft), digest: digest, passedOver: passedOver)
     }

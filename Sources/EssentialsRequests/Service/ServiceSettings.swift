@@ -36,7 +36,8 @@ final class ServiceSettings: Sendable {
         if !fields.contains(.userAgent) { fields.append(userAgent) }
     }
 
-    private func standardFields(for answer: AnswerKind) -> HTTPFields {
+    /// The fields of a request to which nobody has added any.
+    func standardFields(for answer: AnswerKind) -> HTTPFields {
         switch answer {
         case .response: forResponses
         case .model: forModels

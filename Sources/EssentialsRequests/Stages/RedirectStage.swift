@@ -33,10 +33,22 @@ public struct RedirectStage: Sendable {
     public func send(
         _ request: TransportRequest, policy: RedirectPolicy = .standard, through transport: some Transport
     ) async throws(RequestFailure) -> RedirectedResponse {
-        let deadline = SharedDeadline(of: request, clock: clock)
+        let deadline = deadline(of: request)
+        let first = try await transport.send(request)
+        return try await follow(first, to: request, deadline, policy: policy, through: transport)
+    }
+
+    /// The deadline for all that a request leads to; begins to count now.
+    func deadline(of request: TransportRequest) -> SharedDeadline { SharedDeadline(of: request, clock: clock) }
+
+    /// Follows what the policy allows of a first response.
+    nonisolated(nonsending) func follow(
+        _ first: TransportResponse, to request: TransportRequest, _ deadline: SharedDeadline, policy: RedirectPolicy,
+        through transport: some Transport
+    ) async throws(RequestFailure) -> RedirectedResponse {
+        var response = first
         var current = request
         var history: [RedirectHop] = []
-        var response = try await transport.send(request)
         while true {
             let outcome = RedirectRules.outcome(
                 of: current, status: response.status, headerFields: response.headerFields, policy: policy,

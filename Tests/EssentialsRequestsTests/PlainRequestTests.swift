@@ -1,0 +1,85 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@testable import EssentialsRequests
+
+/// Requests to which nobody adds anything leave the stages out that have nothing to do.
+@Suite("A plain request")
+struct PlainRequestTests {
+    private static let base = "https://api.example.com/v1/"
+
+    private func assembly(
+        _ request: DataRequest, configuration: HTTPDataRequestService.Configuration = .init(),
+        trust: TrustPolicy? = nil, fields: HTTPFields = [:]
+    ) throws -> RequestAssembly {
+        let environment = EnvironmentSnapshot(
+            baseURL: try RequestURL(Self.base), headerFields: fields, trust: trust)
+        return RequestAssembly(request: request, environment: environment, settings: ServiceSettings(configuration))
+    }
+
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .delete, .options, .post, .put, .patch]
+
+    @Test("is sent as the long way would make it", arguments: methods, [AnswerKind.response, .model, .bytes])
+    func same(method: HTTPRequest.Method, answer: AnswerKind) throws {
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.userAgent = "test/1"
+        for path in ["users/1", "/users", "a?x=1"] {
+            for trust in [nil, TrustPolicy(anchors: .system)] {
+                var request = DataRequest(method, path)
+                request.answer = answer
+                request.options.totalTimeout = .seconds(7)
+                let assembly = try assembly(request, configuration: configuration, trust: trust)
+                let plain = try #require(try assembly.plain())
+                let careful = try assembly.result(of: assembly.draft(), authorization: nil)
+                #expect(plain.head == careful.request.head)
+                #expect(plain.options == careful.request.options)
+                #expect(plain.body.isEmpty == careful.request.body.isEmpty)
+                #expect(careful.passedOver.isEmpty)
+                #expect(careful.redirects.sensitiveFields == configuration.redirects.sensitiveFields)
+            }
+        }
+    }
+
+    @Test("is none that somebody has added to, or whose path is to be looked at")
+    func others() throws {
+        var requests = [
+            DataRequest(.get, "a", parameters: ["x": 1]), DataRequest(.get, "a", query: ["x": "1"]),
+            DataRequest(.get, "a", headerFields: [.accept: "*/*"]), DataRequest(.post, "a", body: .text("x")),
+            DataRequest(.post, "a", body: .data(Data())), DataRequest(.get, "../a"), DataRequest(.get, "ä"),
+            DataRequest(.get, "https://api.example.com/v1/a"), DataRequest(.get, ""),
+        ]
+        requests.append(DataRequest(.post, "a", parameters: ["x": 1]))
+        for request in requests { #expect(try assembly(request).plain() == nil, "\(request.path)") }
+        let plain = DataRequest(.get, "a")
+        #expect(try assembly(plain).plain() != nil)
+        #expect(try assembly(plain, fields: [.cacheControl: "no-cache"]).plain() == nil)
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.sendsPriority = true
+        #expect(try assembly(plain, configuration: configuration).plain() == nil)
+        configuration = HTTPDataRequestService.Configuration()
+        configuration.pathResolution = .rfc3986
+        #expect(try assembly(plain, configuration: configuration).plain() == nil)
+    }
+
+    @Test("that expects no status at all is refused like any other")
+    func nothingExpected() throws {
+        var request = DataRequest(.get, "a")
+        request.expectedStatus = []
+        #expect(throws: RequestFailure.self) { try assembly(request).plain() }
+    }
+
+    @Test("has credentials, once there are any, and none when they were taken back")
+    func credentials() async throws {
+        let transport = ScriptedTransport()
+        _ = transport.on(.get, "/v1/a").answer(.ok)
+        let service = HTTPDataRequestService(environment: try ConstantEnvironment(Self.base), transport: transport)
+        try await service.get("a")
+        service.setAuthorization(try .bearer("secret"))
+        try await service.get("a")
+        await service.clearAuthorization()
+        try await service.get("a")
+        #expect(transport.requests.map { $0.headerFields[.authorization] } == [nil, "Bearer secret", nil])
+    }
+}
