@@ -30,7 +30,8 @@ struct RequestAssembly {
     /// The way over a draft costs a small request as much as all other stages together.
     func plain() throws(RequestFailure) -> TransportRequest? {
         guard request.isPlain, environment.headerFields.isEmpty, !settings.configuration.sendsPriority,
-            settings.configuration.pathResolution == .join, let url = environment.baseURL.joining(plainPath: request.path)
+            settings.configuration.pathResolution == .join,
+            let url = environment.baseURL.joining(plainPath: request.path)
         else { return nil }
         try check()
         return TransportRequest(
