@@ -37,7 +37,7 @@ void ce_answer_pool_destroy(ce_answer_pool *pool) {
     free(pool);
 }
 
-ce_answer *ce_answer_take(ce_answer_pool *pool) {
+static ce_answer *take(ce_answer_pool *pool) {
     if (!pool->kept) {
         atomic_store_explicit(&pool->returned_count, 0, memory_order_relaxed);
         pool->kept = atomic_exchange_explicit(&pool->returned, NULL, memory_order_acquire);
@@ -80,7 +80,7 @@ static void exchange_bytes(ce_bytes *transfers, ce_bytes *answers) {
 }
 
 ce_answer *ce_transfer_take_answer(ce_transfer *transfer, ce_answer_pool *pool) {
-    ce_answer *answer = ce_answer_take(pool);
+    ce_answer *answer = take(pool);
     if (!answer) return NULL;
     answer->status = transfer->status;
     exchange_bytes(&transfer->head, &answer->head);
