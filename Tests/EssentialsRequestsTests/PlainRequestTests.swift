@@ -31,13 +31,17 @@ struct PlainRequestTests {
                 request.answer = answer
                 request.options.totalTimeout = .seconds(7)
                 let assembly = try assembly(request, configuration: configuration, trust: trust)
-                let plain = try #require(try assembly.plain())
-                let careful = try assembly.result(of: assembly.draft(), authorization: nil)
-                #expect(plain.head == careful.request.head)
-                #expect(plain.options == careful.request.options)
-                #expect(plain.body.isEmpty == careful.request.body.isEmpty)
-                #expect(careful.passedOver.isEmpty)
-                #expect(careful.redirects.sensitiveFields == configuration.redirects.sensitiveFields)
+                for credentials in [nil, "Bearer secret"] {
+                    let plain = try #require(try assembly.plain(authorization: credentials))
+                    let careful = try assembly.result(
+                        of: assembly.draft(), authorization: credentials.map { .field($0) })
+                    #expect(plain.head == careful.request.head)
+                    #expect(plain.headerFields[.authorization] == credentials)
+                    #expect(plain.options == careful.request.options)
+                    #expect(plain.body.isEmpty == careful.request.body.isEmpty)
+                    #expect(careful.passedOver.isEmpty)
+                    #expect(careful.redirects.sensitiveFields == configuration.redirects.sensitiveFields)
+                }
             }
         }
     }
@@ -51,23 +55,23 @@ struct PlainRequestTests {
             DataRequest(.get, "https://api.example.com/v1/a"), DataRequest(.get, ""),
         ]
         requests.append(DataRequest(.post, "a", parameters: ["x": 1]))
-        for request in requests { #expect(try assembly(request).plain() == nil, "\(request.path)") }
+        for request in requests { #expect(try assembly(request).plain(authorization: nil) == nil, "\(request.path)") }
         let plain = DataRequest(.get, "a")
-        #expect(try assembly(plain).plain() != nil)
-        #expect(try assembly(plain, fields: [.cacheControl: "no-cache"]).plain() == nil)
+        #expect(try assembly(plain).plain(authorization: nil) != nil)
+        #expect(try assembly(plain, fields: [.cacheControl: "no-cache"]).plain(authorization: nil) == nil)
         var configuration = HTTPDataRequestService.Configuration()
         configuration.sendsPriority = true
-        #expect(try assembly(plain, configuration: configuration).plain() == nil)
+        #expect(try assembly(plain, configuration: configuration).plain(authorization: nil) == nil)
         configuration = HTTPDataRequestService.Configuration()
         configuration.pathResolution = .rfc3986
-        #expect(try assembly(plain, configuration: configuration).plain() == nil)
+        #expect(try assembly(plain, configuration: configuration).plain(authorization: nil) == nil)
     }
 
     @Test("that expects no status at all is refused like any other")
     func nothingExpected() throws {
         var request = DataRequest(.get, "a")
         request.expectedStatus = []
-        #expect(throws: RequestFailure.self) { try assembly(request).plain() }
+        #expect(throws: RequestFailure.self) { try assembly(request).plain(authorization: nil) }
     }
 
     @Test("has credentials, once there are any, and none when they were taken back")

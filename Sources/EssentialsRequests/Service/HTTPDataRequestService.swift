@@ -172,8 +172,14 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private func plain(
         _ request: DataRequest, in environment: EnvironmentSnapshot
     ) throws(RequestFailure) -> TransportRequest? {
-        guard configuration.interceptors.isEmpty, authorization.isEmpty else { return nil }
-        return try RequestAssembly(request: request, environment: environment, settings: settings).plain()
+        guard configuration.interceptors.isEmpty else { return nil }
+        let assembly = RequestAssembly(request: request, environment: environment, settings: settings)
+        // Most services have no credentials, and none is looked for then.
+        switch authorization.isEmpty ? nil : authorization.value(for: environment.baseURL.origin) {
+        case nil: return try assembly.plain(authorization: nil)
+        case .field(let value): return try assembly.plain(authorization: value)
+        case .digest: return nil
+        }
     }
 
     /// The environment, if a change of it is to end its requests; there is no use in keeping it else.

@@ -28,14 +28,18 @@ struct RequestAssembly {
     /// What draft and result come to where nobody has anything to add, as for most small requests; else nil.
     ///
     /// The way over a draft costs a small request as much as all other stages together.
-    func plain() throws(RequestFailure) -> TransportRequest? {
+    ///
+    /// - Parameter authorization: The value of the field `Authorization`; nil without credentials.
+    func plain(authorization: String?) throws(RequestFailure) -> TransportRequest? {
         guard request.isPlain, environment.headerFields.isEmpty, !settings.configuration.sendsPriority,
             settings.configuration.pathResolution == .join,
             let url = environment.baseURL.joining(plainPath: request.path)
         else { return nil }
         try check()
-        return TransportRequest(
-            request.method, url, headerFields: settings.standardFields(for: request.answer), options: options())
+        var fields: HTTPFields = [:]
+        if let authorization { fields.append(HTTPField(name: .authorization, value: authorization)) }
+        settings.complete(&fields, of: request)
+        return TransportRequest(request.method, url, headerFields: fields, options: options())
     }
 
     private func options() -> TransportOptions {

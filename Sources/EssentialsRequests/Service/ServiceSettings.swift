@@ -36,8 +36,7 @@ final class ServiceSettings: Sendable {
         if !fields.contains(.userAgent) { fields.append(userAgent) }
     }
 
-    /// The fields of a request to which nobody has added any.
-    func standardFields(for answer: AnswerKind) -> HTTPFields {
+    private func standardFields(for answer: AnswerKind) -> HTTPFields {
         switch answer {
         case .response: forResponses
         case .model: forModels
