@@ -96,6 +96,9 @@ struct LimitsAndFailuresTests {
             "requests to one origin on one of libcurl's multi handles": count(MultiSet.crowd),
             "multi handles of an engine thread": count(MultiSet.maximum),
             "libcurl's handles that are kept for later requests": count(TransferPool.maximum),
+            "answers that carry responses from thread to thread and are kept for later ones":
+                count(Int(CE_ANSWERS_KEPT)),
+            "each of the two buffers that such an answer keeps": bytes(Int(CE_ANSWER_BUFFER_KEPT)),
             "origins that are remembered, or twice as many as are in use": count(AdmissionMachine<Int>.idleMaximum),
             "chunks whose memory is kept for later ones": count(Int(CE_CHUNKS_KEPT)),
             "certificates of a verified chain": count(Int(CE_CHAIN_MAXIMUM)),
