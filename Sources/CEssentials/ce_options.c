@@ -289,7 +289,8 @@ static bool set_buffers(ce_transfer *transfer, const ce_request *request, refuse
         transfer->upload_buffer_size = upload_buffer;
     }
     if (transfer->decompress != request->decompress || transfer->is_fresh) {
-        if (!SET(easy, CURLOPT_ACCEPT_ENCODING, request->decompress ? "" : NULL, r)) return false;
+        const char *encodings = request->decompress ? ce_accepted_encodings() : NULL;
+        if (!SET(easy, CURLOPT_ACCEPT_ENCODING, encodings, r)) return false;
         if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, request->decompress ? 1L : 0L, r)) return false;
         transfer->decompress = request->decompress;
     }

@@ -71,7 +71,7 @@ void ce_transfer_destroy(ce_transfer *transfer) {
     free(transfer);
 }
 
-static void begin(ce_transfer *transfer, const ce_request *request) {
+static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *request) {
     clear_buffers(transfer);
     ce_await_no_field(transfer);
     transfer->secure = request->secure;
@@ -102,7 +102,7 @@ static void begin(ce_transfer *transfer, const ce_request *request) {
     transfer->gives_body = request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT;
     transfer->was_answered_early = false;
     transfer->body_total = transfer->head_total = 0;
-    transfer->last_activity_ms = ce_now_ms();
+    transfer->last_activity_ms = loop->now_ms;
     transfer->refusal = CE_REFUSED_NOT;
     transfer->verdict = CE_VERDICT_NONE;
     free(transfer->report);
@@ -144,7 +144,7 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
         *curl_code = CURLE_URL_MALFORMAT;
         return "host";
     }
-    begin(transfer, request);
+    begin(transfer, multi->loop, request);
     if (transfer->holds_buffer && transfer->buffer_size != ce_buffer_size(request) && !renew(transfer)) {
         *curl_code = CURLE_OUT_OF_MEMORY;
         return "curl_easy_init";

@@ -74,6 +74,7 @@ public final class CurlTransport: Transport {
     }
 
     /// - Parameter begun: Called when the request is the engine's.
+    @inline(__always)
     private func send(
         _ request: TransportRequest, begun: (Engine, Exchange) -> Void
     ) async throws(RequestFailure) -> TransportResponse {

@@ -118,5 +118,34 @@ import Testing
         #expect(text.contains("totalTimeout"))
         #expect(text.contains("1.234 seconds"))
         #expect(text.contains("minimumTLS: EssentialsHTTP.TLSVersion.tls12"))
+        for name in ["connectTimeout", "idleTimeout", "firstByteTimeout", "queueTimeout", "maximumHeadSize"] {
+            #expect(text.contains("- \(name)") || text.contains("▿ \(name)"), "\(name) is not shown")
+        }
+    }
+
+    @Test("Each time is what it was set to, and in milliseconds rounded up")
+    func times() {
+        var options = TransportOptions()
+        options.connectTimeout = .microseconds(1)
+        options.idleTimeout = .milliseconds(2)
+        options.firstByteTimeout = .microseconds(2001)
+        options.totalTimeout = .seconds(4)
+        options.queueTimeout = nil
+        #expect(options.connectTimeout == .microseconds(1))
+        #expect(options.idleTimeout == .milliseconds(2))
+        #expect(options.firstByteTimeout == .microseconds(2001))
+        #expect(options.totalTimeout == .seconds(4))
+        #expect(options.queueTimeout == nil)
+        let times = options.times
+        #expect(times.connect.milliseconds == 1)
+        #expect(times.idle?.milliseconds == 2)
+        #expect(times.firstByte?.milliseconds == 3)
+        #expect(times.total?.milliseconds == 4000)
+        #expect(times.queue == nil)
+        options.connectTimeout = .seconds(-1)
+        #expect(options.connectTimeout == .seconds(-1))
+        #expect(options.times.connect.milliseconds == 0)
+        options.totalTimeout = .seconds(Int64.max)
+        #expect(options.times.total?.milliseconds == 100_000_000_000_000)
     }
 }

@@ -24,6 +24,9 @@ typedef struct ce_library_facts {
 /// Initialises libcurl once for the process and says what was found. Any thread.
 ce_library_facts ce_libraries(void);
 
+/// What libcurl can undo, as the value of `Accept-Encoding`. Any thread; never freed.
+const char *_Nonnull ce_accepted_encodings(void);
+
 // MARK: Digests
 
 typedef struct ce_digest ce_digest;

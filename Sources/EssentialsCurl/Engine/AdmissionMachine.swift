@@ -45,6 +45,8 @@ struct AdmissionMachine<Ticket: Hashable> {
     private var lanes: [Lane] = []
     private var freeLanes: [Int] = []
     private var indexes: [Origin: Int] = [:]
+    /// What was asked for last, which is mostly asked for again.
+    private var lastIndex = 0
     /// Lanes that have room and somebody waiting, in the order of their turns.
     private var ready = Fifo<Int>()
     private var withdrawn: Set<Ticket> = []
@@ -57,7 +59,13 @@ struct AdmissionMachine<Ticket: Hashable> {
 
     /// The lane of an origin; valid until the request that asked for it has left.
     mutating func lane(for origin: Origin) -> Int {
-        if let index = indexes[origin] { return index }
+        if lastIndex < lanes.count, lanes[lastIndex].origin == origin { return lastIndex }
+        let index = indexes[origin] ?? newLane(for: origin)
+        lastIndex = index
+        return index
+    }
+
+    private mutating func newLane(for origin: Origin) -> Int {
         if indexes.count >= sweepCount { forgetIdleLanes() }
         let index = freeLanes.popLast() ?? lanes.count
         if index == lanes.count { lanes.append(Lane()) }

@@ -47,12 +47,12 @@ struct Deadlines {
     private let idle: Int64?
 
     /// Begins to count now.
-    init(_ options: TransportOptions, now: Int64) {
-        total = options.totalTimeout.map { now + Int64($0.milliseconds) }
-        queue = options.queueTimeout.map { now + Int64($0.milliseconds) }
-        connectTimeout = options.connectTimeout > .zero ? Int64(options.connectTimeout.milliseconds) : nil
-        firstByte = options.firstByteTimeout.map { Int64($0.milliseconds) }
-        idle = options.idleTimeout.map { Int64($0.milliseconds) }
+    init(_ times: TimeLimits, now: Int64) {
+        total = times.total.map { now + $0.milliseconds }
+        queue = times.queue.map { now + $0.milliseconds }
+        connectTimeout = times.connect.milliseconds > 0 ? times.connect.milliseconds : nil
+        firstByte = times.firstByte?.milliseconds
+        idle = times.idle?.milliseconds
     }
 
     /// The exchange waits no longer.

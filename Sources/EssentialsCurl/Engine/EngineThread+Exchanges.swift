@@ -1,5 +1,6 @@
 import CEssentials
 import EssentialsHTTP
+import Glibc
 import Synchronization
 
 // From the mailbox to libcurl, and from there to whoever waits.
@@ -7,13 +8,12 @@ extension EngineThread {
     // MARK: Beginnings
 
     /// Starts an exchange, or lets it wait for its turn.
-    func admit(_ exchange: Exchange) {
+    func admit(_ exchange: Exchange, now: Int64) {
         guard !exchange.isCancelled.load(ordering: .relaxed) else {
             return end(exchange, .failure(Failures.cancelled(exchange)))
         }
-        let now = ce_now_ms()
         exchange.arrival = now
-        exchange.deadlines = Deadlines(exchange.prepared.request.options, now: now)
+        exchange.deadlines = Deadlines(exchange.prepared.request.options.times, now: now)
         exchange.lane = admission.lane(for: exchange.prepared.origin)
         let priority = exchange.prepared.request.options.priority
         switch admission.arrive(exchange, lane: exchange.lane, priority: priority) {
@@ -260,7 +260,12 @@ extension EngineThread {
         for continuation in resumable { continuation.resume() }
         resumable.removeAll(keepingCapacity: true)
         guard !together.isEmpty else { return }
-        Task.detached { [together] in for continuation in together { continuation.resume() } }
+        Task.detached { [together] in
+            // What is resumed first wakes another thread. That one may take this one's processor, find a single task, and
+            // sleep again before the next is resumed: a wake-up for each. So it finds one that gives the processor back.
+            Task.detached { _ = sched_yield() }
+            for continuation in together { continuation.resume() }
+        }
     }
 
     // MARK: Deadlines

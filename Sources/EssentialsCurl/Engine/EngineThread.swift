@@ -9,16 +9,18 @@ import Synchronization
 /// tasks, tidies up, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
     // Argument for @unchecked: made on the caller's thread, handed to the new thread by `launch`, and used only there.
+    // For exclusivity(unchecked): none of the values below is reached again while a method of it runs, as they know nothing
+    // of this class; and the checks cost a request a dozen look-ups of the thread's own list of accesses.
     let engine: Engine
     let trust: CompiledTrust
     let loop: OpaquePointer
-    var multis: MultiSet
-    var transfers = TransferPool()
-    var admission: AdmissionMachine<Exchange>
-    var active: [Exchange] = []
-    var finished: [Exchange] = []
-    var resumable: [Waiter<Void>] = []
-    var deadlines = DeadlineWatch()
+    @exclusivity(unchecked) var multis: MultiSet
+    @exclusivity(unchecked) var transfers = TransferPool()
+    @exclusivity(unchecked) var admission: AdmissionMachine<Exchange>
+    @exclusivity(unchecked) var active: [Exchange] = []
+    @exclusivity(unchecked) var finished: [Exchange] = []
+    @exclusivity(unchecked) var resumable: [Waiter<Void>] = []
+    @exclusivity(unchecked) var deadlines = DeadlineWatch()
     /// Nothing is started any more, and the thread ends when nothing runs.
     private(set) var isStopping = false
     private static let turnsWithoutWaitingMaximum = 3
@@ -70,7 +72,8 @@ final class EngineThread: @unchecked Sendable {
         var turnsWithoutWaiting = 0
         while true {
             engine.take(into: &messages)
-            for message in messages { serve(message) }
+            let now = ce_now_ms()
+            for message in messages { serve(message, now: now) }
             messages.removeAll(keepingCapacity: true)
             engine.turns.wrappingAdd(1, ordering: .relaxed)
             engine.mutes.store(ce_loop_mutes(loop), ordering: .relaxed)
@@ -94,9 +97,9 @@ final class EngineThread: @unchecked Sendable {
         engine.terminated()
     }
 
-    private func serve(_ message: Engine.Message) {
+    private func serve(_ message: Engine.Message, now: Int64) {
         switch message {
-        case .start(let exchange): admit(exchange)
+        case .start(let exchange): admit(exchange, now: now)
         case .cancel(let exchange): cancel(exchange)
         case .read(let exchange): serveReader(of: exchange)
         case .drop(let exchange): drop(exchange)

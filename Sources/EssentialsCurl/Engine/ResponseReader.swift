@@ -23,7 +23,7 @@ enum ResponseReader {
         return TransportResponse(
             status: Int(answer.pointee.status), block: block(answer.pointee.head), body: body, metrics: metrics,
             connection: connection(answer),
-            trailerFields: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)),
+            trailerFields: trailers.count == 0 ? nil : HeaderBlock.read(block(trailers)),
             informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
 
@@ -38,22 +38,17 @@ enum ResponseReader {
                 sendings: UInt32(exchange.earlierSendings) + ce_transfer_send_count(transfer)))
     }
 
-    private static func connection(_ answer: UnsafeMutablePointer<ce_answer>) -> ConnectionFacts {
-        var connection = ConnectionFacts()
-        connection.protocolName =
-            switch answer.pointee.timings.http_version {
-            case 20: "HTTP/2"
-            case 10: "HTTP/1.0"
-            default: "HTTP/1.1"
-            }
-        connection.peerAddress = GateReport.text(of: answer.pointee.timings.peer_address)
-        connection.peerPort = UInt16(clamping: answer.pointee.timings.peer_port)
-        connection.isReused = answer.pointee.timings.reused
+    private static func connection(_ answer: UnsafeMutablePointer<ce_answer>) -> UnreadConnection {
+        var security: UnreadConnection.Security?
         if answer.pointee.tls_version.0 != 0 {
-            connection.tlsVersion = GateReport.text(of: answer.pointee.tls_version)
-            connection.tlsCipher = GateReport.text(of: answer.pointee.cipher)
+            security = (GateReport.text(of: answer.pointee.tls_version), GateReport.text(of: answer.pointee.cipher))
         }
-        return connection
+        return UnreadConnection(
+            version: Int32(answer.pointee.timings.http_version), isReused: answer.pointee.timings.reused,
+            port: UInt16(clamping: answer.pointee.timings.peer_port),
+            address: withUnsafeBytes(of: &answer.pointee.timings.peer_address) {
+                $0.loadUnaligned(as: UnreadConnection.Address.self)
+            }, security: security)
     }
 
     private static func metrics(_ timings: ce_timings, queued: Int64, sendings: UInt32) -> TransportMetrics {

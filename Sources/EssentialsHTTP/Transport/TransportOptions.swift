@@ -39,12 +39,8 @@ public struct TransportOptions: Sendable {
 
     private struct Settings: Hashable, Sendable {
         var trust: TrustPolicy?
-        var connectTimeout: Duration = .seconds(10)
-        var idleTimeout: Duration? = .seconds(60)
-        var firstByteTimeout: Duration?
-        var totalTimeout: Duration?
+        var times = TimeLimits()
         var priority = RequestPriority.normal
-        var queueTimeout: Duration? = .seconds(60)
         var minimumRate: MinimumRate?
         var continueWait: Duration?
         var delivery: Delivery = .collected(upTo: 64 << 20)
@@ -76,6 +72,9 @@ public struct TransportOptions: Sendable {
         if let changed { setting(changed.value) } else { setting(Self.standard) }
     }
 
+    /// The times below in milliseconds, which engines count in.
+    package var times: TimeLimits { read { $0.times } }
+
     /// By what the servers are judged; nil leaves it to the transport. One that has another policy refuses the request
     /// as `otherTrust`: ways for several policies are what `CurlTransports` is for.
     public var trust: TrustPolicy? {
@@ -85,27 +84,27 @@ public struct TransportOptions: Sendable {
 
     /// The longest time for name resolution, connection and TLS handshake together. 10 seconds. Zero or less: none.
     public var connectTimeout: Duration {
-        get { read { $0.connectTimeout } }
-        _modify { yield &settings.connectTimeout }
+        get { read { $0.times.connect.duration } }
+        set { settings.times.connect = TimeLimit(newValue) }
     }
 
     /// The longest time in which nothing moves in either direction: no byte of a body, no whole header line. 60 seconds;
     /// nil for none.
     public var idleTimeout: Duration? {
-        get { read { $0.idleTimeout } }
-        _modify { yield &settings.idleTimeout }
+        get { read { $0.times.idle?.duration } }
+        set { settings.times.idle = newValue.map(TimeLimit.init) }
     }
 
     /// The longest silence between the request's last byte and the answer's first. None beside ``idleTimeout``.
     public var firstByteTimeout: Duration? {
-        get { read { $0.firstByteTimeout } }
-        _modify { yield &settings.firstByteTimeout }
+        get { read { $0.times.firstByte?.duration } }
+        set { settings.times.firstByte = newValue.map(TimeLimit.init) }
     }
 
     /// The longest time for the whole exchange, waiting in the transport's queue included. None.
     public var totalTimeout: Duration? {
-        get { read { $0.totalTimeout } }
-        _modify { yield &settings.totalTimeout }
+        get { read { $0.times.total?.duration } }
+        set { settings.times.total = newValue.map(TimeLimit.init) }
     }
 
     /// Which requests leave the transport's queue before this one. Normal.
@@ -116,8 +115,8 @@ public struct TransportOptions: Sendable {
 
     /// The longest time to wait in the transport's queue for a connection. 60 seconds; nil for none.
     public var queueTimeout: Duration? {
-        get { read { $0.queueTimeout } }
-        _modify { yield &settings.queueTimeout }
+        get { read { $0.times.queue?.duration } }
+        set { settings.times.queue = newValue.map(TimeLimit.init) }
     }
 
     /// The slowest transfer that is not given up as `timeout`. None.
@@ -176,7 +175,14 @@ public struct TransportOptions: Sendable {
 
 extension TransportOptions: CustomReflectable {
     /// The properties above, for debuggers and `dump`.
-    public var customMirror: Mirror { Mirror(self, children: Mirror(reflecting: settings).children) }
+    public var customMirror: Mirror {
+        let times: [Mirror.Child] = [
+            ("connectTimeout", connectTimeout), ("idleTimeout", idleTimeout as Any),
+            ("firstByteTimeout", firstByteTimeout as Any), ("totalTimeout", totalTimeout as Any),
+            ("queueTimeout", queueTimeout as Any),
+        ]
+        return Mirror(self, children: times + Mirror(reflecting: settings).children.filter { $0.label != "times" })
+    }
 }
 
 extension TransportOptions: Hashable {

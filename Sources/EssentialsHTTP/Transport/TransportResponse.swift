@@ -9,16 +9,22 @@ import Synchronization
 public struct TransportResponse: Sendable {
     /// All but the body, which stages replace.
     private final class Content: Sendable {
+        enum Connection: Sendable {
+            case raw(UnreadConnection)
+            case read(ConnectionFacts)
+        }
+
         let status: HTTPResponse.Status
         let fields: Mutex<UnreadFields>
         let metrics: TransportMetrics
-        let connection: ConnectionFacts
-        let trailerFields: HTTPFields
+        let connection: Connection
+        /// Nil for none, which most have: even empty fields are an allocation.
+        let trailerFields: HTTPFields?
         let informational: [HTTPResponse]
 
         init(
             status: HTTPResponse.Status, fields: consuming UnreadFields, metrics: TransportMetrics,
-            connection: ConnectionFacts, trailerFields: HTTPFields, informational: [HTTPResponse]
+            connection: Connection, trailerFields: HTTPFields?, informational: [HTTPResponse]
         ) {
             self.status = status
             self.fields = Mutex(fields)
@@ -37,9 +43,15 @@ public struct TransportResponse: Sendable {
     /// are ``ResponseBody/ending``'s.
     public var metrics: TransportMetrics { content.metrics }
     /// The connection that carried it.
-    public var connection: ConnectionFacts { content.connection }
+    public var connection: ConnectionFacts {
+        switch content.connection {
+        case .raw(let connection): connection.read()
+        case .read(let facts): facts
+        }
+    }
+
     /// The fields after a collected body (RFC 9110, 6.5); those after a stream are ``ResponseBody/ending``'s.
-    public var trailerFields: HTTPFields { content.trailerFields }
+    public var trailerFields: HTTPFields { content.trailerFields ?? [:] }
 
     /// The informational responses before this one (RFC 9110, 15.2), such as `103 Early Hints`, in their order.
     public var informational: [HTTPResponse] { content.informational }
@@ -51,18 +63,20 @@ public struct TransportResponse: Sendable {
         informational: [HTTPResponse] = []
     ) {
         content = Content(
-            status: head.status, fields: .read(head.headerFields), metrics: metrics, connection: connection,
+            status: head.status, fields: .read(head.headerFields), metrics: metrics,
+            connection: .read(connection),
             trailerFields: trailerFields, informational: informational)
         self.body = body
     }
 
     /// - Parameter block: The head's lines as they came.
     package init(
-        status: Int, block: [UInt8], body: ResponseBody, metrics: TransportMetrics, connection: ConnectionFacts,
-        trailerFields: HTTPFields, informational: [HTTPResponse]
+        status: Int, block: [UInt8], body: ResponseBody, metrics: TransportMetrics, connection: UnreadConnection,
+        trailerFields: HTTPFields?, informational: [HTTPResponse]
     ) {
         content = Content(
-            status: HTTPResponse.Status(code: status), fields: .raw(block), metrics: metrics, connection: connection,
+            status: HTTPResponse.Status(code: status), fields: .raw(block), metrics: metrics,
+            connection: .raw(connection),
             trailerFields: trailerFields, informational: informational)
         self.body = body
     }
