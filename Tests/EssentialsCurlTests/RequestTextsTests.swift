@@ -103,7 +103,8 @@ import Testing
         #expect(
             try layout(plain, proxy: Proxy("http://proxy:3128")).proxy == ["http://proxy:3128", nil, nil, nil])
         #expect(
-            try layout(plain, proxy: Proxy(.https, host: HostName("proxy"), port: 3128, user: "me", password: "secret")).proxy
+            try layout(plain, proxy: Proxy(.https, host: HostName("proxy"), port: 3128, user: "me", password: "secret"))
+                .proxy
                 == ["https://proxy:3128", "proxy", "me", "secret"])
     }
 
