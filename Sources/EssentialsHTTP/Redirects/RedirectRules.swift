@@ -22,7 +22,7 @@ package enum RedirectRules {
         of request: TransportRequest, status: HTTPResponse.Status, headerFields: @autoclosure () -> HTTPFields,
         policy: RedirectPolicy, history: [RedirectHop]
     ) -> Outcome {
-        guard let limit = policy.limit, isFollowed(status) else { return .deliver }
+        guard let limit = policy.limit, isFollowed(status.code) else { return .deliver }
         do throws(RequestFailure) {
             guard let location = try location(in: headerFields(), from: request.url) else { return .deliver }
             let url = try RelativeReference.resolve(location, against: request.url)
@@ -40,8 +40,8 @@ package enum RedirectRules {
     }
 
     /// 300 leaves the choice to somebody else, 304 is about a cache, 305 and 306 are deprecated (RFC 9110, 15.4).
-    package static func isFollowed(_ status: HTTPResponse.Status) -> Bool {
-        switch status.code {
+    package static func isFollowed(_ statusCode: Int) -> Bool {
+        switch statusCode {
         case 301, 302, 303, 307, 308: true
         default: false
         }

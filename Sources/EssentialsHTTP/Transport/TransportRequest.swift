@@ -24,6 +24,9 @@ public struct TransportRequest: Sendable {
         _modify { yield &parts.value.method }
     }
 
+    /// The host that it goes to, for failures.
+    package var hostText: String { parts.value.url.origin.host.text }
+
     /// Where it goes.
     public var url: RequestURL {
         get { parts.value.url }
@@ -50,7 +53,7 @@ public struct TransportRequest: Sendable {
 
     /// Makes a request.
     public init(
-        _ method: HTTPRequest.Method = .get, _ url: RequestURL, headerFields: HTTPFields = [:],
+        _ method: HTTPRequest.Method = .get, _ url: RequestURL, headerFields: HTTPFields = HTTPFields(),
         body: RequestBody = .none, options: TransportOptions = TransportOptions()
     ) {
         parts = CopyOnWrite(

@@ -81,6 +81,8 @@ public struct TransportResponse: Sendable {
         self.body = body
     }
 
+    /// The status' code, without its phrase.
+    package var statusCode: Int { content.status.code }
     /// The status.
     public var status: HTTPResponse.Status { content.status }
     /// The header fields in the order in which they came. The first access reads them; later ones are cheap.

@@ -12,7 +12,8 @@ extension DataRequestService {
     ///     the bytes as they are.
     /// - Throws: as ``send(_:)``; `decoding` when the body does not fit, `emptyBody` when there is none.
     public func get<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], as type: Model.Type = Model.self
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await model(of: DataRequest(.get, path, parameters: parameters, query: query))
     }
@@ -20,14 +21,15 @@ extension DataRequestService {
     /// Gets a response; see ``get(_:parameters:query:as:)``.
     @discardableResult
     public func get(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:]
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.get, path, parameters: parameters, query: query))
     }
 
     /// Deletes, and reads a model from the answer; see ``get(_:parameters:query:as:)``.
     public func delete<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], as type: Model.Type = Model.self
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await model(of: DataRequest(.delete, path, parameters: parameters, query: query))
     }
@@ -35,21 +37,21 @@ extension DataRequestService {
     /// Deletes; see ``get(_:parameters:query:as:)``.
     @discardableResult
     public func delete(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:]
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.delete, path, parameters: parameters, query: query))
     }
 
     /// Asks for the head of what GET would give (RFC 9110, 9.3.2); see ``get(_:parameters:query:as:)``.
     public func head(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:]
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.head, path, parameters: parameters, query: query))
     }
 
     /// Asks which methods there are (RFC 9110, 9.3.7), for the `Allow` field; see ``get(_:parameters:query:as:)``.
     public func options(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:]
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.options, path, parameters: parameters, query: query))
     }

@@ -12,7 +12,7 @@ extension DataRequestService {
     ///   - type: The model to be read; see ``get(_:parameters:query:as:)``.
     /// - Throws: as ``get(_:parameters:query:as:)``; `encoding` when the body cannot be written.
     public func post<Model: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await model(of: DataRequest(.post, path, query: query, body: .model(body, as: encoding)))
@@ -21,14 +21,15 @@ extension DataRequestService {
     /// Posts a model; see ``post(_:body:query:encoding:as:)``.
     @discardableResult
     public func post(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.post, path, query: query, body: .model(body, as: encoding)))
     }
 
     /// Posts named values and reads a model from the answer; see ``post(_:body:query:encoding:as:)``.
     public func post<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], encoding: MediaType? = nil,
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        encoding: MediaType? = nil,
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         var request = DataRequest(.post, path, parameters: parameters, query: query)
@@ -39,7 +40,8 @@ extension DataRequestService {
     /// Posts named values; see ``post(_:body:query:encoding:as:)``.
     @discardableResult
     public func post(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], encoding: MediaType? = nil
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        encoding: MediaType? = nil
     ) async throws(RequestFailure) -> DataResponse {
         var request = DataRequest(.post, path, parameters: parameters, query: query)
         request.parameterEncoding = encoding
@@ -48,7 +50,7 @@ extension DataRequestService {
 
     /// Puts a model and reads another from the answer; see ``post(_:body:query:encoding:as:)``.
     public func put<Model: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await model(of: DataRequest(.put, path, query: query, body: .model(body, as: encoding)))
@@ -57,14 +59,15 @@ extension DataRequestService {
     /// Puts a model; see ``post(_:body:query:encoding:as:)``.
     @discardableResult
     public func put(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.put, path, query: query, body: .model(body, as: encoding)))
     }
 
     /// Puts named values and reads a model from the answer; see ``post(_:body:query:encoding:as:)``.
     public func put<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], encoding: MediaType? = nil,
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        encoding: MediaType? = nil,
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         var request = DataRequest(.put, path, parameters: parameters, query: query)
@@ -75,7 +78,8 @@ extension DataRequestService {
     /// Puts named values; see ``post(_:body:query:encoding:as:)``.
     @discardableResult
     public func put(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], encoding: MediaType? = nil
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        encoding: MediaType? = nil
     ) async throws(RequestFailure) -> DataResponse {
         var request = DataRequest(.put, path, parameters: parameters, query: query)
         request.parameterEncoding = encoding
@@ -84,7 +88,7 @@ extension DataRequestService {
 
     /// Patches with a model and reads another from the answer; see ``post(_:body:query:encoding:as:)``.
     public func patch<Model: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil,
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await model(of: DataRequest(.patch, path, query: query, body: .model(body, as: encoding)))
@@ -93,14 +97,15 @@ extension DataRequestService {
     /// Patches with a model; see ``post(_:body:query:encoding:as:)``.
     @discardableResult
     public func patch(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = [:], encoding: MediaType? = nil
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil
     ) async throws(RequestFailure) -> DataResponse {
         try await send(DataRequest(.patch, path, query: query, body: .model(body, as: encoding)))
     }
 
     /// Patches with named values and reads a model from the answer; see ``post(_:body:query:encoding:as:)``.
     public func patch<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], encoding: MediaType? = nil,
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        encoding: MediaType? = nil,
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         var request = DataRequest(.patch, path, parameters: parameters, query: query)
@@ -111,7 +116,8 @@ extension DataRequestService {
     /// Patches with named values; see ``post(_:body:query:encoding:as:)``.
     @discardableResult
     public func patch(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], encoding: MediaType? = nil
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        encoding: MediaType? = nil
     ) async throws(RequestFailure) -> DataResponse {
         var request = DataRequest(.patch, path, parameters: parameters, query: query)
         request.parameterEncoding = encoding

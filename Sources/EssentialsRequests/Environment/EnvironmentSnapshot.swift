@@ -28,6 +28,9 @@ public struct EnvironmentSnapshot: Sendable, Hashable {
         _modify { yield &parts.value.baseURL }
     }
 
+    /// The URL of a path, where that is plain; see `RequestURL`. Without a copy of the base URL.
+    func joining(plainPath path: String) -> RequestURL? { parts.value.baseURL.joining(plainPath: path) }
+
     /// Fields for the request; a request's own fields win.
     public var headerFields: HTTPFields {
         get { parts.value.headerFields }

@@ -26,17 +26,17 @@ extension DataRequest {
         let content: Content
         /// The type that was given.
         let type: String?
-        /// The type of what is encoded, where none is named.
-        let standardType: MediaType
+        /// The type of what is encoded, where none is named; nil for JSON.
+        let standardType: MediaType?
 
-        private init(_ content: Content, type: String? = nil, standardType: MediaType = .json) {
+        private init(_ content: Content, type: String? = nil, standardType: MediaType? = nil) {
             self.content = content
             self.type = type
             self.standardType = standardType
         }
 
         /// No body.
-        public static let none = Body(.none)
+        public static var none: Body { Body(.none) }
 
         /// A model, written by the service's codec for the type; JSON where none is named.
         ///
@@ -49,7 +49,7 @@ extension DataRequest {
                     let encoded = try codecs.encode(model, as: type)
                     return (encoded.body, encoded.contentType)
                 },
-                type: type?.description, standardType: isBytes ? .octetStream : .json)
+                type: type?.description, standardType: isBytes ? .octetStream : nil)
         }
 
         /// Named values, to which a preparation may add more; JSON where no type is named.

@@ -120,8 +120,9 @@ public struct DataRequest: Sendable {
 
     /// Makes a request.
     public init(
-        _ method: HTTPRequest.Method, _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
-        headerFields: HTTPFields = [:], body: Body = .none
+        _ method: HTTPRequest.Method, _ path: String, parameters: FormParameters = FormParameters(),
+        query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), body: Body = .none
     ) {
         parts = CopyOnWrite(
             Parts(
@@ -136,7 +137,7 @@ public struct DataRequest: Sendable {
     }
 
     /// Whether a status is a success.
-    func expects(_ status: HTTPResponse.Status) -> Bool { parts.value.expectedStatus.contains(status.code) }
+    func expects(_ statusCode: Int) -> Bool { parts.value.expectedStatus.contains(statusCode) }
 
     /// Whether ``parameters`` belong to the query, whatever body there is.
     var hasParametersInQuery: Bool {

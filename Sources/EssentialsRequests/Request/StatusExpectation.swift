@@ -7,6 +7,8 @@
 /// ```
 public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral {
     private enum Content: Sendable {
+        /// What most requests expect, without an array to be shared by all of them.
+        case success
         case ranges([ClosedRange<Int>])
         case matching(@Sendable (Int) -> Bool)
     }
@@ -16,7 +18,7 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral {
     private init(_ content: Content) { self.content = content }
 
     /// 200 to 299.
-    public static let success: StatusExpectation = [200...299]
+    public static var success: StatusExpectation { StatusExpectation(.success) }
     /// Whatever the server answers; nothing is a failure.
     public static let any: StatusExpectation = [0...999]
 
@@ -38,6 +40,7 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral {
     /// Whether a status is a success.
     public func contains(_ code: Int) -> Bool {
         switch content {
+        case .success: (200...299).contains(code)
         case .ranges(let ranges): ranges.contains { $0.contains(code) }
         case .matching(let isExpected): isExpected(code)
         }
@@ -45,14 +48,20 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral {
 
     /// These, and those of another expectation.
     public func union(_ other: StatusExpectation) -> StatusExpectation {
-        if case .ranges(let mine) = content, case .ranges(let others) = other.content {
-            return StatusExpectation(mine + others)
-        }
+        if let ranges, let others = other.ranges { return StatusExpectation(ranges + others) }
         return .matching { self.contains($0) || other.contains($0) }
     }
 
     /// Whether no status at all could be a success.
     var isEmpty: Bool {
         if case .ranges(let ranges) = content { ranges.isEmpty } else { false }
+    }
+
+    private var ranges: [ClosedRange<Int>]? {
+        switch content {
+        case .success: [200...299]
+        case .ranges(let ranges): ranges
+        case .matching: nil
+        }
     }
 }

@@ -37,7 +37,7 @@ final class Flight: Sendable {
     func step<Value: Sendable>(
         host: HostName?, _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
-        try checkGoesOn(host: host)
+        try checkGoesOn(host: host?.text)
         let task = Task.immediate { () async -> Result<Value, RequestFailure> in
             do throws(RequestFailure) {
                 return .success(try await work())
@@ -56,9 +56,9 @@ final class Flight: Sendable {
     }
 
     /// - Throws: `cancelled` when the request was ended before.
-    func checkGoesOn(host: HostName?) throws(RequestFailure) {
+    func checkGoesOn(host: @autoclosure () -> String?) throws(RequestFailure) {
         guard !state.withLock({ $0.isCancelled }) else {
-            throw RequestFailure(.cancelled, "The service ended the request.", host: host?.text)
+            throw RequestFailure(.cancelled, "The service ended the request.", host: host())
         }
     }
 

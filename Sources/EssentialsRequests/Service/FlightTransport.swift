@@ -11,7 +11,7 @@ struct FlightTransport: Transport {
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         let response: TransportResponse
         if let cancellable {
-            try flight.checkGoesOn(host: request.url.origin.host)
+            try flight.checkGoesOn(host: request.hostText)
             defer { flight.detach() }
             response = try await cancellable.send(request) { flight.attach($0) }
         } else {

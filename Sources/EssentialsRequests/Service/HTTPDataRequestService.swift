@@ -87,7 +87,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             let deadline = RedirectStage.standard.deadline(of: plain)
             let first: TransportResponse
             if let cancellable {
-                try flight.checkGoesOn(host: plain.url.origin.host)
+                try flight.checkGoesOn(host: plain.hostText)
                 defer { flight.detach() }
                 first = try await cancellable.send(plain) { flight.attach($0) }
             } else {
@@ -96,7 +96,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 }
             }
             let response: DataResponse
-            if first.body.data != nil, !RedirectRules.isFollowed(first.status), request.expects(first.status) {
+            if first.body.data != nil, !RedirectRules.isFollowed(first.statusCode), request.expects(first.statusCode) {
                 response = DataResponse(first, url: plain.url)
             } else {
                 response = try await finish(first, to: plain, deadline, of: request, flight)

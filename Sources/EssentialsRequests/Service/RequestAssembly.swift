@@ -33,10 +33,10 @@ struct RequestAssembly {
     func plain(authorization: String?) throws(RequestFailure) -> TransportRequest? {
         guard request.isPlain, environment.headerFields.isEmpty, !settings.configuration.sendsPriority,
             settings.configuration.pathResolution == .join,
-            let url = environment.baseURL.joining(plainPath: request.path)
+            let url = environment.joining(plainPath: request.path)
         else { return nil }
         try check()
-        var fields: HTTPFields = [:]
+        var fields = HTTPFields()
         if let authorization { fields.append(HTTPField(name: .authorization, value: authorization)) }
         settings.complete(&fields, of: request)
         return TransportRequest(request.method, url, headerFields: fields, options: options())

@@ -7,8 +7,8 @@ struct SharedDeadline: Sendable {
     private let elapsed: (@Sendable () -> Duration)?
 
     /// Begins to count.
-    init(of request: TransportRequest, clock: any Clock<Duration>) {
-        elapsed = request.options.totalTimeout.map { _ in Self.stopwatch(clock) }
+    init(of request: TransportRequest, clock: @autoclosure () -> any Clock<Duration>) {
+        elapsed = request.options.totalTimeout == nil ? nil : Self.stopwatch(clock())
     }
 
     /// The next request with what is left.
