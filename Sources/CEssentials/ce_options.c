@@ -154,8 +154,9 @@ static bool set_headers(ce_transfer *transfer, const ce_request *request, refuse
     size_t count = 0;
     for (const char *line = request->headers; *line; line += strlen(line) + 1) count++;
     char *lines = malloc(request->headers_size);
-    struct curl_slist *nodes = calloc(count ? count : 1, sizeof *nodes);
-    if (!lines || !nodes) {
+    // NULL is the list without a line: libcurl reads the text of every node that there is.
+    struct curl_slist *nodes = count ? calloc(count, sizeof *nodes) : NULL;
+    if (!lines || (count && !nodes)) {
         free(lines);
         free(nodes);
         *r = (refused){"CURLOPT_HTTPHEADER", CURLE_OUT_OF_MEMORY};
@@ -289,6 +290,7 @@ static bool set_buffers(ce_transfer *transfer, const ce_request *request, refuse
         transfer->upload_buffer_size = upload_buffer;
     }
     if (transfer->decompress != request->decompress || transfer->is_fresh) {
+        // The line that asks for them is among the request's; this has libcurl undo them.
         const char *encodings = request->decompress ? ce_accepted_encodings() : NULL;
         if (!SET(easy, CURLOPT_ACCEPT_ENCODING, encodings, r)) return false;
         if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, request->decompress ? 1L : 0L, r)) return false;

@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 static uint64_t mix_text(uint64_t hash, const char *text) {
     size_t left = strlen(text);
     hash = mix(hash, left);
-    for (; left; ) {
+    while (left) {
         uint64_t word = 0;
         size_t count = left < sizeof word ? left : sizeof word;
         memcpy(&word, text, count);

@@ -73,6 +73,8 @@ public final class CurlTransport: Transport {
         try await send(request) { engine, exchange in register { engine.cancel(exchange) } }
     }
 
+    /// Inlined, because each asynchronous function that a request goes through is a frame to be made.
+    ///
     /// - Parameter begun: Called when the request is the engine's.
     @inline(__always)
     private func send(

@@ -34,6 +34,27 @@ struct ExchangeTests {
         #expect(server.requests.map(\.bodyText) == ["", "x"])
     }
 
+    @Test(
+        "without a line of its own is sent with libcurl's alone", arguments: [HTTPRequest.Method.get, .head, .delete])
+    func noLines(method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer { .response(body: $0.method) }
+        var configuration = CurlTransport.Configuration()
+        configuration.userAgent = nil
+        let transport = try CurlTransport(configuration: configuration)
+        var plain = try request(method, server)
+        plain.options.decompresses = false
+        #expect(try await transport.send(plain).status == .ok)
+        plain.headerFields[.contentLength] = "0"
+        #expect(try await transport.send(plain).status == .ok)
+        plain.headerFields[.accept] = "text/plain"
+        #expect(try await transport.send(plain).status == .ok)
+        plain.headerFields = [:]
+        #expect(try await transport.send(plain).status == .ok)
+        #expect(server.requests.map { $0.header("Accept") } == ["*/*", "*/*", "text/plain", "*/*"])
+        #expect(server.requests.allSatisfy { $0.header("User-Agent") == nil && $0.header("Accept-Encoding") == nil })
+        await transport.shutdown()
+    }
+
     @Test("of HEAD has the fields and no body")
     func head() async throws {
         let server = try LoopbackServer { _ in .response(headers: [("X-A", "1")], body: "hello") }
@@ -89,6 +110,7 @@ struct ExchangeTests {
         arguments: [
             ("gzip", "H4sIAAAAAAACA0vOzy0oSi0uTk1RKEmtKFFIpjMfAKL5v2aAAAAA"),
             ("deflate", "eJxLzs8tKEotLk5NUShJrShRSKYzHwCijDHR"), ("br", "G38A+B2pU5+7cUk3BlJteFX2Vp2kVgPE43YqCg=="),
+            ("zstd", "KLUv/QRovQAAgGNvbXByZXNzZWQgdGV4dCABANqkcwmorJOC"),
         ])
     func compression(encoding: String, base64: String) async throws {
         let packed = [UInt8](try #require(Data(base64Encoded: base64)))

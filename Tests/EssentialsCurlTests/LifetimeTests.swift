@@ -86,6 +86,23 @@ struct LifetimeTests {
         #expect(server.connectionCount == 1)
     }
 
+    @Test("what a task computes on its thread takes nothing of the time of the next request")
+    func executorTime() async throws {
+        let server = try LoopbackServer { _ in .response(body: "ok") }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.connectTimeout = .milliseconds(600)
+        let executor = transport.taskExecutor(for: sent.url.origin)
+        // While the first keeps the thread, the second and the request are left in its mailbox, one behind the other.
+        let first = Task(executorPreference: executor) { usleep(200_000) }
+        try await Task.sleep(for: .milliseconds(50))
+        let second = Task(executorPreference: executor) { usleep(900_000) }
+        #expect(try await transport.send(sent).text == "ok")
+        #expect(await first.value == 0)
+        #expect(await second.value == 0)
+        await transport.shutdown()
+    }
+
     @Test("many tasks on its thread are cancelled and answered, each once")
     func executorCancellation() async throws {
         let server = try LoopbackServer { request in request.path == "/hang" ? .hang : .response(body: "ok") }

@@ -225,7 +225,7 @@ void ce_loop_run_due(ce_loop *_Nonnull loop);
 /// Waits at most `maximum_ms` (-1: until something happens) and serves what became ready. Returns -1 with errno set when
 /// epoll itself fails.
 int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
-/// Monotonic milliseconds at the last wait.
+/// Monotonic milliseconds at the last wait, or the last look at the timers.
 int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
 /// How often a socket that was writable was not listened to for a moment, because nothing was written.
 size_t ce_loop_mutes(const ce_loop *_Nonnull loop);
@@ -335,7 +335,7 @@ typedef struct ce_timings {
     int64_t body_bytes_received, body_bytes_sent;
     long http_version; // 10, 11, 20
     bool reused;
-    char peer_address[48];
+    char peer_address[48]; // as long as what it is copied to, UnreadConnection's
     long peer_port;
 } ce_timings;
 

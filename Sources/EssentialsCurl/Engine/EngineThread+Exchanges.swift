@@ -261,9 +261,10 @@ extension EngineThread {
         resumable.removeAll(keepingCapacity: true)
         guard !together.isEmpty else { return }
         Task.detached { [together] in
-            // What is resumed first wakes another thread. That one may take this one's processor, find a single task, and
-            // sleep again before the next is resumed: a wake-up for each. So it finds one that gives the processor back.
-            Task.detached { _ = sched_yield() }
+            // What is resumed first wakes another thread. That one may take this one's processor, find a single task,
+            // and sleep again before the next is resumed: a wake-up for each. So it finds a task that gives the
+            // processor back.
+            if Self.hasSeveralProcessors { Task.detached { _ = sched_yield() } }
             for continuation in together { continuation.resume() }
         }
     }

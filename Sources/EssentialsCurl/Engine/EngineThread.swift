@@ -9,8 +9,8 @@ import Synchronization
 /// tasks, tidies up, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
     // Argument for @unchecked: made on the caller's thread, handed to the new thread by `launch`, and used only there.
-    // For exclusivity(unchecked): none of the values below is reached again while a method of it runs, as they know nothing
-    // of this class; and the checks cost a request a dozen look-ups of the thread's own list of accesses.
+    // For exclusivity(unchecked): none of the values below is reached again while one of its own methods runs, as they
+    // know nothing of this class; and the checks cost a request a dozen look-ups of the thread's list of accesses.
     let engine: Engine
     let trust: CompiledTrust
     let loop: OpaquePointer
@@ -26,6 +26,8 @@ final class EngineThread: @unchecked Sendable {
     private static let turnsWithoutWaitingMaximum = 3
     /// From how many on the tasks whose requests ended in one turn are resumed together.
     static let manyFinished = 4
+    /// With one there is one thread for tasks, and no other that it could wake.
+    static let hasSeveralProcessors = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
     /// When a shutdown that waits for what runs stops waiting.
     private var stopMoment: Int64?
 
@@ -72,8 +74,12 @@ final class EngineThread: @unchecked Sendable {
         var turnsWithoutWaiting = 0
         while true {
             engine.take(into: &messages)
-            let now = ce_now_ms()
-            for message in messages { serve(message, now: now) }
+            var now = ce_now_ms()
+            for message in messages {
+                serve(message, now: now)
+                // What a task's piece has taken is not the next request's time.
+                if case .job = message { now = ce_now_ms() }
+            }
             messages.removeAll(keepingCapacity: true)
             engine.turns.wrappingAdd(1, ordering: .relaxed)
             engine.mutes.store(ce_loop_mutes(loop), ordering: .relaxed)

@@ -22,7 +22,8 @@ struct RequestTexts: Sendable {
 
     private let bytes: [UInt8]
     private let offsets: Offsets
-    /// Whether the answer's body is unpacked: not where the caller has said himself which encodings he wants.
+    /// Whether compressed answers are asked for, and unpacked: not where the options say no, nor where the caller names
+    /// encodings himself.
     let asksForEncodings: Bool
 
     /// Lays the texts out.
@@ -177,8 +178,8 @@ struct RequestTexts: Sendable {
                 writer.write(userAgent)
                 writer.end()
             }
-            // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue. Each
-            // field is compared with many names by libcurl, so there is none that says nothing.
+            // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue.
+            // Each field is compared with many names by libcurl, so there is none that says nothing.
             if !hasContentType, bodyKind == CE_BODY_BYTES {
                 writer.write("Content-Type:")
                 writer.end()
@@ -234,8 +235,8 @@ private struct TextWriter {
 
     private mutating func write(_ byte: UInt8) { reserve(1).pointee = byte }
 
-    /// Memory for so many bytes, at the end of what is written. Measuring too little would write past the end: an error of
-    /// this file, which stops here.
+    /// Memory for so many bytes, at the end of what is written. Measuring too little would write past the end: an error
+    /// of this file, which stops here.
     private mutating func reserve(_ size: Int) -> UnsafeMutablePointer<UInt8> {
         precondition(size <= memory.count - count, "a request's texts are longer than measured")
         defer { count += size }

@@ -47,7 +47,9 @@ enum ResponseReader {
             version: Int32(answer.pointee.timings.http_version), isReused: answer.pointee.timings.reused,
             port: UInt16(clamping: answer.pointee.timings.peer_port),
             address: withUnsafeBytes(of: &answer.pointee.timings.peer_address) {
-                $0.loadUnaligned(as: UnreadConnection.Address.self)
+                // Constants both: a difference is an error of the two declarations.
+                precondition($0.count == MemoryLayout<UnreadConnection.Address>.size)
+                return $0.loadUnaligned(as: UnreadConnection.Address.self)
             }, security: security)
     }
 

@@ -150,7 +150,8 @@ public struct TransportOptions: Sendable {
         _modify { yield &settings.protocolVersion }
     }
 
-    /// Whether gzip, deflate and br are asked for and undone. The header fields stay as they came.
+    /// Whether gzip, deflate, br and zstd are asked for and undone, as far as libcurl was built with them. The header
+    /// fields stay as they came.
     public var decompresses: Bool {
         get { read { $0.decompresses } }
         _modify { yield &settings.decompresses }
@@ -176,12 +177,14 @@ public struct TransportOptions: Sendable {
 extension TransportOptions: CustomReflectable {
     /// The properties above, for debuggers and `dump`.
     public var customMirror: Mirror {
-        let times: [Mirror.Child] = [
-            ("connectTimeout", connectTimeout), ("idleTimeout", idleTimeout as Any),
-            ("firstByteTimeout", firstByteTimeout as Any), ("totalTimeout", totalTimeout as Any),
-            ("queueTimeout", queueTimeout as Any),
-        ]
-        return Mirror(self, children: times + Mirror(reflecting: settings).children.filter { $0.label != "times" })
+        // The times are kept together, and shown as the properties that they are.
+        let times = Mirror(reflecting: settings.times).children.map { child in
+            Mirror.Child(
+                label: child.label.map { $0 + "Timeout" },
+                value: (child.value as? TimeLimit)?.duration as Any)
+        }
+        let others = Mirror(reflecting: settings).children.filter { !($0.value is TimeLimits) }
+        return Mirror(self, children: times + others)
     }
 }
 

@@ -42,7 +42,7 @@ public struct TransportResponse: Sendable {
     /// Times and byte counts of this exchange; of a streamed one as they were when its head had come: those of the whole
     /// are ``ResponseBody/ending``'s.
     public var metrics: TransportMetrics { content.metrics }
-    /// The connection that carried it.
+    /// The connection that carried it. Made at each access: keep it where you read several of its facts.
     public var connection: ConnectionFacts {
         switch content.connection {
         case .raw(let connection): connection.read()
