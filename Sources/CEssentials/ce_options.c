@@ -291,8 +291,7 @@ static bool set_buffers(ce_transfer *transfer, const ce_request *request, refuse
     }
     if (transfer->decompress != request->decompress || transfer->is_fresh) {
         // The line that asks for them is among the request's; this has libcurl undo them.
-        const char *encodings = request->decompress ? ce_accepted_encodings() : NULL;
-        if (!SET(easy, CURLOPT_ACCEPT_ENCODING, encodings, r)) return false;
+        if (!SET(easy, CURLOPT_ACCEPT_ENCODING, request->decompress ? "" : NULL, r)) return false;
         if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, request->decompress ? 1L : 0L, r)) return false;
         transfer->decompress = request->decompress;
     }

@@ -7,6 +7,7 @@ final class ProxySetup: Sendable {
     static let direct = ProxySetup(policy: .direct, trust: nil)
 
     private let policy: ProxyPolicy
+    /// The policy's own word, asked for once: a policy is copied to be asked.
     private let isDirect: Bool
     /// Nil where no request goes through a proxy. A fault in it matters only to those that go through such a proxy.
     let trust: Result<CompiledTrust, RequestFailure>?
