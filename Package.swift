@@ -18,11 +18,13 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "ServiceEssentials",
-    // Only EssentialsLocator and EssentialsHTTP build elsewhere than on Linux; these have the `Synchronization` module.
+    // Only EssentialsLocator, EssentialsTransport and EssentialsHTTP build elsewhere than on Linux; these platforms have
+    // the `Synchronization` module.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "ServiceEssentials", targets: ["ServiceEssentials"]),
         .library(name: "EssentialsLocator", targets: ["EssentialsLocator"]),
+        .library(name: "EssentialsTransport", targets: ["EssentialsTransport"]),
         .library(name: "EssentialsHTTP", targets: ["EssentialsHTTP"]),
         .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
         .library(name: "EssentialsReachability", targets: ["EssentialsReachability"]),
@@ -40,10 +42,12 @@ let package = Package(
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(name: "EssentialsLocator", swiftSettings: settings),
-        .target(name: "EssentialsHTTP", dependencies: [httpTypes], swiftSettings: settings),
+        .target(name: "EssentialsTransport", dependencies: [httpTypes], swiftSettings: settings),
+        .target(name: "EssentialsHTTP", dependencies: ["EssentialsTransport"], swiftSettings: settings),
         .target(name: "CEssentials", dependencies: ["CLibcurl", "COpenSSL"]),
         .target(
-            name: "EssentialsCurl", dependencies: ["EssentialsHTTP", "CEssentials", logging], swiftSettings: settings),
+            name: "EssentialsCurl", dependencies: ["EssentialsTransport", "CEssentials", logging],
+            swiftSettings: settings),
         .target(name: "EssentialsReachability", swiftSettings: settings),
         .target(
             name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
@@ -70,12 +74,14 @@ let package = Package(
         .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsTestTraitsTests", dependencies: ["EssentialsTestTraits"], swiftSettings: settings),
+        .testTarget(name: "EssentialsTransportTests", dependencies: ["EssentialsTransport"], swiftSettings: settings),
         .testTarget(name: "EssentialsHTTPTests", dependencies: ["EssentialsHTTP"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsCurlTests", dependencies: ["EssentialsCurl", "EssentialsTestKit", "CEssentialsTest"],
+            name: "EssentialsCurlTests",
+            dependencies: ["EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsReachabilityTests", dependencies: ["EssentialsReachability"], swiftSettings: settings),
@@ -100,7 +106,7 @@ if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
         .testTarget(
             name: "EssentialsHTTP2Tests",
             dependencies: [
-                "EssentialsCurl", "EssentialsTestKit",
+                "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

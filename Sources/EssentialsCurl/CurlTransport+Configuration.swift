@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+public import EssentialsTransport
 public import Logging
 
 extension CurlTransport {

@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 extension CurlTransport.Configuration {
     static let maximumShards = 64

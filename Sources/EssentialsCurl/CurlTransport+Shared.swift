@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+public import EssentialsTransport
 import Synchronization
 
 extension CurlTransport {

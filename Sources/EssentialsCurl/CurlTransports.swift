@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+public import EssentialsTransport
 import Synchronization
 
 /// Transports for requests with different trust policies: one for each, made when it is first needed.

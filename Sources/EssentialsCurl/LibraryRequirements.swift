@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 /// What the engine needs of the libraries that the system provides.
 enum LibraryRequirements {

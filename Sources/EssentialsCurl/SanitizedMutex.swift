@@ -1,1 +1,1 @@
-../EssentialsHTTP/SanitizedMutex.swift
+../EssentialsTransport/SanitizedMutex.swift

@@ -1,1 +1,1 @@
-@_exported public import HTTPTypes
+@_exported public import EssentialsTransport

@@ -25,7 +25,7 @@ var targets: [Target] = [
         dependencies: [
             "LoadDriver",
             .product(name: "EssentialsCurl", package: "ServiceEssentials"),
-            .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
+            .product(name: "EssentialsTransport", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
     .target(name: "Figures", swiftSettings: settings),

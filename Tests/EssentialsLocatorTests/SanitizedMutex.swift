@@ -1,1 +1,1 @@
-../../Sources/EssentialsHTTP/SanitizedMutex.swift
+../../Sources/EssentialsTransport/SanitizedMutex.swift

@@ -1,5 +1,5 @@
 import CEssentials
-public import EssentialsHTTP
+public import EssentialsTransport
 
 extension DigestHash {
     /// Hashes by OpenSSL. Where that is set up without MD5, challenges for MD5 are not answered.

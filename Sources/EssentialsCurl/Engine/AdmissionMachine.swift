@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 
 /// How much of what an engine thread takes on at the same time.
 struct AdmissionLimits: Sendable {

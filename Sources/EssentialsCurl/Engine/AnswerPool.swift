@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 /// Answers that wait to be used again, with their buffers.
 final class AnswerPool: @unchecked Sendable {

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 import Synchronization
 
 /// The chunks of one streamed response between the engine thread and a reader.

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 
 /// The one table from libcurl's codes to reasons (libcurl-errors(3)).
 enum CurlCodes {

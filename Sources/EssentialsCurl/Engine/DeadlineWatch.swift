@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 
 /// When to look next for exchanges whose time is over. Looking costs a walk over all of them, so it is done only when the
 /// first could be over.

@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 import FoundationEssentials
 import Glibc
 import Synchronization

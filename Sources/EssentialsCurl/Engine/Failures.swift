@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 /// Makes failures out of what libcurl, the gates and the engine report.
 enum Failures {

@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 /// The multi handles of one engine thread: one, and more for an origin with very many connections at once, because
 /// libcurl walks through all connections to a host whenever it looks for a free one.

@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 import FoundationEssentials
 
 /// A request in the form that the engine thread hands to libcurl: every text in one block, so that preparing on the

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 
 /// A queue from which the more urgent come first, and equals in their order.
 struct PriorityFifo<Element> {

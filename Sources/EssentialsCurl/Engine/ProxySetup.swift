@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 
 /// Which proxies a transport uses, and by what those are judged that are themselves spoken to over TLS.
 ///

@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 /// The texts of a request in one block, as libcurl's side reads them: each ends in a zero, and the header lines in one
 /// more.

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 import FoundationEssentials
 import Synchronization
 

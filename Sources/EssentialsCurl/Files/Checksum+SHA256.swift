@@ -1,5 +1,5 @@
 import CEssentials
-public import EssentialsHTTP
+public import EssentialsTransport
 
 extension Checksum {
     /// The SHA-256 digest that a file must have, as 64 hexadecimal digits, computed by OpenSSL.

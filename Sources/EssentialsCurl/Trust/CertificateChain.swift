@@ -1,5 +1,5 @@
 import CEssentials
-public import EssentialsHTTP
+public import EssentialsTransport
 import Glibc
 
 /// Certificates looked at for their pins: a server's, or those of a PEM file.

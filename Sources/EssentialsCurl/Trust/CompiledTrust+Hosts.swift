@@ -1,5 +1,5 @@
 import CEssentials
-public import EssentialsHTTP
+public import EssentialsTransport
 import FoundationEssentials
 
 // The policy by host, and for TLS that is not the library's own.

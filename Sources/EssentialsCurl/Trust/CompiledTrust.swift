@@ -1,5 +1,5 @@
 import CEssentials
-public import EssentialsHTTP
+public import EssentialsTransport
 import FoundationEssentials
 
 /// A trust policy made ready for OpenSSL: anchors, pins and identity are read once, and every fault in them is thrown

@@ -1,5 +1,5 @@
 import CEssentials
-import EssentialsHTTP
+import EssentialsTransport
 
 /// What the gates found, as Swift values.
 struct GateReport {

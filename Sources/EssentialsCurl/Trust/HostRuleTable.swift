@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 
 /// A policy's rules by host, for a look-up that costs a few hashes whatever their number.
 struct HostRuleTable: Sendable {

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 import Glibc
 
 /// Where the system keeps its anchors.

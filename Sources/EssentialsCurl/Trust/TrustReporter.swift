@@ -1,4 +1,4 @@
-import EssentialsHTTP
+import EssentialsTransport
 import Synchronization
 
 /// Hands reports to whoever listens, each at most once a day.

@@ -28,7 +28,7 @@ public struct FileDownload: Sendable {
     private let writer: FileWriter
     private let send: Send
 
-    /// Downloads; everything is as ``Transport/download(_:to:options:progress:)`` says.
+    /// Downloads; everything is as ``EssentialsTransport/Transport/download(_:to:options:progress:)`` says.
     @discardableResult
     public static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),

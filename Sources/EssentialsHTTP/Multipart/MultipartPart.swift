@@ -100,7 +100,7 @@ extension MultipartPart {
 
     /// A file, read while it is sent and not before; it may be empty.
     ///
-    /// The file is looked at once here, and must be as it was then whenever it is sent, as ``RequestBody/file(_:range:)``
+    /// The file is looked at once here, and must be as it was then whenever it is sent, as `RequestBody.file(_:range:)`
     /// says.
     ///
     /// - Parameters:

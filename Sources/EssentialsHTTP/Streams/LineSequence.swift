@@ -17,7 +17,7 @@ extension ResponseBody {
     }
 }
 
-/// The lines of a body, made by ``ResponseBody/lines(maximumLength:)``.
+/// The lines of a body, made by ``EssentialsTransport/ResponseBody/lines(maximumLength:)``.
 ///
 /// Each line is given as soon as its ending has come. The reader sets the pace of the transfer, as with the body
 /// itself, and a stream can be read once. Memory is bounded by the longest line allowed and one piece of the body; the

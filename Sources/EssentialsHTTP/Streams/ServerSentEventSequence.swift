@@ -19,7 +19,7 @@ extension ResponseBody {
     }
 }
 
-/// The events of an event stream, made by ``ResponseBody/serverSentEvents(maximumSize:)``.
+/// The events of an event stream, made by ``EssentialsTransport/ResponseBody/serverSentEvents(maximumSize:)``.
 ///
 /// Each event is given as soon as the empty line after it has come; one that the end of the body cuts off is dropped.
 /// The reader sets the pace of the transfer, as with the body itself, and a stream can be read once. Memory is bounded

@@ -6,7 +6,7 @@
 
 /// Makes bodies from models and models from bodies, for some media types. Registered in a ``CodecRegistry``.
 ///
-/// Called on any thread, several at once. Any error may be thrown; a ``RequestFailure`` keeps its message and remedy.
+/// Called on any thread, several at once. Any error may be thrown; a `RequestFailure` keeps its message and remedy.
 /// An `EncodingError` or `DecodingError` becomes a failure that says where in the document, and never shows its
 /// contents.
 ///

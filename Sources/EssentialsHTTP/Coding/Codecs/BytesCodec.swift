@@ -14,7 +14,7 @@ public struct BytesCodec: BodyCodec {
 
     /// The bytes.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `encoding` for anything else.
+    /// - Throws: `RequestFailure` with the reason `encoding` for anything else.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         guard let bytes = Self.bytes(of: model) else {
             throw RequestFailure(
@@ -26,7 +26,7 @@ public struct BytesCodec: BodyCodec {
 
     /// The bytes.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `decoding` where another type is asked for.
+    /// - Throws: `RequestFailure` with the reason `decoding` where another type is asked for.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {

@@ -25,7 +25,7 @@ public struct FormCodec: BodyCodec {
 
     /// Writes a form in the media type's charset, or in UTF-8.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `encoding`.
+    /// - Throws: `RequestFailure` with the reason `encoding`.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         let charset = try Charset.toSend(mediaType)
         if let items = model as? QueryItems {
@@ -40,7 +40,7 @@ public struct FormCodec: BodyCodec {
 
     /// Reads a form.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `decoding`, which names the field, or `tooLarge`.
+    /// - Throws: `RequestFailure` with the reason `decoding`, which names the field, or `tooLarge`.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {

@@ -73,7 +73,7 @@ public struct JSONCodec: BodyCodec {
 
     /// Writes a model.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `encoding` for a value that has no JSON form, and for a media type
+    /// - Throws: `RequestFailure` with the reason `encoding` for a value that has no JSON form, and for a media type
     ///   whose charset is not UTF-8.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         if let label = mediaType.charset, Charset(parsing: label) != .utf8 {
@@ -90,7 +90,7 @@ public struct JSONCodec: BodyCodec {
 
     /// Reads a model.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `decoding`, which says where the document is damaged or does not
+    /// - Throws: `RequestFailure` with the reason `decoding`, which says where the document is damaged or does not
     ///   fit.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType

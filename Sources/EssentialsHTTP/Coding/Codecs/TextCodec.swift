@@ -18,7 +18,7 @@ public struct TextCodec: BodyCodec {
 
     /// Writes a `String`.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `encoding` for anything else, for a charset that is not known, and
+    /// - Throws: `RequestFailure` with the reason `encoding` for anything else, for a charset that is not known, and
     ///   for a character that the charset lacks.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         guard let text = model as? String else {
@@ -31,7 +31,7 @@ public struct TextCodec: BodyCodec {
 
     /// Reads a `String`.
     ///
-    /// - Throws: ``RequestFailure`` with the reason `decoding` where another type is asked for, and for bytes that are
+    /// - Throws: `RequestFailure` with the reason `decoding` where another type is asked for, and for bytes that are
     ///   no text in the charset, unless the codec is lenient.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType

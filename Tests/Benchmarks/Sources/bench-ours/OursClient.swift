@@ -1,5 +1,5 @@
 internal import EssentialsCurl
-internal import EssentialsHTTP
+internal import EssentialsTransport
 internal import Glibc
 internal import LoadDriver
 

@@ -1,0 +1,23 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Paths that mean the same wherever the process goes meanwhile.
+package enum AbsolutePath {
+    /// The path, begun at the current directory if it is relative. Symbolic links stay.
+    ///
+    /// - Throws: `file` when the path is empty or holds a zero byte.
+    package static func of(_ path: String) throws(RequestFailure) -> String {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw RequestFailure(
+                .file,
+                path.isEmpty ? "The path is empty." : "The path “\(RequestFailure.shownPath(path))” holds a zero byte.",
+                remedy: "Name a file.")
+        }
+        guard !path.hasPrefix("/") else { return path }
+        let directory = FileManager.default.currentDirectoryPath
+        return directory.hasSuffix("/") ? directory + path : directory + "/" + path
+    }
+}

@@ -1,0 +1,129 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A file that is to be sent, as it was when it was first looked at.
+package struct SentFile: Sendable {
+    package let path: String
+    package let range: Range<Int64>
+    private let size: Int64
+    private let modified: FileStatus.Moment
+
+    /// Looks at a file.
+    ///
+    /// - Throws: `file` when there is none, it is no regular file, or the range is not within it.
+    package init(_ path: String, range: Range<Int64>?) throws(RequestFailure) {
+        let path = try AbsolutePath.of(path)
+        let status = try RequestFailure.onFile(path, "cannot be sent", phase: .preparation) {
+            () throws(SystemError) in try FileStatus(of: path)
+        }
+        guard status.isRegular else {
+            throw status.isDirectory ? Self.directory(path) : Self.notRegular(path, phase: .preparation)
+        }
+        let whole = 0..<max(0, status.size)
+        guard range.map({ $0.lowerBound >= 0 && $0.upperBound <= whole.upperBound }) ?? true else {
+            throw RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” has \(status.size) bytes, less than the range asks for.",
+                remedy: "Give a range within the file.")
+        }
+        self.path = path
+        self.range = range ?? whole
+        size = status.size
+        modified = status.modified
+    }
+
+    /// Whether a file is still as it was.
+    package func isSame(as status: FileStatus) -> Bool { status.size == size && status.modified == modified }
+
+    private static func directory(_ path: String) -> RequestFailure {
+        RequestFailure(
+            .file, "“\(RequestFailure.shownPath(path))” is a directory, and only a file can be sent.",
+            remedy: "Name a file in the directory, or send an archive of it.")
+    }
+
+    package static func notRegular(_ path: String, phase: RequestFailure.Phase) -> RequestFailure {
+        RequestFailure(
+            .file, "“\(RequestFailure.shownPath(path))” is no regular file.",
+            remedy: "Name a file; what comes from a pipe or a device is sent as a stream.", phase: phase)
+    }
+}
+
+/// Reads one sending of a file, piece by piece, on a file thread. The file is open from the first piece to the last.
+package actor FileReader {
+    package static let pieceSize = 512 << 10
+
+    private let queue = FileQueue()
+    private let file: SentFile
+    private var open: OpenFile?
+    private var position: Int64
+    private var isEnded = false
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    package init(_ file: SentFile) {
+        self.file = file
+        position = file.range.lowerBound
+    }
+
+    /// The next piece, or nil after the last.
+    ///
+    /// - Throws: `file` when the file cannot be read or is no longer as it was.
+    package func next() throws(RequestFailure) -> Data? {
+        guard !isEnded else { return nil }
+        let end = file.range.upperBound
+        let open = try opened()
+        guard position < end else { return finish() }
+        let count = Int(min(Int64(Self.pieceSize), end - position))
+        let start = position
+        let piece = try RequestFailure.onFile(file.path, "could not be read", phase: .sending) {
+            () throws(SystemError) in try open.piece(at: start, count: count)
+        }
+        guard let piece else { throw changed() }
+        position += Int64(count)
+        // The last piece makes the body whole: looked at before it is handed out.
+        if position == end { try checkUnchanged(open) }
+        return piece
+    }
+
+    private func opened() throws(RequestFailure) -> OpenFile {
+        if let open { return open }
+        let path = file.path
+        let opened = try RequestFailure.onFile(path, "could not be opened", phase: .sending) {
+            () throws(SystemError) in try OpenFile(path, O_RDONLY)
+        }
+        try checkUnchanged(opened)
+        open = opened
+        return opened
+    }
+
+    private func checkUnchanged(_ open: OpenFile) throws(RequestFailure) {
+        let status = try RequestFailure.onFile(file.path, "could not be read", phase: .sending) {
+            () throws(SystemError) in try open.status()
+        }
+        guard status.isRegular else { throw SentFile.notRegular(file.path, phase: .sending) }
+        guard file.isSame(as: status) else { throw changed() }
+    }
+
+    private func changed() -> RequestFailure {
+        isEnded = true
+        open = nil
+        return RequestFailure(
+            .file, "“\(RequestFailure.shownPath(file.path))” has changed since it was made the body of a request.",
+            remedy: "Make the body anew when nobody writes to the file, or send a copy.", phase: .sending)
+    }
+
+    private func finish() -> Data? {
+        isEnded = true
+        open = nil
+        return nil
+    }
+}

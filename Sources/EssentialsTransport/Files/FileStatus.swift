@@ -1,0 +1,60 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What the system knows of a file.
+package struct FileStatus: Sendable, Hashable {
+    /// Which file it is, under whatever name.
+    package struct Identity: Sendable, Hashable {
+        package let device: UInt64
+        package let number: UInt64
+    }
+
+    /// When the content was last changed.
+    package struct Moment: Sendable, Hashable {
+        package let seconds: Int64
+        package let nanoseconds: Int64
+    }
+
+    package let identity: Identity
+    package let size: Int64
+    package let modified: Moment
+    package let owner: UInt32
+    private let kind: mode_t
+
+    package var isRegular: Bool { kind == S_IFREG }
+    package var isDirectory: Bool { kind == S_IFDIR }
+    package var isLink: Bool { kind == S_IFLNK }
+
+    /// The status of what a path leads to, or of the symbolic link itself.
+    package init(of path: String, followsLink: Bool = true) throws(SystemError) {
+        var facts = stat()
+        let code = followsLink ? stat(path, &facts) : lstat(path, &facts)
+        guard code == 0 else { throw SystemError.last }
+        self.init(facts)
+    }
+
+    package init(ofOpen descriptor: Int32) throws(SystemError) {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw SystemError.last }
+        self.init(facts)
+    }
+
+    private init(_ facts: stat) {
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(truncatingIfNeeded: facts.st_ino))
+        size = Int64(facts.st_size)
+        #if canImport(Darwin)
+            let time = facts.st_mtimespec
+        #else
+            let time = facts.st_mtim
+        #endif
+        modified = Moment(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+        owner = facts.st_uid
+        kind = facts.st_mode & S_IFMT
+    }
+}

@@ -1,0 +1,69 @@
+import EssentialsTransport
+import FoundationEssentials
+import Testing
+
+@Suite("A date of HTTP")
+struct HTTPDateTests {
+    @Test(
+        "is written and read back to the second (RFC 9110, 5.6.7)",
+        arguments: [
+            (784_111_777.0, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (-62_135_596_800, "Mon, 01 Jan 0001 00:00:00 GMT"),
+            (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ])
+    func both(seconds: Double, text: String) {
+        let date = Date(timeIntervalSince1970: seconds)
+        #expect(HTTPDate.text(of: date) == text)
+        #expect(HTTPDate.text(of: date + 0.9) == text)
+        #expect(HTTPDate.date(from: text) == date)
+    }
+
+    @Test("outside of the years that it can name is the nearest one")
+    func ends() {
+        for seconds in [1e12, 1e300, Double.infinity] {
+            #expect(HTTPDate.text(of: Date(timeIntervalSince1970: seconds)) == "Fri, 31 Dec 9999 23:59:59 GMT")
+            #expect(HTTPDate.text(of: Date(timeIntervalSince1970: -seconds)) == "Mon, 01 Jan 0001 00:00:00 GMT")
+        }
+    }
+
+    @Test("is read in the obsolete forms too")
+    func obsolete() {
+        let date = Date(timeIntervalSince1970: 784_111_777)
+        #expect(HTTPDate.date(from: "Sunday, 06-Nov-94 08:49:37 GMT") == date)
+        #expect(HTTPDate.date(from: "Sun Nov  6 08:49:37 1994") == date)
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let far = HTTPDate.date(from: "Saturday, 06-Nov-99 08:49:37 GMT", now: now)
+        let near = HTTPDate.date(from: "Sunday, 06-Nov-50 08:49:37 GMT", now: now)
+        #expect(far.map(HTTPDate.text(of:)) == "Sat, 06 Nov 1999 08:49:37 GMT")
+        #expect(near.map(HTTPDate.text(of:)) == "Sun, 06 Nov 2050 08:49:37 GMT")
+    }
+
+    @Test(
+        "is nothing else",
+        arguments: [
+            "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 19940 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:4９:37 GMT",
+            "Sun Nov  6 08:49:37 94", "784111777",
+        ])
+    func none(text: String) { #expect(HTTPDate.date(from: text) == nil) }
+
+    @Test("of each day from 1890 to 2109 is another one, and is read as that day")
+    func days() {
+        var seconds = -2_524_521_600.0
+        var last = HTTPDate.text(of: Date(timeIntervalSince1970: seconds))
+        #expect(last == "Wed, 01 Jan 1890 00:00:00 GMT")
+        for _ in 0..<80_353 {
+            seconds += 86_400
+            let text = HTTPDate.text(of: Date(timeIntervalSince1970: seconds))
+            guard text != last, HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds else {
+                Issue.record("After \(last) comes \(text).")
+                return
+            }
+            last = text
+        }
+        #expect(last == "Wed, 01 Jan 2110 00:00:00 GMT")
+    }
+}

@@ -1,0 +1,65 @@
+import EssentialsTransport
+import Testing
+
+@Suite struct HeaderBlockTests {
+    private func read(_ text: String) -> [String] {
+        HeaderBlock.read(Array(text.utf8)).map { "\($0.name.rawName)=\($0.value)" }
+    }
+
+    @Test("Repeated fields keep their order among all fields")
+    func order() throws {
+        let block = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nVary: x\r\nset-cookie: b=2\r\nSet-Cookie: c=3\r\n\r\n"
+        #expect(read(block) == ["Set-Cookie=a=1", "Vary=x", "set-cookie=b=2", "Set-Cookie=c=3"])
+        #expect(HeaderBlock.read(Array(block.utf8))[values: .setCookie] == ["a=1", "b=2", "c=3"])
+    }
+
+    @Test(
+        "White space around a value is dropped and that within it stays",
+        arguments: [
+            ("A:b", "A=b"), ("A: b", "A=b"), ("A:  \t b \t ", "A=b"), ("A: b c\td", "A=b c\td"), ("A:", "A="),
+            ("A: ", "A="), ("A: \t\t", "A="), ("A: b:c", "A=b:c"), ("A: :", "A=:"),
+        ])
+    func whiteSpace(line: String, expected: String) {
+        #expect(read("\(line)\r\n\r\n") == [expected])
+        #expect(read("\(line)\n\n") == [expected])
+        #expect(read(line) == [expected])
+    }
+
+    @Test("Bytes outside ASCII come through as they were")
+    func obsoleteText() throws {
+        let block = Array("A: \u{e9}t\u{e9}\r\n".utf8) + Array("B: x".utf8) + [0xe9, 0xff, 0x80, 0x0d, 0x0a]
+        let fields = HeaderBlock.read(block)
+        let name = try #require(HTTPField.Name("B"))
+        let bytes = try #require(fields.first { $0.name == name }).withUnsafeBytesOfValue { Array($0) }
+        #expect(bytes == [UInt8(ascii: "x"), 0xe9, 0xff, 0x80])
+        #expect(fields.first?.value == "été")
+    }
+
+    @Test(
+        "Lines that are no fields are left out and the fields around them stay",
+        arguments: [
+            "", "garbage", ": no name", "a b: c", "A : b", "é: x", "HTTP/1.1 100 Continue",
+            "HTTP/1.1 200 OK: fine", "HTTP/2 200", "\u{0}: x",
+        ])
+    func garbage(line: String) {
+        #expect(read("First: 1\r\n\(line)\r\nLast: 2\r\n\r\n") == ["First=1", "Last=2"])
+    }
+
+    @Test("A folded line belongs to the field before it, with one blank, and to none without one")
+    func folded() {
+        #expect(read("A: one\r\n two\r\n\t  three \r\nB: x\r\n\r\n") == ["A=one two three", "B=x"])
+        #expect(read(" folded: x\r\nB: x\r\n\r\n") == ["B=x"])
+        #expect(read("garbage\r\n folded: x\r\nB: x\r\n\r\n") == ["B=x"])
+    }
+
+    @Test("No bytes trap the reader")
+    func anyBytes() {
+        for first in UInt8(0)...255 {
+            for second in [UInt8(ascii: ":"), 0x0a, 0x0d, 0x20, 0x00, 0xff] {
+                let fields = HeaderBlock.read([first, second, UInt8(ascii: ":"), first, second, first])
+                #expect(fields.count <= 2)
+            }
+        }
+        #expect(HeaderBlock.read([]).isEmpty)
+    }
+}

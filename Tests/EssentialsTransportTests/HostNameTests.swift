@@ -1,0 +1,123 @@
+import EssentialsTransport
+import Testing
+
+@Suite struct HostNameTests {
+    @Test(
+        "Spellings of one name become one text",
+        arguments: [
+            ("example.com", "example.com"), ("API.Example.COM", "api.example.com"), ("example.com.", "example.com"),
+            ("localhost", "localhost"), ("a", "a"), ("a_b.example", "a_b.example"), ("-x.example", "-x.example"),
+            ("xn--mnchen-3ya.de", "xn--mnchen-3ya.de"), ("XN--MNCHEN-3YA.de", "xn--mnchen-3ya.de"),
+            ("1.example", "1.example"), ("1.2.3.4a", "1.2.3.4a"), ("0x7g", "0x7g"), ("3com", "3com"),
+        ])
+    func name(host: String, text: String) throws {
+        let name = try HostName(host)
+        #expect(name.text == text)
+        #expect(!name.isAddress)
+        #expect(name.description == text)
+        #expect(try HostName(name.text) == name)
+    }
+
+    @Test(
+        "IPv4 addresses are taken in four decimal numbers",
+        arguments: ["127.0.0.1", "0.0.0.0", "255.255.255.255", "10.0.0.9", "127.0.0.1."])
+    func dottedQuad(host: String) throws {
+        let name = try HostName(host)
+        #expect(name.isAddress)
+        #expect(name.text == (host.hasSuffix(".") ? String(host.dropLast()) : host))
+    }
+
+    @Test(
+        "What some resolvers read as an IPv4 address is refused",
+        arguments: [
+            "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433", "127.1", "127.0.1", "256.1.1.1", "1.2.3.256",
+            "01.2.3.4", "1.2.3.04", "0177.0.0.1", "1.2.3.4.5", "0", "0x", "example.1", "example.0x7f", "1.2.3.0x4",
+            "127.0.0.0x", "1.2.3.4444", "99999999999999999999",
+        ])
+    func numericForm(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.remedy == "Write the address as four decimal numbers.")
+    }
+
+    @Test(
+        "A name outside ASCII is refused with advice to write its xn-- form",
+        arguments: [
+            "münchen.de", "例え.jp", "exаmple.com", "１２７.0.0.1", "example。com", "a\u{301}.de", "\u{212a}.example",
+        ])
+    func nonASCII(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.remedy.contains("xn--"))
+    }
+
+    @Test(
+        "Empty hosts and empty labels are refused",
+        arguments: ["", ".", "..", ".example.com", "a..b", "example.com..", "..a"])
+    func emptyLabel(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(failure.reason == .invalidRequest)
+    }
+
+    @Test("A label may have 63 bytes and no more")
+    func labelLength() throws {
+        let label = String(repeating: "a", count: 63)
+        #expect(try HostName("\(label).example").text == "\(label).example")
+        #expect(throws: RequestFailure.self) { try HostName("\(label)a.example") }
+    }
+
+    @Test("A name may have 253 bytes besides its trailing dot and no more")
+    func nameLength() throws {
+        let label = String(repeating: "a", count: 63)
+        let longest = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")
+        #expect(longest.utf8.count == 253)
+        #expect(try HostName(longest).text == longest)
+        #expect(try HostName(longest + ".").text == longest)
+        let failure = try #require(throws: RequestFailure.self) { try HostName(longest + "b") }
+        #expect(failure.message.contains("253"))
+    }
+
+    @Test(
+        "A character that no host name has is refused",
+        arguments: [
+            "a b", "a/b", "a?b", "a#b", "a\\b", "a@b", "a%62", "a\u{0}b", "a\r\nb", "a\tb", "a\u{7f}b", "*.example.com",
+            "a,b", "a;b", "(a)", "a<b", "a\"b", "a|b", "a^b", "a~b", "a!b", "a$b", "a&b", "a'b", "a+b", "a=b",
+        ])
+    func badCharacter(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(failure.reason == .invalidRequest)
+    }
+
+    @Test(
+        "What a refusal says of a host holds neither credentials nor control characters",
+        arguments: [
+            "user:secret@example.com", "secret@example.com", "a\r\nb", "a\u{0}b.example", "\u{7f}", "[se\rcret",
+        ])
+    func redaction(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(!failure.description.contains("secret"))
+        #expect(failure.description.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f })
+    }
+
+    @Test("An IPv6 address is compared in its canonical form, with and without brackets")
+    func addressIPv6() throws {
+        let name = try HostName("[2001:DB8::0:1]")
+        #expect(name.isAddress)
+        #expect(name.text == "2001:db8::1")
+        #expect(name.description == "[2001:db8::1]")
+        #expect(try HostName("2001:0db8:0:0:0:0:0:1") == name)
+        #expect(try HostName(name.description) == name)
+    }
+
+    @Test(
+        "Zones and damaged IPv6 addresses are refused",
+        arguments: [
+            "fe80::1%eth0", "[fe80::1%25eth0]", "[fe80::1", "fe80::1]", "[[::1]]", "[]", "[", "[::1]x", "[::1].",
+            "[example.com]", "[127.0.0.1]", "localhost:80", "[v1.fe80]", ":",
+        ])
+    func badIPv6(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.remedy.contains("without a zone"))
+    }
+}

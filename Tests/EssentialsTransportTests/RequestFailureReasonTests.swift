@@ -1,0 +1,40 @@
+import EssentialsTransport
+import Testing
+
+@Suite struct RequestFailureReasonTests {
+    /// Every public reason and the name that logs, metrics and scripts rely on.
+    private static let names: [(RequestFailure.Reason, String)] = [
+        (.invalidRequest, "invalidRequest"), (.invalidPolicy, "invalidPolicy"), (.nameResolution, "nameResolution"),
+        (.connection, "connection"), (.proxy, "proxy"), (.tls, "tls"), (.trustChain, "trustChain"),
+        (.trustHost, "trustHost"), (.pinMismatch, "pinMismatch"), (.unexpectedPeer, "unexpectedPeer"),
+        (.otherTrust, "otherTrust"), (.tlsTooOld, "tlsTooOld"), (.trustEvidence, "trustEvidence"),
+        (.revoked, "revoked"), (.hostRefused, "hostRefused"), (.plaintextRefused, "plaintextRefused"),
+        (.timeout, "timeout"), (.cancelled, "cancelled"), (.interrupted, "interrupted"),
+        (.protocolViolation, "protocolViolation"), (.tooLarge, "tooLarge"), (.redirectLimit, "redirectLimit"),
+        (.redirectRefused, "redirectRefused"), (.notReplayable, "notReplayable"), (.status, "status"),
+        (.emptyBody, "emptyBody"), (.encoding, "encoding"), (.decoding, "decoding"), (.file, "file"),
+        (.queueFull, "queueFull"), (.closed, "closed"),
+    ]
+
+    @Test("Each reason has its stable name", arguments: names)
+    func name(reason: RequestFailure.Reason, name: String) {
+        #expect(reason.name == name)
+        #expect(reason.description == name)
+    }
+
+    @Test("The list of all reasons has these and no others, each once")
+    func all() {
+        #expect(RequestFailure.Reason.all.count == 31)
+        #expect(RequestFailure.Reason.all.map(\.name).sorted() == Self.names.map(\.1).sorted())
+        #expect(Set(RequestFailure.Reason.all) == Set(Self.names.map(\.0)))
+        #expect(Set(Self.names.map(\.1)).count == 31)
+    }
+
+    @Test("Each reason advises in a sentence of its own", arguments: RequestFailure.Reason.all)
+    func remedy(reason: RequestFailure.Reason) throws {
+        #expect(try #require(reason.remedy.first).isUppercase)
+        #expect(reason.remedy.hasSuffix("."))
+        #expect(reason.remedy.contains(" "))
+        #expect(RequestFailure.Reason.all.filter { $0.remedy == reason.remedy } == [reason])
+    }
+}

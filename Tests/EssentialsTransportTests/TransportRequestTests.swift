@@ -1,0 +1,151 @@
+import EssentialsTransport
+import FoundationEssentials
+import Testing
+
+@Suite struct TransportRequestTests {
+    @Test("A request is a GET without fields and body, under the default options")
+    func defaults() throws {
+        let request = TransportRequest(.get, try RequestURL("https://example.com/"))
+        #expect(request.method == .get)
+        #expect(request.headerFields.isEmpty)
+        #expect(request.body.isReplayable)
+        #expect(request.options == TransportOptions())
+        #expect(request.options.delivery == .collected(upTo: 64 << 20))
+    }
+
+    @Test(
+        "An HTTPRequest becomes a URL and comes back as it was",
+        arguments: [
+            ("https", "example.com", "/a?b=1", "https://example.com/a?b=1"),
+            ("http", "example.com:8080", "/", "http://example.com:8080/"),
+            ("https", "[::1]:8443", "/x", "https://[::1]:8443/x"),
+        ])
+    func roundTrip(scheme: String, authority: String, path: String, url: String) throws {
+        let head = HTTPRequest(
+            method: .put, scheme: scheme, authority: authority, path: path, headerFields: [.accept: "text/plain"])
+        let request = try TransportRequest(head, body: .bytes(Data("x".utf8)))
+        #expect(request.url.description == url)
+        #expect(request.method == .put)
+        #expect(request.headerFields == [.accept: "text/plain"])
+        #expect(request.head == head)
+    }
+
+    @Test(
+        "What is equivalent in an HTTPRequest is brought into one form",
+        arguments: [
+            ("HTTPS", "Example.COM:443", String?.none, "https://example.com/"),
+            ("https", "example.com", "", "https://example.com/"),
+            ("https", "example.com", "/a/../b c", "https://example.com/b%20c"),
+        ])
+    func normalised(scheme: String, authority: String, path: String?, url: String) throws {
+        let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+        #expect(try TransportRequest(head).url.description == url)
+    }
+
+    @Test("A request without scheme or authority is refused")
+    func missing() throws {
+        for (scheme, authority) in [(nil, "example.com"), ("https", nil), (nil, nil)] as [(String?, String?)] {
+            let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
+            let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+            #expect(failure.reason == .invalidRequest)
+        }
+    }
+
+    @Test(
+        "Wrong scheme, authority or path is refused",
+        arguments: [
+            ("ftp", "example.com", "/"), ("https", "", "/"), ("https", "user:pw@example.com", "/"),
+            ("https", "example.com:0", "/"), ("https", "a b", "/"), ("https", "example.com", "/%"),
+            ("https", "example.com", "*"),
+        ])
+    func wrong(scheme: String, authority: String, path: String) throws {
+        let head = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: path)
+        let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+        #expect(failure.reason == .invalidRequest)
+    }
+
+    @Test(
+        "Neither authority nor path can lend itself to the other",
+        arguments: [
+            ("example.com", ".evil.example/x"), ("example.com", ":8443/x"), ("example.com", "@evil.example/x"),
+            ("evil.example/", "/x"), ("evil.example/y", "/x"), ("evil.example?", "/x"), ("evil.example#", "/x"),
+            ("example.com", "x"), ("example.com:", "80/x"),
+        ])
+    func borders(authority: String, path: String) throws {
+        let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: path)
+        let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+        #expect(failure.reason == .invalidRequest)
+    }
+
+    @Test("A copy and its original share nothing that one of them changes")
+    func copies() throws {
+        let request = TransportRequest(.get, try RequestURL("https://example.com/"), headerFields: [.accept: "*/*"])
+        var copy = request
+        copy.headerFields[.accept] = "text/plain"
+        copy.options.totalTimeout = .seconds(1)
+        copy.method = .post
+        #expect(request.headerFields == [.accept: "*/*"])
+        #expect(request.options == TransportOptions())
+        #expect(request.method == .get)
+        #expect(copy.headerFields == [.accept: "text/plain"])
+        #expect(copy.options.totalTimeout == .seconds(1))
+        #expect(copy.method == .post)
+        #expect(copy.url == request.url)
+    }
+
+    @Test("Options are equal when all of them are, however they became so")
+    func options() {
+        let standard = TransportOptions()
+        var (one, other) = (standard, standard)
+        one.idleTimeout = .seconds(1)
+        #expect(one != standard)
+        #expect(standard.idleTimeout == .seconds(60))
+        other.idleTimeout = .seconds(1)
+        #expect(one == other)
+        #expect(one.hashValue == other.hashValue)
+        one.idleTimeout = .seconds(60)
+        #expect(one == standard)
+        #expect(one.hashValue == standard.hashValue)
+    }
+
+    @Test("Options and policies show their properties to a debugger")
+    func shown() {
+        var options = TransportOptions()
+        options.totalTimeout = .milliseconds(1234)
+        options.trust = .system
+        var text = ""
+        dump(options, to: &text)
+        #expect(text.contains("totalTimeout"))
+        #expect(text.contains("1.234 seconds"))
+        #expect(text.contains("minimumTLS: EssentialsTransport.TLSVersion.tls12"))
+        for name in ["connectTimeout", "idleTimeout", "firstByteTimeout", "queueTimeout", "maximumHeadSize"] {
+            #expect(text.contains("- \(name)") || text.contains("▿ \(name)"), "\(name) is not shown")
+        }
+    }
+
+    @Test("Each time is what it was set to, and in milliseconds rounded up")
+    func times() {
+        var options = TransportOptions()
+        options.connectTimeout = .microseconds(1)
+        options.idleTimeout = .milliseconds(2)
+        options.firstByteTimeout = .microseconds(2001)
+        options.totalTimeout = .seconds(4)
+        options.queueTimeout = nil
+        #expect(options.connectTimeout == .microseconds(1))
+        #expect(options.idleTimeout == .milliseconds(2))
+        #expect(options.firstByteTimeout == .microseconds(2001))
+        #expect(options.totalTimeout == .seconds(4))
+        #expect(options.queueTimeout == nil)
+        let times = options.times
+        #expect(times.connect.milliseconds == 1)
+        #expect(times.idle?.milliseconds == 2)
+        #expect(times.firstByte?.milliseconds == 3)
+        #expect(times.total?.milliseconds == 4000)
+        #expect(times.queue == nil)
+        options.connectTimeout = .seconds(-1)
+        #expect(options.connectTimeout == .seconds(-1))
+        #expect(options.times.connect.milliseconds == 0)
+        options.totalTimeout = .seconds(Int64.max)
+        #expect(options.times.total?.milliseconds == 100_000_000_000_000)
+    }
+}
