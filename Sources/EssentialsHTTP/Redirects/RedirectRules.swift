@@ -1,4 +1,5 @@
 /// Decides what a response means for a chain of redirects (RFC 9110, 15.4), without sending anything.
+@usableFromInline
 package enum RedirectRules {
     /// What to do with a response.
     package enum Outcome: Sendable {
@@ -40,6 +41,7 @@ package enum RedirectRules {
     }
 
     /// 300 leaves the choice to somebody else, 304 is about a cache, 305 and 306 are deprecated (RFC 9110, 15.4).
+    @inlinable
     package static func isFollowed(_ statusCode: Int) -> Bool {
         switch statusCode {
         case 301, 302, 303, 307, 308: true

@@ -11,6 +11,7 @@ struct RequestLog: Sendable {
     /// Asked once for each request, because asking a logger goes through its handler.
     private let isOn: Bool
 
+    @inline(__always)
     init(settings: ServiceSettings, number: UInt64) {
         self.settings = settings
         self.number = number
@@ -20,8 +21,12 @@ struct RequestLog: Sendable {
     private var logger: Logger { settings.configuration.logger }
     private var redaction: Redaction { settings.configuration.redaction }
 
+    @inline(__always)
     func sends(_ request: TransportRequest) {
-        guard isOn else { return }
+        if isOn { logSending(request) }
+    }
+
+    private func logSending(_ request: TransportRequest) {
         logger.debug("request", metadata: metadata(request))
         guard settings.configuration.logsCommands, logger.logLevel <= .trace else { return }
         var metadata = metadata(request)
@@ -29,8 +34,12 @@ struct RequestLog: Sendable {
         logger.trace("request as a command", metadata: metadata)
     }
 
+    @inline(__always)
     func received(_ response: DataResponse, to request: TransportRequest) {
-        guard isOn else { return }
+        if isOn { logReceipt(of: response, to: request) }
+    }
+
+    private func logReceipt(of response: DataResponse, to request: TransportRequest) {
         var metadata = metadata(request)
         metadata["status"] = "\(response.status.code)"
         metadata["redirects"] = "\(response.redirects.count)"

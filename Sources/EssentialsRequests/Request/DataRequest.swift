@@ -131,6 +131,7 @@ public struct DataRequest: Sendable {
     }
 
     /// Whether it has neither parameters nor fields nor a body.
+    @inline(__always)
     var isPlain: Bool {
         parts.value.query.isEmpty && parts.value.parameters.isEmpty && parts.value.headerFields.isEmpty
             && parts.value.body.isNone

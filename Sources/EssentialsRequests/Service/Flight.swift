@@ -19,6 +19,7 @@ final class Flight: Sendable {
     let finishes: Bool
     private let state: Mutex<State>
 
+    @inline(__always)
     init(
         _ number: UInt64, slot: Int, in environment: EnvironmentSnapshot?, finishes: Bool,
         cancel: (@Sendable () -> Void)?
@@ -56,10 +57,13 @@ final class Flight: Sendable {
     }
 
     /// - Throws: `cancelled` when the request was ended before.
+    @inline(__always)
     func checkGoesOn(host: @autoclosure () -> String?) throws(RequestFailure) {
-        guard !state.withLock({ $0.isCancelled }) else {
-            throw RequestFailure(.cancelled, "The service ended the request.", host: host())
-        }
+        guard !state.withLock({ $0.isCancelled }) else { throw Self.ended(host: host()) }
+    }
+
+    private static func ended(host: String?) -> RequestFailure {
+        RequestFailure(.cancelled, "The service ended the request.", host: host)
     }
 
     /// Ends the step that runs, and all that would follow. Never under another lock.
@@ -82,6 +86,7 @@ final class Flight: Sendable {
     }
 
     /// What was named cancels nothing any more.
+    @inline(__always)
     func detach() {
         // Freed outside of the lock.
         _ = state.withLock { $0.cancel.take() }

@@ -16,16 +16,16 @@ import Synchronization
 /// ``shutdown(grace:)`` ends both.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
     /// The environment in force, asked for by a closure because an existential is copied to be asked.
-    private let snapshot: @Sendable () -> EnvironmentSnapshot
-    private let transport: any Transport
+    let snapshot: @Sendable () -> EnvironmentSnapshot
+    let transport: any Transport
     /// The same, if it can be told to end a request: asked for once, because the cast takes as long as a small request.
-    private let cancellable: (any CancellableTransport)?
-    private let configuration: Configuration
-    private let settings: ServiceSettings
-    private let inFlight = RequestsInFlight()
-    private let authorization = AuthorizationStore()
+    let cancellable: (any CancellableTransport)?
+    let configuration: Configuration
+    let settings: ServiceSettings
+    let inFlight = RequestsInFlight()
+    let authorization = AuthorizationStore()
     /// Cancels what runs when the environment changes.
-    private let watch = Mutex<Task<Void, Never>?>(nil)
+    let watch = Mutex<Task<Void, Never>?>(nil)
 
     /// Makes a service.
     ///
@@ -74,12 +74,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         var sent: TransportRequest?
         do throws(RequestFailure) {
             guard let plain = try plain(request, in: environment) else {
-                let prepared = try await prepare(request, in: environment, log, flight)
-                sent = prepared.request
-                log.sends(prepared.request)
-                let response = try await exchange(prepared, of: request, in: environment, flight)
-                log.received(response, to: prepared.request)
-                return response
+                return try await sendThroughStages(request, in: environment, log, flight, &sent)
             }
             // The same, without the stages that have nothing to do.
             sent = plain
@@ -91,12 +86,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 defer { flight.detach() }
                 first = try await cancellable.send(plain) { flight.attach($0) }
             } else {
-                first = try await flight.step(host: plain.url.origin.host) {
-                    [transport] () throws(RequestFailure) in try await transport.send(plain)
-                }
+                first = try await sendInStep(plain, flight)
             }
             let response: DataResponse
-            if first.body.data != nil, !RedirectRules.isFollowed(first.statusCode), request.expects(first.statusCode) {
+            if first.body.isWhole, !RedirectRules.isFollowed(first.statusCode), request.expects(first.statusCode) {
                 response = DataResponse(first, url: plain.url)
             } else {
                 response = try await finish(first, to: plain, deadline, of: request, flight)
@@ -109,66 +102,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         }
     }
 
-    /// What follows upon the first response to a plain request, if that is not all.
-    private nonisolated(nonsending) func finish(
-        _ first: TransportResponse, to sent: TransportRequest, _ deadline: SharedDeadline, of request: DataRequest,
-        _ flight: Flight
-    ) async throws(RequestFailure) -> DataResponse {
-        let transport = FlightTransport(
-            transport: transport, cancellable: cancellable, flight: flight, inFlight: inFlight)
-        return try await HTTPExchange(codecs: configuration.codecs).finish(
-            transport.tracked(first, to: sent), to: sent, deadline, through: transport,
-            redirects: request.redirects ?? configuration.redirects, expected: request.expectedStatus,
-            errorModel: request.errorModel)
-    }
-
-    /// Loads a response into a file; see the protocol. The request is prepared once, also if it is resumed.
-    @discardableResult
-    public func download(
-        _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
-        progress: ProgressReport? = nil
-    ) async throws(RequestFailure) -> DownloadedFile {
-        let environment = snapshot()
-        return try await inFlight.run(in: watched(environment), finishes: request.finishesOnShutdown) {
-            [self] number throws(RequestFailure) in
-            let log = RequestLog(settings: settings, number: number)
-            var sent: TransportRequest?
-            do throws(RequestFailure) {
-                let prepared = try await prepare(request.wanting(.bytes), in: environment, log, nil)
-                sent = prepared.request
-                let expected = request.expectedStatus.union(options.resumes ? [206...206, 416...416] : [])
-                return try await FileDownload.run(
-                    prepared.request, to: destination, options: options, progress: progress
-                ) { [self] asked throws(RequestFailure) in
-                    log.sends(asked)
-                    let hops = hops(prepared, in: environment)
-                    let response = try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
-                        asked, through: hops.transport, redirects: prepared.redirects, expected: expected,
-                        errorModel: request.errorModel)
-                    log.received(response, to: asked)
-                    return response.transportResponse
-                }
-            } catch {
-                log.failed(error, sent, request)
-                throw error
-            }
-        }
-    }
-
-    /// One request's way to the transport and back.
-    private nonisolated(nonsending) func exchange(
-        _ prepared: RequestAssembly.Result, of request: DataRequest, in environment: EnvironmentSnapshot,
-        _ flight: Flight
-    ) async throws(RequestFailure) -> DataResponse {
-        let hops = hops(prepared, in: environment)
-        let transport = FlightTransport(
-            transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight)
-        return try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
-            prepared.request, through: transport, redirects: prepared.redirects, expected: request.expectedStatus,
-            errorModel: request.errorModel)
-    }
-
     /// The request as it is sent, if nobody has anything to add to it.
+    @inline(__always)
     private func plain(
         _ request: DataRequest, in environment: EnvironmentSnapshot
     ) throws(RequestFailure) -> TransportRequest? {
@@ -183,99 +118,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     }
 
     /// The environment, if a change of it is to end its requests; there is no use in keeping it else.
-    private func watched(_ environment: EnvironmentSnapshot) -> EnvironmentSnapshot? {
+    @inline(__always)
+    func watched(_ environment: EnvironmentSnapshot) -> EnvironmentSnapshot? {
         configuration.onEnvironmentChange == .cancelRequests ? environment : nil
-    }
-
-    /// What one exchange's hops go through.
-    private func hops(_ prepared: RequestAssembly.Result, in environment: EnvironmentSnapshot) -> Hops {
-        var hops = Hops(transport: transport, cancellable: cancellable, digest: nil)
-        if let session = prepared.digest {
-            let digest = DigestTransport(
-                transport, cancellable: cancellable, session: session, origin: environment.baseURL.origin,
-                body: prepared.body)
-            hops = Hops(transport: digest, cancellable: cancellable == nil ? nil : digest, digest: digest)
-        }
-        // Outside of the answers to challenges, which are made of the URL as it is sent.
-        if !configuration.interceptors.isEmpty {
-            hops.transport = SigningTransport(
-                hops.transport, interceptors: configuration.interceptors, environment: environment,
-                body: prepared.body)
-            hops.cancellable = nil
-        }
-        return hops
-    }
-
-    private struct Hops {
-        var transport: any Transport
-        /// The same, if it can be told to end a request.
-        var cancellable: (any CancellableTransport)?
-        let digest: DigestTransport?
-    }
-
-    /// - Parameter flight: nil where the whole of it is one step already.
-    private func prepare(
-        _ request: DataRequest, in environment: EnvironmentSnapshot, _ log: RequestLog, _ flight: Flight?
-    ) async throws(RequestFailure) -> RequestAssembly.Result {
-        let assembly = RequestAssembly(request: request, environment: environment, settings: settings)
-        var draft = try assembly.draft()
-        if !configuration.interceptors.isEmpty {
-            let (host, before, interceptors) = (environment.baseURL.origin.host.text, draft, configuration.interceptors)
-            let intercept = { @Sendable () async throws(RequestFailure) -> RequestDraft in
-                var draft = before
-                for interceptor in interceptors {
-                    try await interceptor.run(host: host) { try await $0.prepare(&draft) }
-                }
-                return draft
-            }
-            draft =
-                if let flight { try await flight.step(host: environment.baseURL.origin.host, intercept) } else {
-                    try await intercept()
-                }
-        }
-        let authorization = authorization.value(for: environment.baseURL.origin)
-        let result = try assembly.result(of: draft, authorization: authorization)
-        log.passedOver(result.passedOver)
-        return result
-    }
-
-    // MARK: Authorization
-
-    /// Sends these credentials to the origin of the environment in force from now on; see the protocol.
-    public func setAuthorization(_ credentials: Credentials) {
-        authorization.set(credentials, for: snapshot().baseURL.origin)
-    }
-
-    /// Forgets the credentials and the private state of the origin of the environment in force; see the protocol.
-    public func clearAuthorization() async {
-        let origin = snapshot().baseURL.origin
-        authorization.clear(origin)
-        for store in configuration.privateState { await store.clearPrivateState(of: origin) }
-    }
-
-    // MARK: The end
-
-    /// Ends the service and its transport: new requests fail as `closed`, and those that run end as `cancelled`, but that
-    /// those marked with `finishesOnShutdown` have time to finish first.
-    ///
-    /// Returns when all connections are closed; those who wait for a request get its end at about the same time. Further
-    /// calls do the same and harm nothing.
-    ///
-    /// - Parameter grace: How long marked requests may take; a streamed body counts until it was read.
-    public func shutdown(grace: Duration = .zero) async {
-        watch.withLock { $0.take() }?.cancel()
-        inFlight.close()
-        inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
-        if grace > .zero {
-            await withTaskGroup { group in
-                group.addTask { [inFlight] in await inFlight.waitUntilEmpty() }
-                // Some seventy years: the system's clock does not take all that a duration can be.
-                group.addTask { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
-                await group.next()
-                group.cancelAll()
-            }
-            inFlight.cancelAll(includingThoseThatFinish: true)
-        }
-        await transport.shutdown()
     }
 }

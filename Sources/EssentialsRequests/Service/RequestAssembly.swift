@@ -30,21 +30,22 @@ struct RequestAssembly {
     /// The way over a draft costs a small request as much as all other stages together.
     ///
     /// - Parameter authorization: The value of the field `Authorization`; nil without credentials.
+    @inline(__always)
     func plain(authorization: String?) throws(RequestFailure) -> TransportRequest? {
         guard request.isPlain, environment.headerFields.isEmpty, !settings.configuration.sendsPriority,
             settings.configuration.pathResolution == .join,
             let url = environment.joining(plainPath: request.path)
         else { return nil }
-        try check()
-        var fields = HTTPFields()
-        if let authorization { fields.append(HTTPField(name: .authorization, value: authorization)) }
-        settings.complete(&fields, of: request)
+        if request.expectedStatus.isEmpty { throw Self.expectsNothing }
+        var fields = settings.standardFields(for: request.answer)
+        if let authorization { fields = HTTPFields([HTTPField(name: .authorization, value: authorization)] + fields) }
         return TransportRequest(request.method, url, headerFields: fields, options: options())
     }
 
+    @inline(__always)
     private func options() -> TransportOptions {
         var options = request.options
-        if options.trust == nil, let trust = environment.trust { options.trust = trust }
+        if let trust = environment.trust, options.trust == nil { options.trust = trust }
         return options
     }
 
@@ -63,11 +64,7 @@ struct RequestAssembly {
     }
 
     private func check() throws(RequestFailure) {
-        if request.expectedStatus.isEmpty {
-            throw RequestFailure(
-                .invalidRequest, "The request expects no status at all, so that it could only fail.",
-                remedy: "Name at least one status.")
-        }
+        if request.expectedStatus.isEmpty { throw Self.expectsNothing }
         if !request.parameters.isEmpty, !request.hasParametersInQuery, !request.body.isNone {
             throw RequestFailure(
                 .invalidRequest,
@@ -75,6 +72,12 @@ struct RequestAssembly {
                 remedy: "Put the parameters into “query”, or take one of them out.",
                 underlying: SettingConflict("parameters", "body"))
         }
+    }
+
+    private static var expectsNothing: RequestFailure {
+        RequestFailure(
+            .invalidRequest, "The request expects no status at all, so that it could only fail.",
+            remedy: "Name at least one status.")
     }
 
     private func placed() throws(RequestFailure) -> (FormParameters, RequestDraft.ParameterPlace) {

@@ -13,7 +13,10 @@ final class RequestsInFlight: Sendable {
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
 
         var count: Int { slots.count - free.count }
+        /// Whether nothing runs, and somebody waits for that.
+        var isAwaited: Bool { count == 0 && !waiting.isEmpty }
 
+        @inline(__always)
         mutating func add(
             in environment: EnvironmentSnapshot?, finishes: Bool, cancel: (@Sendable () -> Void)? = nil
         ) -> Flight {
@@ -24,6 +27,7 @@ final class RequestsInFlight: Sendable {
             return flight
         }
 
+        @inline(__always)
         mutating func remove(_ flight: Flight) {
             slots[flight.slot] = nil
             free.append(flight.slot)
@@ -37,11 +41,16 @@ final class RequestsInFlight: Sendable {
     /// Takes a request, of whose work only the steps of its flight can be cancelled from outside. ``end(_:)`` follows.
     ///
     /// - Throws: `closed` after ``close()``.
+    @inline(__always)
     func begin(in environment: EnvironmentSnapshot?, finishes: Bool) throws(RequestFailure) -> Flight {
         guard let flight = state.withLock({ $0.isOpen ? $0.add(in: environment, finishes: finishes) : nil }) else {
-            throw RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
+            throw Self.closed
         }
         return flight
+    }
+
+    private static var closed: RequestFailure {
+        RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
     }
 
     /// Runs a request's work as one step, so that the whole of it can be cancelled from outside.
@@ -63,10 +72,19 @@ final class RequestsInFlight: Sendable {
     }
 
     /// A request is over. Once for each.
+    @inline(__always)
     func end(_ flight: Flight) {
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let isAwaited = state.withLock { state in
             state.remove(flight)
-            guard state.count == 0, !state.waiting.isEmpty else { return [] }
+            return state.isAwaited
+        }
+        if isAwaited { resumeWaiting() }
+    }
+
+    /// Somebody else may have begun a request meanwhile; then those who wait go on waiting.
+    private func resumeWaiting() {
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.isAwaited else { return [] }
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }

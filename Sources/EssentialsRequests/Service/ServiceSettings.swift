@@ -26,7 +26,6 @@ final class ServiceSettings: Sendable {
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {
         let priority = configuration.sendsPriority ? request.options.priority.field : nil
         let standard = standardFields(for: request.answer)
-        // Most requests have no field at all up to here.
         guard !fields.isEmpty || priority != nil else {
             fields = standard
             return
@@ -36,7 +35,9 @@ final class ServiceSettings: Sendable {
         if !fields.contains(.userAgent) { fields.append(userAgent) }
     }
 
-    private func standardFields(for answer: AnswerKind) -> HTTPFields {
+    /// What a request gets that has no field at all, as most.
+    @inline(__always)
+    func standardFields(for answer: AnswerKind) -> HTTPFields {
         switch answer {
         case .response: forResponses
         case .model: forModels

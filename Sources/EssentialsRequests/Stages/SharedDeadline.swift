@@ -7,8 +7,10 @@ struct SharedDeadline: Sendable {
     private let elapsed: (@Sendable () -> Duration)?
 
     /// Begins to count.
+    @inline(__always)
     init(of request: TransportRequest, clock: @autoclosure () -> any Clock<Duration>) {
-        elapsed = request.options.totalTimeout == nil ? nil : Self.stopwatch(clock())
+        let options = request.options
+        elapsed = options.isStandard || options.totalTimeout == nil ? nil : Self.stopwatch(clock())
     }
 
     /// The next request with what is left.

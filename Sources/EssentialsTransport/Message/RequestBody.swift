@@ -27,7 +27,7 @@ public struct RequestBody: Sendable {
     package init(content: Content) { self.content = content }
 
     /// No body. A method that usually has one (POST, PUT, PATCH) is sent with `Content-Length: 0` (RFC 9110, 8.6).
-    public static let none = RequestBody(content: .none)
+    public static var none: RequestBody { RequestBody(content: .none) }
 
     /// Bytes in memory; they can be sent again.
     public static func bytes(_ data: Data) -> RequestBody { RequestBody(content: .bytes(data)) }

@@ -15,6 +15,7 @@
 /// ```
 public struct ResponseBody: Sendable {
     /// Where a transport delivers a streamed body.
+    @usableFromInline
     package protocol Source: AnyObject, Sendable {
         /// The next piece, or nil after the last. Called by one reader at a time.
         func next() async throws(RequestFailure) -> BodyChunk?
@@ -24,12 +25,13 @@ public struct ResponseBody: Sendable {
         var ending: ResponseEnding? { get }
     }
 
+    @usableFromInline
     package enum Content: Sendable {
         case bytes(Data)
         case stream(any Source)
     }
 
-    package let content: Content
+    @usableFromInline package let content: Content
 
     /// A body that has all arrived.
     public init(_ data: Data) { content = .bytes(data) }
@@ -39,6 +41,11 @@ public struct ResponseBody: Sendable {
     /// The bytes, if they have all arrived; nil for a stream.
     public var data: Data? {
         if case .bytes(let data) = content { data } else { nil }
+    }
+
+    /// Whether all of it has arrived.
+    @inlinable package var isWhole: Bool {
+        if case .bytes = content { true } else { false }
     }
 
     /// What came with the end of a stream: the fields behind it, and the metrics of the whole exchange. Nil until its last

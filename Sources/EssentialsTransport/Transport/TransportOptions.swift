@@ -37,7 +37,8 @@ public struct TransportOptions: Sendable {
         }
     }
 
-    private struct Settings: Hashable, Sendable {
+    @usableFromInline
+    struct Settings: Hashable, Sendable {
         var trust: TrustPolicy?
         var times = TimeLimits()
         var priority = RequestPriority.normal
@@ -55,7 +56,10 @@ public struct TransportOptions: Sendable {
 
     /// Every stage of a request copies its options, so that copies share them. Nil while nobody has changed one: most
     /// requests have the standard ones, and threads that count references to one object get into each other's way.
-    private var changed: CopyOnWrite<Settings>?
+    @usableFromInline var changed: CopyOnWrite<Settings>?
+
+    /// Whether nothing was changed.
+    @inlinable package var isStandard: Bool { changed == nil }
 
     private var settings: Settings {
         get { changed?.value ?? Self.standard }
@@ -171,7 +175,8 @@ public struct TransportOptions: Sendable {
     }
 
     /// The defaults named beside each property.
-    public init() {}
+    @inlinable
+    public init() { changed = nil }
 }
 
 extension TransportOptions: CustomReflectable {

@@ -78,6 +78,7 @@ public struct FormParameters: Sendable, Hashable {
     }
 
     /// Whether there are none.
+    @inlinable
     public var isEmpty: Bool { values.isEmpty }
 
     /// The value for a name.

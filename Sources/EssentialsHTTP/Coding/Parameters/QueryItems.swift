@@ -97,6 +97,7 @@ public struct QueryItems: Sendable, Hashable {
     public mutating func append(_ name: String, _ value: String?) { items.append(Item(name: name, value: value)) }
 
     /// Whether there are none.
+    @inlinable
     public var isEmpty: Bool { items.isEmpty }
 
     /// The values of every item with a name, in their order.
