@@ -2,7 +2,8 @@ import CEssentials
 public import EssentialsTransport
 
 extension Checksum {
-    /// The SHA-256 digest that a file must have, as 64 hexadecimal digits, computed by OpenSSL.
+    /// The SHA-256 digest that a file must have, as 64 hexadecimal digits, computed by OpenSSL. For the downloads
+    /// of `EssentialsHTTP`.
     ///
     /// ```swift
     /// var options = DownloadOptions()

@@ -10,7 +10,7 @@
 /// back while a caller's stream is waited for. At most one piece of a file is in memory.
 actor MultipartReader {
     static let gatheredSize = 64 << 10
-    static let pieceSize = FileReader.pieceSize
+    static let pieceSize = SentFile.pieceSize
 
     /// The part that is being read.
     private struct Current {

@@ -81,7 +81,7 @@ final class RequestsInFlight: Sendable {
         if isAwaited { resumeWaiting() }
     }
 
-    /// Somebody else may have begun a request meanwhile; then those who wait go on waiting.
+    /// Asks again, because a wait may have been cancelled meanwhile.
     private func resumeWaiting() {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.isAwaited else { return [] }

@@ -8,7 +8,8 @@ public protocol IncrementalDigest: AnyObject {
 
 /// What a downloaded file must come to.
 ///
-/// This module computes no digest itself; `makeDigest` brings one.
+/// This module computes no digest itself; `makeDigest` brings one. The downloads of `EssentialsHTTP` take it among their
+/// options.
 ///
 /// ```swift
 /// var options = DownloadOptions()

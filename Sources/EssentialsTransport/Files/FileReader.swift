@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    import FoundationEssentials
 #else
-    package import Foundation
+    import Foundation
 #endif
 #if canImport(Glibc)
     import Glibc
@@ -13,15 +13,18 @@
 
 /// A file that is to be sent, as it was when it was first looked at.
 package struct SentFile: Sendable {
-    package let path: String
-    package let range: Range<Int64>
+    /// How much of it is read at once.
+    package static let pieceSize = 512 << 10
+
+    let path: String
+    let range: Range<Int64>
     private let size: Int64
     private let modified: FileStatus.Moment
 
     /// Looks at a file.
     ///
     /// - Throws: `file` when there is none, it is no regular file, or the range is not within it.
-    package init(_ path: String, range: Range<Int64>?) throws(RequestFailure) {
+    init(_ path: String, range: Range<Int64>?) throws(RequestFailure) {
         let path = try AbsolutePath.of(path)
         let status = try RequestFailure.onFile(path, "cannot be sent", phase: .preparation) {
             () throws(SystemError) in try FileStatus(of: path)
@@ -42,7 +45,7 @@ package struct SentFile: Sendable {
     }
 
     /// Whether a file is still as it was.
-    package func isSame(as status: FileStatus) -> Bool { status.size == size && status.modified == modified }
+    func isSame(as status: FileStatus) -> Bool { status.size == size && status.modified == modified }
 
     private static func directory(_ path: String) -> RequestFailure {
         RequestFailure(
@@ -58,8 +61,7 @@ package struct SentFile: Sendable {
 }
 
 /// Reads one sending of a file, piece by piece, on a file thread. The file is open from the first piece to the last.
-package actor FileReader {
-    package static let pieceSize = 512 << 10
+actor FileReader {
 
     private let queue = FileQueue()
     private let file: SentFile
@@ -67,9 +69,9 @@ package actor FileReader {
     private var position: Int64
     private var isEnded = false
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    package init(_ file: SentFile) {
+    init(_ file: SentFile) {
         self.file = file
         position = file.range.lowerBound
     }
@@ -77,12 +79,12 @@ package actor FileReader {
     /// The next piece, or nil after the last.
     ///
     /// - Throws: `file` when the file cannot be read or is no longer as it was.
-    package func next() throws(RequestFailure) -> Data? {
+    func next() throws(RequestFailure) -> Data? {
         guard !isEnded else { return nil }
         let end = file.range.upperBound
         let open = try opened()
         guard position < end else { return finish() }
-        let count = Int(min(Int64(Self.pieceSize), end - position))
+        let count = Int(min(Int64(SentFile.pieceSize), end - position))
         let start = position
         let piece = try RequestFailure.onFile(file.path, "could not be read", phase: .sending) {
             () throws(SystemError) in try open.piece(at: start, count: count)

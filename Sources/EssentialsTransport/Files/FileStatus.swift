@@ -10,14 +10,14 @@
 package struct FileStatus: Sendable, Hashable {
     /// Which file it is, under whatever name.
     package struct Identity: Sendable, Hashable {
-        package let device: UInt64
-        package let number: UInt64
+        let device: UInt64
+        let number: UInt64
     }
 
     /// When the content was last changed.
     package struct Moment: Sendable, Hashable {
         package let seconds: Int64
-        package let nanoseconds: Int64
+        let nanoseconds: Int64
     }
 
     package let identity: Identity

@@ -23,7 +23,7 @@
 /// is initialized before the object is shared and never freed, as the one object lives as long as the process.
 package final class FileThreads: @unchecked Sendable {
     package static let shared = FileThreads()
-    package static let limit = 4
+    static let limit = 4
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    import FoundationEssentials
 #else
-    package import Foundation
+    import Foundation
 #endif
 #if canImport(Glibc)
     import Glibc
@@ -54,7 +54,7 @@ package final class OpenFile: Sendable {
     }
 
     /// So many bytes from a position on, or nil when the file ends before.
-    package func piece(at position: Int64, count: Int) throws(SystemError) -> Data? {
+    func piece(at position: Int64, count: Int) throws(SystemError) -> Data? {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 1)
         let got: Int
         do throws(SystemError) {
