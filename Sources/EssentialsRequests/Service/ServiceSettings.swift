@@ -26,10 +26,6 @@ final class ServiceSettings: Sendable {
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {
         let priority = configuration.sendsPriority ? request.options.priority.field : nil
         let standard = standardFields(for: request.answer)
-        guard !fields.isEmpty || priority != nil else {
-            fields = standard
-            return
-        }
         if !fields.contains(.accept), let accept = standard.first { fields.append(accept) }
         if let priority, !fields.contains(priority.name) { fields.append(priority) }
         if !fields.contains(.userAgent) { fields.append(userAgent) }
