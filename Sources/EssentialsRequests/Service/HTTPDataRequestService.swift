@@ -76,7 +76,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             guard let plain = try plain(request, in: environment) else {
                 return try await sendThroughStages(request, in: environment, log, flight, &sent)
             }
-            // The same, without the stages that have nothing to do.
+            // The same, without the stages that have nothing to do. The steps of this way are inlined: between two
+            // requests others use the caches, so that what counts is in how few pages its code lies.
             sent = plain
             log.sends(plain)
             let deadline = RedirectStage.standard.deadline(of: plain)
