@@ -95,9 +95,13 @@ struct ContinueTests {
         let transport = try CurlTransport()
         let wait = Duration.milliseconds(300)
         let sent = try upload(source, to: service, wait: wait)
-        let start = ContinuousClock.now
-        #expect(try await transport.send(sent).text == "done")
-        let elapsed = start.duration(to: .now)
+        // On the engine's own thread: what waits for one of the tests' threads would count as well.
+        let (text, elapsed) = try await withTaskExecutorPreference(transport.taskExecutor(for: sent.url.origin)) {
+            let start = ContinuousClock.now
+            let text = try await transport.send(sent).text
+            return (text, start.duration(to: .now))
+        }
+        #expect(text == "done")
         #expect(elapsed >= wait - .milliseconds(20))
         #expect(elapsed < .seconds(30))
         #expect(record.uploads.map(\.size) == [Self.size])

@@ -138,10 +138,12 @@ struct HandshakeAttacks {
         try await AttackBench.closed(server)
         #expect(server.requestCount == 1)
         #expect(server.connectionCount == limits.count + 1)
-        #expect(server.handshakes.allSatisfy { !$0.resumed })
+        // Each connection has its own thread, and the last may end first.
+        let handshakes = server.handshakes.sorted { $0.connection < $1.connection }
+        #expect(handshakes.allSatisfy { !$0.resumed })
         if version == .tls13 {
             // There the client shows itself only when it has seen all of the server.
-            #expect(server.handshakes.dropLast().allSatisfy { $0.clientCertificatePEM == nil && !$0.succeeded })
+            #expect(handshakes.dropLast().allSatisfy { $0.clientCertificatePEM == nil && !$0.succeeded })
         }
     }
 
