@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -48,6 +49,11 @@ size_t ce_loop_mutes(const ce_loop *loop) { return loop->mutes; }
 int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void ce_wakeup_signal(int wakeup_fd) { eventfd_write(wakeup_fd, 1); }
+
+int ce_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 void ce_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

@@ -197,6 +197,8 @@ typedef struct ce_transfer ce_transfer;
 int ce_wakeup_create(void);
 /// Wakes the loop. Any thread.
 void ce_wakeup_signal(int wakeup_fd);
+/// How many processors the calling thread may run on, which can be fewer than there are.
+int ce_processor_count(void);
 /// Gives the calling thread a name for debuggers.
 void ce_name_thread(const char *_Nonnull name);
 

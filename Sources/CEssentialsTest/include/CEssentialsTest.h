@@ -161,4 +161,8 @@ bool cet_tls_renegotiate(cet_tls *_Nonnull tls, bool asks_for_certificate);
 /// Has a program that is spawned with `actions`, a `posix_spawn_file_actions_t *`, keep only descriptors below `first`.
 bool cet_spawn_keeping(void *_Nonnull actions, int first);
 
+/// Keeps a thread, by its number, and those that it will start, to the first processor that it may use. True as well for one
+/// that has ended.
+bool cet_thread_pin(int thread);
+
 #endif

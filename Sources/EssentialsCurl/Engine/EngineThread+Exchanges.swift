@@ -243,8 +243,10 @@ extension EngineThread {
     ///
     /// Many of the common pool are resumed there, by one task: each that is resumed from here wakes a thread, which has
     /// done with it and sleeps again before the next one comes.
-    func resumeFinished() {
-        guard !finished.isEmpty else { return }
+    ///
+    /// - Returns: Whether there was one to resume.
+    func resumeFinished() -> Bool {
+        guard !finished.isEmpty else { return false }
         var together: [Waiter<Void>] = []
         let areMany = finished.count >= Self.manyFinished
         if areMany { together.reserveCapacity(finished.count) }
@@ -259,7 +261,7 @@ extension EngineThread {
         finished.removeAll(keepingCapacity: true)
         for continuation in resumable { continuation.resume() }
         resumable.removeAll(keepingCapacity: true)
-        guard !together.isEmpty else { return }
+        guard !together.isEmpty else { return true }
         Task.detached { [together] in
             // What is resumed first wakes another thread. That one may take this one's processor, find a single task,
             // and sleep again before the next is resumed: a wake-up for each. So it finds a task that gives the
@@ -267,6 +269,7 @@ extension EngineThread {
             if Self.hasSeveralProcessors { Task.detached { _ = sched_yield() } }
             for continuation in together { continuation.resume() }
         }
+        return true
     }
 
     // MARK: Deadlines

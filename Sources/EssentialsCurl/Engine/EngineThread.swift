@@ -26,8 +26,8 @@ final class EngineThread: @unchecked Sendable {
     private static let turnsWithoutWaitingMaximum = 3
     /// From how many on the tasks whose requests ended in one turn are resumed together.
     static let manyFinished = 4
-    /// With one there is one thread for tasks, and no other that it could wake.
-    static let hasSeveralProcessors = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
+    /// With one there is one thread for tasks, no other that it could wake, and none that runs beside this one.
+    static let hasSeveralProcessors = ce_processor_count() > 1
     /// When a shutdown that waits for what runs stops waiting.
     private var stopMoment: Int64?
 
@@ -88,8 +88,11 @@ final class EngineThread: @unchecked Sendable {
             gatherDone()
             endOverdue()
             startWaiting()
-            resumeFinished()
+            let hasResumed = resumeFinished()
             if isStopping && active.isEmpty && admission.waiting == 0 { break }
+            // Where this thread sleeps, the first request that a task makes wakes it, and takes the only processor from
+            // the tasks that were to run. It gives way instead, is awake meanwhile, and finds what all of them want.
+            if hasResumed, !Self.hasSeveralProcessors { sched_yield() }
             let canSleep = engine.prepareToSleep()
             // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.
             turnsWithoutWaiting += 1

@@ -1,0 +1,51 @@
+import CEssentialsTest
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("A process on one processor")
+struct OneProcessorTests {
+    /// Keeps all threads of this process, and those that they will start, to one processor.
+    private static func keepToOneProcessor() throws {
+        for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
+            #expect(cet_thread_pin(try #require(Int32(thread))))
+        }
+    }
+
+    @Test("answers one request after another, many at a time, and those of cancelled tasks")
+    func requests() async throws {
+        // In a process of its own, of which nobody else expects more.
+        await #expect(processExitsWith: .success) {
+            try Self.keepToOneProcessor()
+            let server = try LoopbackServer { request in
+                request.path == "/hang" ? .hang : .response(body: request.path)
+            }
+            let transport = try CurlTransport()
+            for number in 0..<50 {
+                let sent = try request(server, "/\(number)")
+                #expect(try await transport.send(sent).text == "/\(number)")
+            }
+            let hanging = try request(server, "/hang")
+            let cancelled = Task { await failure { try await transport.send(hanging) } }
+            try await withThrowingTaskGroup { group in
+                for task in 0..<40 {
+                    group.addTask {
+                        for number in 0..<10 {
+                            let path = "/\(task).\(number)"
+                            let sent = try request(server, path)
+                            #expect(try await transport.send(sent).text == path)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            cancelled.cancel()
+            #expect(await cancelled.value?.reason == .cancelled)
+            #expect(await transport.load.inFlight == 0)
+            #expect(server.requests.filter { $0.path != "/hang" }.count == 450)
+            await transport.shutdown()
+        }
+    }
+}
