@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 int cet_event_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
@@ -14,3 +15,8 @@ void cet_event_signal(int event) {
 }
 
 int cet_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
+
+bool cet_socket_limit_reading(int socket, int seconds) {
+    struct timeval limit = {.tv_sec = seconds};
+    return setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0;
+}

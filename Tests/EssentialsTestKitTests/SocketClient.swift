@@ -35,8 +35,7 @@ final class SocketClient {
             }
         }
         guard code == 0 else { throw TestKitError("no connection: \(errno)") }
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        _ = cet_socket_limit_reading(socket, 10)
     }
 
     deinit {

@@ -26,6 +26,9 @@ void cet_event_signal(int event);
 /// The next connection of a listening socket, close-on-exec. Negative when there is none.
 int cet_accept(int listener);
 
+/// Has a blocking read of a socket give up with EAGAIN after so long.
+bool cet_socket_limit_reading(int socket, int seconds);
+
 // MARK: Keys and certificates
 
 /// A new private key as PEM: EC P-256 when `rsa_bits` is 0, else RSA. NULL and `error` filled on failure.

@@ -67,8 +67,7 @@ final class PeerConnection {
             throw TestKitError("no connection")
         }
         // A handshake that hangs fails instead.
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(channel.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        _ = cet_socket_limit_reading(channel.descriptor, 30)
         self.channel = channel
         self.tls = tls
         isEstablished = cet_tls_connect(tls, host, session?.pointer)
