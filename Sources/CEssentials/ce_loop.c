@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -49,6 +50,13 @@ size_t ce_loop_mutes(const ce_loop *loop) { return loop->mutes; }
 int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void ce_wakeup_signal(int wakeup_fd) { eventfd_write(wakeup_fd, 1); }
+
+void ce_wakeup_await(int wakeup_fd, int maximum_ms) {
+    struct pollfd entry = {.fd = wakeup_fd, .events = POLLIN};
+    if (poll(&entry, 1, maximum_ms) <= 0) return;
+    eventfd_t count;
+    eventfd_read(wakeup_fd, &count);
+}
 
 int ce_processor_count(void) {
     cpu_set_t set;

@@ -244,7 +244,7 @@ extension EngineThread {
     /// Many of the common pool are resumed there, by one task: each that is resumed from here wakes a thread, which has
     /// done with it and sleeps again before the next one comes.
     ///
-    /// - Returns: Whether there was one to resume.
+    /// - Returns: Whether many were resumed by a task that tells the engine when all of them have run.
     func resumeFinished() -> Bool {
         guard !finished.isEmpty else { return false }
         var together: [Waiter<Void>] = []
@@ -261,15 +261,17 @@ extension EngineThread {
         finished.removeAll(keepingCapacity: true)
         for continuation in resumable { continuation.resume() }
         resumable.removeAll(keepingCapacity: true)
-        guard !together.isEmpty else { return true }
-        Task.detached { [together] in
+        guard !together.isEmpty else { return false }
+        Task.detached { [together, engine] in
             // What is resumed first wakes another thread. That one may take this one's processor, find a single task,
             // and sleep again before the next is resumed: a wake-up for each. So it finds a task that gives the
             // processor back.
             if Self.hasSeveralProcessors { Task.detached { _ = sched_yield() } }
             for continuation in together { continuation.resume() }
+            // Behind them in the one thread's queue.
+            if !Self.hasSeveralProcessors { Task.detached { engine.tasksHaveRun() } }
         }
-        return true
+        return !Self.hasSeveralProcessors
     }
 
     // MARK: Deadlines

@@ -88,11 +88,9 @@ final class EngineThread: @unchecked Sendable {
             gatherDone()
             endOverdue()
             startWaiting()
-            let hasResumed = resumeFinished()
+            let hasHandedOut = resumeFinished()
             if isStopping && active.isEmpty && admission.waiting == 0 { break }
-            // Where this thread sleeps, the first request that a task makes wakes it, and takes the only processor from
-            // the tasks that were to run. It gives way instead, is awake meanwhile, and finds what all of them want.
-            if hasResumed, !Self.hasSeveralProcessors { sched_yield() }
+            if hasHandedOut { engine.awaitTasks() }
             let canSleep = engine.prepareToSleep()
             // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.
             turnsWithoutWaiting += 1
