@@ -51,16 +51,16 @@ int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void ce_wakeup_signal(int wakeup_fd) { eventfd_write(wakeup_fd, 1); }
 
-void ce_wakeup_await(int wakeup_fd, int maximum_ms) {
+int ce_wakeup_await(int wakeup_fd, int maximum_ms) {
     struct pollfd entry = {.fd = wakeup_fd, .events = POLLIN};
-    if (poll(&entry, 1, maximum_ms) <= 0) return;
-    eventfd_t count;
-    eventfd_read(wakeup_fd, &count);
+    if (poll(&entry, 1, maximum_ms) <= 0) return 0;
+    eventfd_t count = 0;
+    return eventfd_read(wakeup_fd, &count) == 0 ? (int)count : 0;
 }
 
 int ce_processor_count(void) {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return sched_getaffinity(getpid(), sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 void ce_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -185,6 +185,11 @@ public final class CurlTransport: Transport {
     /// How often the engine's threads did not listen to a writable socket for a moment, because nothing was written.
     package var mutes: Int { shards.reduce(0) { $0 + $1.engine.mutes.load(ordering: .relaxed) } }
 
+    /// How often the engine's threads have left the only processor to tasks until these had run.
+    package var tasksTurns: Int {
+        shards.reduce(0) { $0 + ($1.engine.tasksTurn?.completed.load(ordering: .relaxed) ?? 0) }
+    }
+
     /// The shard of an origin, which keeps its connections.
     private func owner(of origin: Origin) -> EngineOwner {
         shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))]

@@ -35,7 +35,7 @@ final class SocketClient {
             }
         }
         guard code == 0 else { throw TestKitError("no connection: \(errno)") }
-        _ = cet_socket_limit_reading(socket, 10)
+        guard cet_socket_limit_reading(socket, 10) else { throw TestKitError("no time limit: \(errno)") }
     }
 
     deinit {

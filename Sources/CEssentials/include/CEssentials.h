@@ -197,9 +197,10 @@ typedef struct ce_transfer ce_transfer;
 int ce_wakeup_create(void);
 /// Wakes the loop. Any thread.
 void ce_wakeup_signal(int wakeup_fd);
-/// Waits until an eventfd that no loop has was signalled, at most so long, and takes the signal.
-void ce_wakeup_await(int wakeup_fd, int maximum_ms);
-/// How many processors the calling thread may run on, which can be fewer than there are.
+/// Waits until an eventfd that is in no epoll set was signalled, at most so long or until a signal interrupts it, and takes
+/// what came: how often it was signalled, 0 for not at all. One thread.
+int ce_wakeup_await(int wakeup_fd, int maximum_ms);
+/// How many processors the process's first thread may run on, which can be fewer than there are.
 int ce_processor_count(void);
 /// Gives the calling thread a name for debuggers.
 void ce_name_thread(const char *_Nonnull name);

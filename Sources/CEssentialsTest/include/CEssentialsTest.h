@@ -26,7 +26,7 @@ void cet_event_signal(int event);
 /// The next connection of a listening socket, close-on-exec. Negative when there is none.
 int cet_accept(int listener);
 
-/// Has a blocking read of a socket give up with EAGAIN after so long.
+/// Has a blocking read of a socket give up with EAGAIN after so long. False with errno set.
 bool cet_socket_limit_reading(int socket, int seconds);
 
 // MARK: Keys and certificates
@@ -164,8 +164,8 @@ bool cet_tls_renegotiate(cet_tls *_Nonnull tls, bool asks_for_certificate);
 /// Has a program that is spawned with `actions`, a `posix_spawn_file_actions_t *`, keep only descriptors below `first`.
 bool cet_spawn_keeping(void *_Nonnull actions, int first);
 
-/// Keeps a thread, by its number, and those that it will start, to the first processor that it may use. True as well for one
-/// that has ended.
+/// Keeps a thread, by its number, and those that it will start, to the first processor that it may use. True as well for
+/// one that has ended.
 bool cet_thread_pin(int thread);
 
 #endif

@@ -37,8 +37,8 @@ final class Engine: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let termination = Mutex<Termination>(Termination())
     private let wakeup: Int32
-    /// What the thread waits for in `awaitTasks`; -1 where it never does.
-    private let taskWakeup: Int32
+    /// Nil where there are several processors.
+    let tasksTurn: TasksTurn?
     /// What was received, until the awaiting tasks have read it.
     let answers: AnswerPool
     /// How often the thread has gone round its loop: what a loop that never waits is found by.
@@ -61,7 +61,7 @@ final class Engine: Sendable {
     ) throws(RequestFailure) {
         answers = try AnswerPool()
         wakeup = ce_wakeup_create()
-        taskWakeup = EngineThread.hasSeveralProcessors ? -1 : ce_wakeup_create()
+        tasksTurn = TasksTurn.isNeeded ? TasksTurn() : nil
         guard wakeup >= 0 else { throw Self.noResources("eventfd") }
         guard let loop = configuration.withSettings({ ce_loop_create(wakeup, &$0) }) else {
             throw Self.noResources("epoll")
@@ -86,7 +86,7 @@ final class Engine: Sendable {
     }
 
     // The thread refers to the engine until it has ended, so nobody can write to the descriptor any more.
-    deinit { for descriptor in [wakeup, taskWakeup] where descriptor >= 0 { close(descriptor) } }
+    deinit { if wakeup >= 0 { close(wakeup) } }
 
     private static func noResources(_ what: String) -> RequestFailure {
         RequestFailure(
@@ -158,17 +158,7 @@ final class Engine: Sendable {
         if let thread = termination.withLock({ $0.thread.take() }) { pthread_detach(thread) }
     }
 
-    /// The tasks that were resumed together have run, each to where it waits again.
-    func tasksHaveRun() { if taskWakeup >= 0 { ce_wakeup_signal(taskWakeup) } }
-
     // MARK: Engine thread
-
-    /// Leaves the only processor to tasks that were resumed together, at most for a millisecond.
-    ///
-    /// Else the first request that one of them makes, or the first answer to it, wakes this thread, and it takes the
-    /// processor from the tasks that were still to run. It sleeps and does not yield: where the processor has other work
-    /// besides, a thread that yields gets it back when that work's time slice is over.
-    func awaitTasks() { if taskWakeup >= 0 { ce_wakeup_await(taskWakeup, 1) } }
 
     /// Swaps the waiting messages into `messages`, which is empty.
     func take(into messages: inout [Message]) {

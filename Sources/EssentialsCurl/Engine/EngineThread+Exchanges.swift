@@ -244,9 +244,9 @@ extension EngineThread {
     /// Many of the common pool are resumed there, by one task: each that is resumed from here wakes a thread, which has
     /// done with it and sleeps again before the next one comes.
     ///
-    /// - Returns: Whether many were resumed by a task that tells the engine when all of them have run.
-    func resumeFinished() -> Bool {
-        guard !finished.isEmpty else { return false }
+    /// - Returns: What to wait for before anything else is done, if the tasks need it.
+    func resumeFinished() -> TasksTurn? {
+        guard !finished.isEmpty else { return nil }
         var together: [Waiter<Void>] = []
         let areMany = finished.count >= Self.manyFinished
         if areMany { together.reserveCapacity(finished.count) }
@@ -259,19 +259,21 @@ extension EngineThread {
             }
         }
         finished.removeAll(keepingCapacity: true)
+        // Those that are resumed from here may be this thread's own.
+        let turn = resumable.isEmpty && together.count >= Self.manyFinished ? engine.tasksTurn : nil
         for continuation in resumable { continuation.resume() }
         resumable.removeAll(keepingCapacity: true)
-        guard !together.isEmpty else { return false }
-        Task.detached { [together, engine] in
+        guard !together.isEmpty else { return nil }
+        turn?.begin()
+        Task.detached { [together] in
             // What is resumed first wakes another thread. That one may take this one's processor, find a single task,
             // and sleep again before the next is resumed: a wake-up for each. So it finds a task that gives the
             // processor back.
-            if Self.hasSeveralProcessors { Task.detached { _ = sched_yield() } }
+            if !TasksTurn.isNeeded { Task.detached { _ = sched_yield() } }
             for continuation in together { continuation.resume() }
-            // Behind them in the one thread's queue.
-            if !Self.hasSeveralProcessors { Task.detached { engine.tasksHaveRun() } }
+            if let turn { Task.detached { turn.end() } }
         }
-        return !Self.hasSeveralProcessors
+        return turn
     }
 
     // MARK: Deadlines

@@ -6,7 +6,7 @@ import Synchronization
 /// The one thread that owns a loop, its multi handles and every transfer, their clean-up included.
 ///
 /// Each turn reads the mailbox, starts what is to be started, runs due timers, gathers what is done, resumes the waiting
-/// tasks, tidies up, and waits on epoll.
+/// tasks, leaves them the processor where there is only one, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
     // Argument for @unchecked: made on the caller's thread, handed to the new thread by `launch`, and used only there.
     // For exclusivity(unchecked): none of the values below is reached again while one of its own methods runs, as they
@@ -26,8 +26,6 @@ final class EngineThread: @unchecked Sendable {
     private static let turnsWithoutWaitingMaximum = 3
     /// From how many on the tasks whose requests ended in one turn are resumed together.
     static let manyFinished = 4
-    /// With one there is one thread for tasks, no other that it could wake, and none that runs beside this one.
-    static let hasSeveralProcessors = ce_processor_count() > 1
     /// When a shutdown that waits for what runs stops waiting.
     private var stopMoment: Int64?
 
@@ -88,9 +86,9 @@ final class EngineThread: @unchecked Sendable {
             gatherDone()
             endOverdue()
             startWaiting()
-            let hasHandedOut = resumeFinished()
+            let tasksTurn = resumeFinished()
             if isStopping && active.isEmpty && admission.waiting == 0 { break }
-            if hasHandedOut { engine.awaitTasks() }
+            tasksTurn?.wait()
             let canSleep = engine.prepareToSleep()
             // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.
             turnsWithoutWaiting += 1

@@ -140,6 +140,8 @@ struct HandshakeAttacks {
         #expect(server.connectionCount == limits.count + 1)
         // Each connection has its own thread, and the last may end first.
         let handshakes = server.handshakes.sorted { $0.connection < $1.connection }
+        #expect(handshakes.last?.connection == limits.count)
+        #expect(handshakes.last?.succeeded == true)
         #expect(handshakes.allSatisfy { !$0.resumed })
         if version == .tls13 {
             // There the client shows itself only when it has seen all of the server.

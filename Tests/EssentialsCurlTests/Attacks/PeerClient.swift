@@ -67,7 +67,7 @@ final class PeerConnection {
             throw TestKitError("no connection")
         }
         // A handshake that hangs fails instead.
-        _ = cet_socket_limit_reading(channel.descriptor, 30)
+        guard cet_socket_limit_reading(channel.descriptor, 30) else { throw TestKitError("no time limit") }
         self.channel = channel
         self.tls = tls
         isEstablished = cet_tls_connect(tls, host, session?.pointer)
