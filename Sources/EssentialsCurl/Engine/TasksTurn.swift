@@ -14,9 +14,12 @@ final class TasksTurn: Sendable {
     /// Asked once, of the process's first thread, as Swift's own executor does. A quota of time is no matter here.
     static let isNeeded = ce_processor_count() == 1
 
+    /// The longest sleep, in milliseconds: half for the end of an earlier turn that comes late, and half for this one's.
+    static let time: Int32 = 2
+
     private let wakeup: Int32
     /// Of how many turns the end was not seen yet. Only the engine's thread touches it.
-    private let open = Atomic<Int>(0)
+    private let pending = Atomic<Int>(0)
     /// How often the thread has waited until all of them were over, and not until its time was.
     let completed = Atomic<Int>(0)
 
@@ -30,18 +33,17 @@ final class TasksTurn: Sendable {
     deinit { if wakeup >= 0 { close(wakeup) } }
 
     /// Counts a turn, whose end somebody will tell. Engine thread.
-    func begin() { open.wrappingAdd(1, ordering: .relaxed) }
+    func begin() { pending.wrappingAdd(1, ordering: .relaxed) }
 
     /// Tells the thread that a turn is over. Any thread.
     func end() { ce_wakeup_signal(wakeup) }
 
-    /// Sleeps until all turns are over, at most for two milliseconds. Engine thread.
+    /// Sleeps until all turns are over, or the time is. Engine thread.
     func wait() {
-        // The second is for this turn, when the end of an earlier one came late.
         for _ in 0..<2 {
-            let ended = Int(ce_wakeup_await(wakeup, 1))
+            let ended = Int(ce_wakeup_await(wakeup, Self.time / 2))
             if ended == 0 { return }
-            if open.wrappingSubtract(ended, ordering: .relaxed).newValue == 0 {
+            if pending.wrappingSubtract(ended, ordering: .relaxed).newValue == 0 {
                 completed.wrappingAdd(1, ordering: .relaxed)
                 return
             }
