@@ -14,6 +14,12 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *transfer);
 int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *transfer);
 size_t ce_on_body(char *data, size_t size, size_t items, void *transfer);
 size_t ce_on_upload(char *buffer, size_t size, size_t items, void *transfer);
+// Judges a line of a head or of trailers, and counts it.
+ce_refusal ce_judge_head_line(ce_transfer *transfer, const char *line, size_t count);
+// Has libcurl report what comes in; to be called when a body turns out to be compressed.
+void ce_watch_decoder(ce_transfer *transfer);
+// Whether too much has come in since the decoder last gave something out.
+bool ce_decoder_is_stuck(ce_transfer *transfer, curl_off_t received);
 int ce_on_progress(void *transfer, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent);
 int ce_transfer_apply_pauses(ce_transfer *transfer);
 int ce_on_seek(void *transfer, curl_off_t offset, int origin);

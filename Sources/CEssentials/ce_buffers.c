@@ -50,6 +50,15 @@ static bool is_blank(const char *line, size_t count) {
     return (count == 2 && line[0] == '\r' && line[1] == '\n') || (count == 1 && line[0] == '\n');
 }
 
+// Whether a body is read as a stream because nobody may want it, so that its faults and its length are no matter then.
+static bool is_handed_over(const ce_transfer *transfer) {
+    switch (transfer->status) {
+    case 301: case 302: case 303: case 307: case 308: return transfer->streams_redirects;
+    case 401: return transfer->streams_challenges;
+    default: return false;
+    }
+}
+
 size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     ce_transfer *transfer = user;
     size_t count = size * items;
@@ -60,20 +69,11 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         refuse(transfer, CE_REFUSED_UNJUDGED);
         return 0;
     }
-    transfer->head_total += count;
-    if (transfer->head_total > transfer->head_limit) {
-        refuse(transfer, CE_REFUSED_HEAD_LIMIT);
-        return 0;
-    }
+    // A refusal that a fold before the first field has caused stands (see ce_first_field.c).
     if (transfer->refusal == CE_REFUSED_LINE) return 0;
-    // libcurl takes every line that begins so for the end of a head.
-    if ((line[0] == '\r' || line[0] == '\n') && !is_blank(line, count)) {
-        refuse(transfer, CE_REFUSED_LINE);
-        return 0;
-    }
-    if (transfer->head.count == 0 && !transfer->head_done && !transfer->speaks_http2 && count > 6 &&
-        memcmp(line, "HTTP/2", 6) == 0) {
-        refuse(transfer, CE_REFUSED_PROTOCOL);
+    ce_refusal refusal = ce_judge_head_line(transfer, line, count);
+    if (refusal != CE_REFUSED_NOT) {
+        refuse(transfer, refusal);
         return 0;
     }
     if (transfer->head.count == 0 && !transfer->head_done) {
@@ -104,6 +104,10 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
         transfer->status = (int)status;
         transfer->head_done = true;
         transfer->was_answered_early = transfer->sent_us == 0 && transfer->gives_body;
+        if (is_handed_over(transfer)) {
+            ce_bytes_free(&transfer->body); // chunks come from elsewhere
+            transfer->streaming = true;
+        }
         if (transfer->streaming) ce_transfer_touch(transfer);
     }
     return count;

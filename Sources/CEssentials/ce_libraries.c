@@ -8,7 +8,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode initialised = CURLE_FAILED_INIT;
-static char encodings[64];
+static char encodings[64], streamed_encodings[64];
 
 // OpenSSL would take itself apart when the process ends, while an engine's thread may still be closing its connections:
 // a crash instead of an exit code. What it would free, the system takes back. The first who initialises OpenSSL decides.
@@ -22,11 +22,13 @@ static void initialise(void) {
     const char *zstd = features & CURL_VERSION_ZSTD ? ", zstd" : "";
     snprintf(encodings, sizeof encodings, "%s%s%s", zlib, brotli, zstd);
     if (!encodings[0]) snprintf(encodings, sizeof encodings, ", identity");
+    snprintf(streamed_encodings, sizeof streamed_encodings, "%s%s", zlib, brotli);
+    if (!streamed_encodings[0]) snprintf(streamed_encodings, sizeof streamed_encodings, ", identity");
 }
 
-const char *ce_accepted_encodings(void) {
+const char *ce_accepted_encodings(bool streamed) {
     pthread_once(&once, initialise);
-    return encodings + strlen(", ");
+    return (streamed ? streamed_encodings : encodings) + strlen(", ");
 }
 
 ce_library_facts ce_libraries(void) {

@@ -46,8 +46,13 @@ void ce_look_begin(ce_transfer *transfer) {
 void ce_look_paused(ce_transfer *transfer) { transfer->reports_to_skip = REPORTS_IN_RUN; }
 
 int ce_on_progress(void *user, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent) {
-    (void)expected, (void)received, (void)to_send;
+    (void)expected, (void)to_send;
     ce_transfer *transfer = user;
+    if (ce_decoder_is_stuck(transfer, received)) {
+        if (transfer->refusal == CE_REFUSED_NOT) transfer->refusal = CE_REFUSED_DECODER;
+        return 1;
+    }
+    if (!transfer->has_request_body) return 0;
     if (!transfer->head_done || !(transfer->send_paused || transfer->speaks_http2)) return 0;
     if (transfer->speaks_http2) enter(transfer);
     // Where all of the request was given to libcurl before the answer came, its end is on its way or blocked by the socket:

@@ -92,6 +92,13 @@ static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *
     transfer->status = 0;
     transfer->head_done = false;
     transfer->head_limit = request->head_limit;
+    transfer->head_line_limit = request->head_line_limit;
+    transfer->streams_redirects = request->streams_redirects;
+    transfer->streams_challenges = request->streams_challenges;
+    transfer->coding_count = 0;
+    transfer->names_codings = false;
+    transfer->decoder_output = 0;
+    transfer->decoder_input = 0;
     transfer->body_limit = request->body_limit;
     transfer->expansion_limit = request->expansion_limit;
     transfer->draining = false;
@@ -99,9 +106,10 @@ static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *
     transfer->read_body = request->body_kind == CE_BODY_LENT ? request->read_body : NULL;
     transfer->lent_offset = 0;
     transfer->take_body = request->body_kind == CE_BODY_STREAM ? request->take_body : NULL;
+    transfer->has_request_body = request->body_kind != CE_BODY_NONE;
     transfer->gives_body = request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT;
     transfer->was_answered_early = false;
-    transfer->body_total = transfer->head_total = 0;
+    transfer->body_total = transfer->head_total = transfer->head_lines = 0;
     transfer->last_activity_ms = loop->now_ms;
     transfer->refusal = CE_REFUSED_NOT;
     transfer->verdict = CE_VERDICT_NONE;
@@ -177,6 +185,7 @@ void ce_transfer_set_owner(ce_transfer *transfer, void *owner) { transfer->owner
 void *ce_transfer_owner(const ce_transfer *transfer) { return transfer->owner; }
 int ce_transfer_status(const ce_transfer *transfer) { return transfer->status; }
 bool ce_transfer_has_first_byte(const ce_transfer *transfer) { return transfer->head_total > 0; }
+bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->streaming; }
 bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->head_done; }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->trailers); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->refusal; }

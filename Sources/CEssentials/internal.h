@@ -121,8 +121,13 @@ struct ce_transfer {
     int status;
     bool head_done;
     ce_bytes head, body, trailers, informational;
-    size_t head_limit, body_limit;
-    size_t body_total, head_total;
+    size_t head_limit, head_line_limit, body_limit;
+    size_t body_total, head_total, head_lines;
+    unsigned coding_count;        // content codings that libcurl undoes
+    bool names_codings;           // the last field line does
+    size_t decoder_output;        // `body_total` when the decoder was last looked at
+    curl_off_t decoder_input;     // and how much had come in when that changed
+    bool streams_redirects, streams_challenges; // of a body that would be collected else
     unsigned expansion_limit;
     bool draining;
     size_t drain_left;
@@ -151,6 +156,7 @@ struct ce_transfer {
     int64_t upload_left; // of the announced length; -1 when none was
     bool upload_begun, upload_failed;
     bool reports_progress; // libcurl's option
+    bool has_request_body;
     bool gives_body;         // piece by piece, through ce_on_upload
     bool was_answered_early; // before the last piece
     bool asks_again;       // see ce_looks.c, and all that follows

@@ -200,16 +200,8 @@ public final class CurlTransport: Transport {
         if case .stream(let length, _, let open) = prepared.request.body.content {
             upload = UploadPump(length: length, open: open)
         }
-        guard prepared.isStreaming else { return Exchange(prepared: prepared, upload: upload, body: nil) }
-        let link = ExchangeLink()
-        // The reader's hold keeps the engine alive, and not the other way round.
-        let pipe = BodyPipe(
-            requests: BodyPipe.Requests(
-                read: { if let exchange = link.exchange { owner.engine.post(.read(exchange)) } },
-                cancel: { if let exchange = link.exchange { owner.engine.cancel(exchange) } },
-                drop: { if let exchange = link.exchange { owner.engine.post(.drop(exchange)) } }))
-        let exchange = Exchange(prepared: prepared, upload: upload, body: pipe)
-        link.exchange = exchange
+        let exchange = Exchange(prepared: prepared, upload: upload, owner: owner)
+        if prepared.isStreaming { exchange.openBody() }
         return exchange
     }
 
@@ -234,21 +226,3 @@ public final class CurlTransport: Transport {
 }
 
 extension CurlTransport: CancellableTransport {}
-
-/// Ends an engine when nobody refers to it any more.
-private final class EngineOwner: Sendable {
-    let engine: Engine
-
-    init(_ engine: Engine) { self.engine = engine }
-
-    deinit {
-        engine.post(.shutdown(graceMilliseconds: 0))
-        engine.abandonThread()
-    }
-}
-
-/// Leads from a pipe to its exchange, which it belongs to.
-private final class ExchangeLink: @unchecked Sendable {
-    // Argument for @unchecked: set once, before the exchange is posted; loading a weak reference is atomic.
-    weak var exchange: Exchange?
-}

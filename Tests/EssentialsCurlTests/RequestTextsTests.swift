@@ -108,16 +108,20 @@ import Testing
                 == ["https://proxy:3128", "proxy", "me", "secret"])
     }
 
-    @Test("All that libcurl unpacks is asked for, once, unless the caller asks himself or wants no unpacking")
+    @Test("All codings that libcurl decodes are accepted, once, unless the caller names codings or decodes nothing")
     func encodings() throws {
-        let names = String(cString: ce_accepted_encodings())
+        let names = String(cString: ce_accepted_encodings(false))
         #expect(names.split(separator: ", ").contains("gzip"))
         #expect(!names.hasPrefix(","))
         var request = TransportRequest(.get, try RequestURL("http://a/"))
         #expect(try layout(request).headers == ["Accept-Encoding: \(names)", "", ""])
         request.headerFields[.acceptEncoding] = "br;q=0.5"
         #expect(try layout(request).headers == ["Accept-Encoding: br;q=0.5", "", ""])
+        request.options.delivery = .streamed
+        #expect(try layout(request).headers == ["Accept-Encoding: br;q=0.5", "", ""])
         request.headerFields = [:]
+        let streamed = String(cString: ce_accepted_encodings(true))
+        #expect(try layout(request).headers == ["Accept-Encoding: \(streamed)", "", ""])
         request.options.decompresses = false
         #expect(try layout(request).headers == ["", ""])
     }

@@ -24,8 +24,9 @@ typedef struct ce_library_facts {
 /// Initialises libcurl once for the process and says what was found. Any thread.
 ce_library_facts ce_libraries(void);
 
-/// What libcurl can undo, as the value of `Accept-Encoding`. Any thread; never freed.
-const char *_Nonnull ce_accepted_encodings(void);
+/// What libcurl can undo, as the value of `Accept-Encoding`; of a streamed body all but zstd, whose window can be 128 MiB.
+/// Any thread; never freed.
+const char *_Nonnull ce_accepted_encodings(bool streamed);
 
 // MARK: Digests
 
@@ -254,6 +255,8 @@ ce_transfer *_Nullable ce_loop_next_touched(ce_loop *_Nonnull loop);
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_CHUNKS_KEPT = 32 };
 /// What a compressed body may unpack to whatever its size, and how much memory is had ready for an announced length.
 enum { CE_EXPANSION_FLOOR = 16 << 20, CE_TRUSTED_LENGTH = 16 << 20 };
+/// How many bytes of a compressed body may come in while nothing comes out of its decoder.
+enum { CE_DECODER_INPUT_MAXIMUM = 1 << 20 };
 
 typedef struct ce_bytes {
     char *_Nullable data; // malloc'ed
@@ -301,12 +304,15 @@ typedef struct ce_request {
     const char *_Nullable proxy; // URL without credentials; NULL for none
     const char *_Nullable proxy_user;
     const char *_Nullable proxy_password;
-    size_t head_limit;
+    size_t head_limit;      // bytes
+    size_t head_line_limit; // lines, informational heads and trailers included
     size_t body_limit;
     int http_version; // ce_http_version
     bool wait_for_multiplexing;
     bool decompress;
     bool streaming;
+    bool streams_redirects;  // a collected body comes as a stream all the same when the status is a redirect's,
+    bool streams_challenges; // or 401: its reader decides whether anybody wants it
     bool fresh_connection;
     bool full_handshake; // no TLS session is resumed
     size_t rule;       // of the trust, for the host
@@ -330,6 +336,11 @@ typedef enum ce_refusal {
     CE_REFUSED_STALE,         // a kept connection that holds what nobody asked for, or a handle that may not serve it
     CE_REFUSED_EXPANSION,     // a compressed body unpacks to more than its size allows
     CE_REFUSED_LINE,          // a line of the head that is neither a field nor the head's end
+    CE_REFUSED_HEAD_LINES,    // more lines than a head may have
+    CE_REFUSED_STATUS_LINE,   // the first line of a head is no status line
+    CE_REFUSED_CODINGS,       // several content codings, one inside the other
+    CE_REFUSED_CODING,        // zstd for a stream, which was not asked for
+    CE_REFUSED_DECODER,       // a compressed body that yields nothing
     CE_REFUSED_UNJUDGED,      // an answer over https to a request that the request gate never let pass
 } ce_refusal;
 
@@ -368,6 +379,8 @@ void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
 int ce_transfer_status(const ce_transfer *_Nonnull transfer); // 0 until a final head has come
 bool ce_transfer_has_first_byte(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
+/// Whether the body is delivered as a stream: it was asked for as one, or the status has made it one.
+bool ce_transfer_streams(const ce_transfer *_Nonnull transfer);
 /// Moves the trailer fields out; the caller frees `data`.
 ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 

@@ -206,3 +206,15 @@ extension Engine: TaskExecutor {
         if !post(.job(job)) { Self.runElsewhere(job) }
     }
 }
+
+/// Ends an engine when nobody refers to it any more.
+final class EngineOwner: Sendable {
+    let engine: Engine
+
+    init(_ engine: Engine) { self.engine = engine }
+
+    deinit {
+        engine.post(.shutdown(graceMilliseconds: 0))
+        engine.abandonThread()
+    }
+}

@@ -117,6 +117,7 @@ extension EngineThread {
             let underlying = exchange.upload?.failure.map { Failures.source($0, prepared) }
             return end(exchange, .failure(underlying ?? failure))
         }
+        serveHead(of: exchange, transfer)
         end(exchange, exchange.body == nil ? received(exchange, transfer) : nil)
     }
 
@@ -179,10 +180,10 @@ extension EngineThread {
         if exchange.prepared.isPinned { reportMissedPins(exchange) }
         var isCancelled = false
         if case .failure(let failure) = outcome { isCancelled = failure.reason == .cancelled }
-        if !isCancelled, let body = exchange.body, let transfer = exchange.transfer {
+        if !isCancelled, let transfer = exchange.transfer {
             // A reader gets all that came before the end, unless nobody wants it any more.
             serveHead(of: exchange, transfer)
-            deliver(to: body, from: transfer, partial: true)
+            if let body = exchange.body { deliver(to: body, from: transfer, partial: true) }
         }
         if let body = exchange.body { body.finish(ending(of: exchange, outcome)) }
         exchange.stopUpload()

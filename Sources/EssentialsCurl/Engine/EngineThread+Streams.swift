@@ -19,9 +19,10 @@ extension EngineThread {
         }
     }
 
-    /// Hands the response out when its head has come and its body follows as a stream.
+    /// Hands the response out when its head has come and its body follows as a stream, which can be the status' doing.
     func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
-        guard exchange.body != nil, !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
+        guard ce_transfer_streams(transfer), !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
+        exchange.openBody()
         finish(exchange, received(exchange, transfer))
     }
 

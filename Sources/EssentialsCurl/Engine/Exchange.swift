@@ -5,12 +5,15 @@ import Synchronization
 
 /// One request on its way through the engine.
 final class Exchange: @unchecked Sendable {
-    // Argument for @unchecked: `prepared` and `body` are constant; `isCancelled` is atomic. `continuation` and
+    // Argument for @unchecked: `prepared` and `owner` are constant; `isCancelled` is atomic. `continuation` and
     // `isOfCommonPool` are set before the exchange is posted to the engine. Everything under "engine thread" is used by
-    // that thread alone, except `outcome`, which it writes before it publishes `isDone` and the awaiting task reads after
-    // it saw that.
+    // that thread alone, except `outcome` and `body`, which it writes before it publishes `isDone` and the awaiting task
+    // reads after it saw that; a body that is a stream from the beginning is set before the exchange is posted.
     let prepared: PreparedRequest
-    let body: BodyPipe?
+    /// What a streamed body comes through. Nil for a collected one until its status turns it into a stream.
+    private(set) var body: BodyPipe?
+    /// Keeps the engine's thread alive while the request runs.
+    private let owner: EngineOwner
     let isCancelled = Atomic<Bool>(false)
     private let isDone = Atomic<Bool>(false)
     var continuation: Waiter<Void>?
@@ -51,10 +54,22 @@ final class Exchange: @unchecked Sendable {
         case failure(RequestFailure)
     }
 
-    init(prepared: PreparedRequest, upload: UploadPump?, body: BodyPipe?) {
+    init(prepared: PreparedRequest, upload: UploadPump?, owner: EngineOwner) {
         self.prepared = prepared
         self.upload = upload
-        self.body = body
+        self.owner = owner
+    }
+
+    /// Has the body delivered as a stream. Before the exchange is posted, or on the engine's thread before its outcome is
+    /// set.
+    func openBody() {
+        guard body == nil else { return }
+        // The pipe belongs to the exchange. Whoever reads it keeps the engine alive, and not the exchange.
+        body = BodyPipe(
+            requests: BodyPipe.Requests(
+                read: { [weak self, owner] in if let self { owner.engine.post(.read(self)) } },
+                cancel: { [weak self, owner] in if let self { owner.engine.cancel(self) } },
+                drop: { [weak self, owner] in if let self { owner.engine.post(.drop(self)) } }))
     }
 
     deinit { if case .answer(let answer) = outcome { answer.destroy() } }

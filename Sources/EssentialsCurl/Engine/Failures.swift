@@ -56,7 +56,7 @@ enum Failures {
     }
 
     /// The request gate was walked around, by a fault of ours or of a libcurl to come.
-    private static func unjudged(_ origin: Origin) -> RequestFailure {
+    static func unjudged(_ origin: Origin) -> RequestFailure {
         RequestFailure(
             .trustEvidence, "The exchange with \(origin) was never judged.", phase: .receiving, host: origin.host.text)
     }
@@ -77,62 +77,6 @@ enum Failures {
         case .interrupted: "\(prepared.origin) ended the exchange early"
         case .protocolViolation: "\(prepared.origin) broke the rules of HTTP"
         default: "The exchange with \(prepared.origin) failed"
-        }
-    }
-
-    private static func refused(
-        _ refusal: ce_refusal, _ prepared: PreparedRequest, phase: RequestFailure.Phase
-    ) -> RequestFailure {
-        let host = prepared.origin.host.text
-        switch refusal {
-        case CE_REFUSED_BODY_LIMIT:
-            var limit = 0
-            if case .collected(let size) = prepared.request.options.delivery { limit = size }
-            return RequestFailure(.tooLarge, "The body is over \(limit) bytes.", phase: .receiving, host: host)
-        case CE_REFUSED_HEAD_LIMIT:
-            return RequestFailure(
-                .tooLarge, "The header fields are over \(prepared.request.options.maximumHeadSize) bytes.",
-                phase: .receiving, host: host)
-        case CE_REFUSED_RESEND:
-            return RequestFailure(
-                .interrupted,
-                "\(prepared.origin) closed a kept connection before it answered; the request was not sent again.",
-                phase: .waiting, host: host)
-        case CE_REFUSED_NOT_HTTP2:
-            return RequestFailure(
-                .protocolViolation, "\(prepared.origin) does not offer HTTP/2.", remedy: "Allow HTTP/1.1.",
-                phase: .handshake, host: host)
-        case CE_REFUSED_UPLOAD:
-            return RequestFailure(.encoding, "The source of the request's body failed.", phase: .sending, host: host)
-        case CE_REFUSED_UPLOAD_LENGTH:
-            return RequestFailure(
-                .encoding, "The source of the request's body gave more or fewer bytes than its length.",
-                remedy: "Give the exact length, or none.", phase: .sending, host: host)
-        case CE_REFUSED_PROTOCOL:
-            return RequestFailure(
-                .protocolViolation, "\(prepared.origin) answered with a status that HTTP does not know here.",
-                phase: .receiving, host: host)
-        case CE_REFUSED_FRAMING:
-            return RequestFailure(
-                .protocolViolation,
-                "\(prepared.origin) frames its body with lengths or codings that contradict each other.",
-                phase: .receiving, host: host)
-        case CE_REFUSED_LINE:
-            return RequestFailure(
-                .protocolViolation, "\(prepared.origin) has a line in its response's head that is no field.",
-                phase: .receiving,
-                host: host)
-        case CE_REFUSED_STALE:
-            return RequestFailure(
-                .protocolViolation, "\(prepared.origin) sent more on its connection than was asked for.", phase: .queue,
-                host: host)
-        case CE_REFUSED_EXPANSION:
-            let factor = prepared.request.options.maximumExpansion ?? 0
-            return RequestFailure(
-                .tooLarge, "The compressed body of \(prepared.origin) unpacks to more than \(factor) times its size.",
-                remedy: "Ask for an uncompressed one, or raise maximumExpansion.", phase: .receiving, host: host)
-        case CE_REFUSED_UNJUDGED: return unjudged(prepared.origin)
-        default: return noMemory(prepared)
         }
     }
 

@@ -60,6 +60,12 @@ final class PreparedRequest: Sendable {
                 .invalidRequest, "An http request through an HTTP proxy cannot insist on HTTP/2.",
                 remedy: "Use https, another kind of proxy, or any version.", host: origin.host.text)
         }
+        let lines = request.options.maximumHeadLines
+        guard (1...TransportOptions.headLinesMaximum).contains(lines) else {
+            throw RequestFailure(
+                .invalidRequest, "maximumHeadLines is \(lines).",
+                remedy: "Use 1 to \(TransportOptions.headLinesMaximum).", host: origin.host.text)
+        }
         (body, bodyKind, bodyLength) = try Self.body(of: request, method)
         switch request.options.delivery {
         case .collected(let limit): (isStreaming, bodyLimit) = (false, max(0, limit))
@@ -116,9 +122,12 @@ final class PreparedRequest: Sendable {
         if bodyKind == CE_BODY_LENT { target.read_body = readLentBody }
         if bodyKind == CE_BODY_STREAM { target.take_body = takeStreamedBody }
         target.head_limit = max(0, options.maximumHeadSize)
+        target.head_line_limit = options.maximumHeadLines
         target.body_limit = bodyLimit
         target.decompress = texts.asksForEncodings
         target.streaming = isStreaming
+        target.streams_redirects = request.unwantedBodies.contains(.ofRedirects)
+        target.streams_challenges = request.unwantedBodies.contains(.ofChallenges)
         target.http_version =
             switch options.protocolVersion {
             case .automatic: Int32(CE_HTTP_ANY.rawValue)

@@ -18,7 +18,8 @@ struct RequestTexts: Sendable {
     }
 
     /// What libcurl can undo, in the words of `Accept-Encoding`.
-    private static let encodings = String(cString: ce_accepted_encodings())
+    private static let encodings = String(cString: ce_accepted_encodings(false))
+    private static let streamedEncodings = String(cString: ce_accepted_encodings(true))
 
     private let bytes: [UInt8]
     private let offsets: Offsets
@@ -127,7 +128,9 @@ struct RequestTexts: Sendable {
                 size += field.name.rawName.utf8.count + field.withUnsafeBytesOfValue { $0.count } + 3
             }
             self.userAgent = hasUserAgent ? nil : userAgent
-            encodings = hasEncoding || !request.options.decompresses ? nil : RequestTexts.encodings
+            let accepted =
+                request.options.delivery == .streamed ? RequestTexts.streamedEncodings : RequestTexts.encodings
+            encodings = hasEncoding || !request.options.decompresses ? nil : accepted
             size += Self.room + (self.userAgent?.utf8.count ?? 0) + (encodings?.utf8.count ?? 0)
         }
 

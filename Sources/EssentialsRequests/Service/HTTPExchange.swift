@@ -23,6 +23,8 @@ struct HTTPExchange: Sendable {
         expected: StatusExpectation, errorModel: (any (Decodable & Sendable).Type)?
     ) async throws(RequestFailure) -> DataResponse {
         let deadline = RedirectStage.standard.deadline(of: request)
+        var request = request
+        request.unwantedBodies = redirects.unwantedBodies
         let first = try await transport.send(request)
         return try await finish(
             first, to: request, deadline, through: transport, redirects: redirects, expected: expected,

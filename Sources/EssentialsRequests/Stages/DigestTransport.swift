@@ -57,6 +57,8 @@ final class DigestTransport: CancellableTransport {
             return try await send(request)
         }
         let deadline = SharedDeadline(of: request, clock: clock)
+        var request = request
+        request.unwantedBodies.insert(.ofChallenges)
         let asked = asked(request)
         var attempt = session.begin(asked)
         var response = try await send(session.authorized(request, attempt, asked))

@@ -24,8 +24,9 @@ public struct RedirectStage: Sendable {
     /// Sends a request and follows what the policy allows.
     ///
     /// `totalTimeout` is for the whole chain, and each hop gets what is left of it; the other options are for each hop.
-    /// Of a redirect's body that is streamed, up to 64 KiB are read and thrown away, so that its connection can be used
-    /// again; one that is longer, or takes more than a second, is cancelled.
+    /// Up to 64 KiB of a redirect's body are read and thrown away, so that its connection can be used again. A body that is
+    /// longer, takes more than a second or is faulty is cancelled, and decides nothing: collected and streamed requests end
+    /// alike.
     ///
     /// - Throws: what the transport throws for any hop, with that hop's host; `redirectLimit`, `redirectRefused`,
     ///   `notReplayable` for a redirect that is not followed, and `protocolViolation` for one that cannot be, with the
@@ -34,6 +35,8 @@ public struct RedirectStage: Sendable {
         _ request: TransportRequest, policy: RedirectPolicy = .standard, through transport: some Transport
     ) async throws(RequestFailure) -> RedirectedResponse {
         let deadline = deadline(of: request)
+        var request = request
+        request.unwantedBodies = policy.unwantedBodies
         let first = try await transport.send(request)
         return try await follow(first, to: request, deadline, policy: policy, through: transport)
     }
@@ -54,7 +57,9 @@ public struct RedirectStage: Sendable {
                 of: current, status: response.status, headerFields: response.headerFields, policy: policy,
                 history: history)
             switch outcome {
-            case .deliver: return RedirectedResponse(response: response, request: current, history: history)
+            case .deliver:
+                return RedirectedResponse(
+                    response: try await Self.collected(response, for: current), request: current, history: history)
             case .fail(let failure):
                 Self.drop(response.body)
                 throw failure
@@ -70,7 +75,25 @@ public struct RedirectStage: Sendable {
         }
     }
 
+    /// Collects a body that came as a stream because its status could have made it unwanted.
+    private static func collected(
+        _ response: TransportResponse, for request: TransportRequest
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard case .collected(let limit) = request.options.delivery, !response.body.isWhole else { return response }
+        let data = try await response.body.collect(upTo: limit)
+        let ending = response.body.ending
+        return TransportResponse(
+            response.head, body: ResponseBody(data), metrics: ending?.metrics ?? response.metrics,
+            connection: response.connection, trailerFields: ending?.trailerFields ?? response.trailerFields,
+            informational: response.informational)
+    }
+
     private static func drop(_ body: ResponseBody) {
         if case .stream(let source) = body.content { source.cancel() }
     }
+}
+
+extension RedirectPolicy {
+    /// The bodies that following this policy leaves unread.
+    var unwantedBodies: UnwantedBodies { limit == nil ? [] : .ofRedirects }
 }

@@ -46,6 +46,7 @@ public struct TransportOptions: Sendable {
         var continueWait: Duration?
         var delivery: Delivery = .collected(upTo: 64 << 20)
         var maximumHeadSize = 256 << 10
+        var maximumHeadLines = 1_000
         var protocolVersion: ProtocolVersion = .automatic
         var decompresses = true
         var maximumExpansion: Int? = 100
@@ -147,6 +148,17 @@ public struct TransportOptions: Sendable {
         get { read { $0.maximumHeadSize } }
         _modify { yield &settings.maximumHeadSize }
     }
+
+    /// The most lines of all heads of one exchange: status lines, fields, informational responses and trailers. The
+    /// default is 1,000; a request that asks for fewer than 1 or more than ``headLinesMaximum`` fails as `invalidRequest`.
+    /// More lines than that fail as `tooLarge`.
+    public var maximumHeadLines: Int {
+        get { read { $0.maximumHeadLines } }
+        _modify { yield &settings.maximumHeadLines }
+    }
+
+    /// The largest value of ``maximumHeadLines``: 10,000, far below what ends an `HTTPFields`.
+    public static var headLinesMaximum: Int { 10_000 }
 
     /// Which HTTP version to speak.
     public var protocolVersion: ProtocolVersion {

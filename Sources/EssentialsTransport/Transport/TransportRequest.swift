@@ -13,6 +13,7 @@ public struct TransportRequest: Sendable {
         var headerFields: HTTPFields
         var body: RequestBody
         var options: TransportOptions
+        var unwantedBodies: UnwantedBodies = []
     }
 
     /// Every stage hands the request on, so that copies share what it is made of.
@@ -49,6 +50,12 @@ public struct TransportRequest: Sendable {
     public var options: TransportOptions {
         get { parts.value.options }
         _modify { yield &parts.value.options }
+    }
+
+    /// Which bodies come as a stream although the request collects them.
+    package var unwantedBodies: UnwantedBodies {
+        get { parts.value.unwantedBodies }
+        _modify { yield &parts.value.unwantedBodies }
     }
 
     /// Makes a request.

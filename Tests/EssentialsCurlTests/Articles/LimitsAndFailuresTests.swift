@@ -53,7 +53,7 @@ struct LimitsAndFailuresTests {
 
     /// What libcurl decides by itself, and no code of this package can be asked about.
     private static let limitsOfLibcurl = [
-        "one header line": "100 KiB", "extensions of a chunk's size": "none", "layers of `Content-Encoding`": "5",
+        "one header line": "100 KiB", "extensions of a chunk's size": "none", "window of a zstd body": "128 MiB",
         "TLS sessions that an engine thread keeps": "8",
     ]
 
@@ -67,6 +67,11 @@ struct LimitsAndFailuresTests {
             "queueTimeout": time(options.queueTimeout), "continueWait": time(options.continueWait),
             "minimumRate": options.minimumRate.map { "\($0)" } ?? "none",
             "maximumHeadSize": bytes(options.maximumHeadSize), "delivery": collected,
+            "maximumHeadLines": count(options.maximumHeadLines),
+            // Not a number in the code, which asks whether there is more than one.
+            "codings of `Content-Encoding` that are decoded, one inside the other": "1",
+            "bytes of a compressed body that come in while nothing comes out of its decoder":
+                bytes(Int(CE_DECODER_INPUT_MAXIMUM)),
             "maximumExpansion": count(options.maximumExpansion), "drainLimit": bytes(options.drainLimit),
             "memory had ready for an announced length": bytes(Int(CE_TRUSTED_LENGTH)),
             "what a compressed body may unpack to whatever its size": bytes(Int(CE_EXPANSION_FLOOR)),

@@ -28,8 +28,9 @@ struct HeadTests {
         field("an empty value", "X-A:", leaves: ["X-A: "]),
         field("colons in a value", "X-A::b:c", leaves: ["X-A: :b:c"]),
         field("blanks around a value", "X-A: \t a b \t ", leaves: ["X-A: a b"]),
+        field("a blank before the colon", "X-A : a", is: .protocolViolation),
+        field("a tab before the colon", "X-A\t: a", is: .protocolViolation),
         // What is no token names no field, so nobody can take it for one.
-        field("a blank before the colon", "X-A : a"),
         field("a blank in a name", "X A: a"),
         field("an empty name", ": a"),
         field("letters beyond ASCII in a name", "X-\u{e9}: a"),
@@ -40,10 +41,13 @@ struct HeadTests {
     func field(fault: Fault) async throws { try await fault.expect() }
 
     static let framings: [Fault] = [
-        Fault("blank before a length's colon", fields: "Content-Length : 2", "ok", body: "ok", fields: []),
+        Fault("blank before a length's colon", fields: "Content-Length : 2", "ok", is: .protocolViolation),
         Fault(
             "blank before an encoding's colon", fields: "Transfer-Encoding : chunked", "2\r\nok\r\n0\r\n\r\n",
-            body: "2\r\nok\r\n0\r\n\r\n", fields: []),
+            is: .protocolViolation),
+        Fault(
+            "blank before a colon in a trailer",
+            fields: "Transfer-Encoding: chunked", "2\r\nok\r\n0\r\nX-A : b\r\n\r\n", is: .protocolViolation),
         Fault("length in a folded line", fields: "X-A: a\r\n Content-Length: 2", "okay", body: "okay"),
         Fault("NUL before a name", fields: "Content-Length: 2\r\n\0X-A: a", "ok", is: .interrupted),
         Fault("empty line of two carriage returns", fields: "Content-Length: 2\r\n\r", "ok", is: .protocolViolation),
@@ -95,6 +99,18 @@ struct HeadTests {
         status("HTTP/1.1 099 OK", is: .protocolViolation),
         status("HTTP/1.1 -20 OK", is: .protocolViolation),
         status("HTTP/1.1 200 O\0K", is: .protocolViolation),
+        status("http/1.1 500 Internal Server Error", is: .protocolViolation),
+        status("Http/1.1 404 Not Found", is: .protocolViolation),
+        status("HTTP/x 404 Not Found", is: .protocolViolation),
+        status("HTTP/garbage", is: .protocolViolation),
+        status("HTTP/ 503 Service Unavailable", is: .protocolViolation),
+        status("HTTP 503 Service Unavailable", is: .protocolViolation),
+        status("HTTP/1.1\r", is: .protocolViolation),
+        status("HTTP/1.1  500 Internal Server Error", is: .protocolViolation),
+        status("HTTP/01.1 500 Internal Server Error", is: .protocolViolation),
+        status("HTTP/1.1 500\tInternal Server Error", is: .protocolViolation),
+        status("HTTP/1.1 500Internal Server Error", is: .protocolViolation),
+        status("HTTP/2 500 Internal Server Error", is: .protocolViolation),
         status("HTTP/1.1 200"),
         status("HTTP/1.1 200 "),
         status("HTTP/1.1 200 OK\rSet-Cookie: a=b"),
@@ -124,6 +140,22 @@ struct HeadTests {
             [.text("HTTP/1.1 200 OK\r\n"), .repeatSend(Array("A:b\r\n".utf8), count: 100_000), .text("\r\n"), .close],
             is: .tooLarge),
         Fault(
+            "65,540 lines “a:”, as many fields as would end a process",
+            [.text("HTTP/1.1 200 OK\r\n"), .repeatSend(Array("a:\n".utf8), count: 65_540), .text("\r\n"), .close],
+            is: .tooLarge),
+        Fault(
+            "65,540 lines “a:” of an informational response",
+            [
+                .text("HTTP/1.1 103 Hints\r\n"), .repeatSend(Array("a:\n".utf8), count: 65_540),
+                .text("\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .close,
+            ], is: .tooLarge),
+        Fault(
+            "65,540 lines “a:” behind a chunked body",
+            [
+                .text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"),
+                .repeatSend(Array("a:\r\n".utf8), count: 65_540), .text("\r\n"), .close,
+            ], is: .tooLarge),
+        Fault(
             "100,000 empty informational responses",
             [.repeatSend(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), count: 100_000), .close], is: .tooLarge),
         Fault(
@@ -134,6 +166,39 @@ struct HeadTests {
 
     @Test("without an end is given up soon", arguments: bombs)
     func bomb(fault: Fault) async throws { try await fault.expect() }
+
+    @Test("has at most as many lines as the request allows", arguments: [1, 5, 1_000, 10_000])
+    func lines(limit: Int) async throws {
+        let bench = try Bench(options: ServerOptions()) { request in
+            // Besides the fields there are a status line, a length and the empty line.
+            let count = (Int(request.path.split(separator: "/").last ?? "") ?? 0) - 3
+            return [
+                .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"),
+                .repeatSend(Array("a:\r\n".utf8), count: count), .text("\r\nok"), .keepAlive,
+            ]
+        }
+        for delivery in deliveries {
+            for lines in [limit, limit + 1] where lines >= 3 {
+                var sent = try request(bench.server, "/bad/\(lines)")
+                sent.options.maximumHeadLines = limit
+                sent.options.delivery = delivery
+                let outcome = await bench.transport.outcome(of: sent)
+                #expect(outcome.failure?.reason == (lines > limit ? .tooLarge : nil), "\(lines) lines: \(outcome)")
+                if lines <= limit { #expect(outcome.fields.count == lines - 2) }
+            }
+        }
+        try await bench.expectRecovery()
+    }
+
+    @Test("is not read with a limit that nobody could keep", arguments: [Int.min, 0, 10_001, Int.max])
+    func limits(lines: Int) async throws {
+        var sent = try request(.get, try LoopbackServer { _ in .close })
+        sent.options.maximumHeadLines = lines
+        let transport = try CurlTransport()
+        let failure = await failure { try await transport.send(sent) }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message.contains("maximumHeadLines is \(lines).") == true)
+    }
 
     @Test("may be informational first, and nothing of that counts for the response")
     func informational() async throws {

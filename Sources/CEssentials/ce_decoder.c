@@ -1,0 +1,19 @@
+// Watches the decoder of a compressed body for input that yields nothing.
+//
+// Blocks, frames and tables without content can go on for ever, and the limits on a body count what comes out of the
+// decoder. libcurl reports after each read how much has come in.
+#include "buffers.h"
+
+void ce_watch_decoder(ce_transfer *transfer) {
+    if (transfer->reports_progress) return;
+    transfer->reports_progress = curl_easy_setopt(transfer->easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+}
+
+bool ce_decoder_is_stuck(ce_transfer *transfer, curl_off_t received) {
+    if (transfer->coding_count == 0) return false;
+    if (transfer->body_total != transfer->decoder_output || received < transfer->decoder_input) {
+        transfer->decoder_output = transfer->body_total;
+        transfer->decoder_input = received;
+    }
+    return received - transfer->decoder_input > CE_DECODER_INPUT_MAXIMUM;
+}

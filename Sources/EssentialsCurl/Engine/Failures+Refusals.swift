@@ -1,0 +1,100 @@
+import CEssentials
+import EssentialsTransport
+
+// What the callbacks of a transfer refuse.
+extension Failures {
+    /// The failure that a refusal means.
+    ///
+    /// - Parameter phase: How far the exchange came.
+    static func refused(
+        _ refusal: ce_refusal, _ prepared: PreparedRequest, phase: RequestFailure.Phase
+    ) -> RequestFailure {
+        if let failure = refusedHead(refusal, prepared) ?? refusedBody(refusal, prepared) { return failure }
+        let host = prepared.origin.host.text
+        switch refusal {
+        case CE_REFUSED_RESEND:
+            return RequestFailure(
+                .interrupted,
+                "\(prepared.origin) closed a kept connection before it answered; the request was not sent again.",
+                phase: .waiting, host: host)
+        case CE_REFUSED_NOT_HTTP2:
+            return RequestFailure(
+                .protocolViolation, "\(prepared.origin) does not offer HTTP/2.", remedy: "Allow HTTP/1.1.",
+                phase: .handshake, host: host)
+        case CE_REFUSED_UPLOAD:
+            return RequestFailure(.encoding, "The source of the request's body failed.", phase: .sending, host: host)
+        case CE_REFUSED_UPLOAD_LENGTH:
+            return RequestFailure(
+                .encoding, "The source of the request's body gave more or fewer bytes than its length.",
+                remedy: "Give the exact length, or none.", phase: .sending, host: host)
+        case CE_REFUSED_STALE:
+            return RequestFailure(
+                .protocolViolation, "\(prepared.origin) sent more on its connection than was asked for.", phase: .queue,
+                host: host)
+        case CE_REFUSED_UNJUDGED: return unjudged(prepared.origin)
+        default: return noMemory(prepared)
+        }
+    }
+
+    private static func refusedHead(_ refusal: ce_refusal, _ prepared: PreparedRequest) -> RequestFailure? {
+        let (origin, options) = (prepared.origin, prepared.request.options)
+        switch refusal {
+        case CE_REFUSED_HEAD_LIMIT:
+            return received(.tooLarge, "The header fields are over \(options.maximumHeadSize) bytes.", prepared)
+        case CE_REFUSED_HEAD_LINES:
+            return received(
+                .tooLarge, "The head has more than \(options.maximumHeadLines) lines.",
+                remedy: "Raise maximumHeadLines if the server is right.", prepared)
+        case CE_REFUSED_STATUS_LINE:
+            return received(
+                .protocolViolation, "\(origin) began its response with a line that is no status line.", prepared)
+        case CE_REFUSED_LINE:
+            return received(
+                .protocolViolation, "\(origin) has a line in its response's head that is no field.", prepared)
+        case CE_REFUSED_PROTOCOL:
+            return received(
+                .protocolViolation, "\(origin) answered with a status that HTTP does not know here.", prepared)
+        case CE_REFUSED_FRAMING:
+            return received(
+                .protocolViolation, "\(origin) frames its body with lengths or codings that contradict each other.",
+                prepared)
+        default: return nil
+        }
+    }
+
+    private static func refusedBody(_ refusal: ce_refusal, _ prepared: PreparedRequest) -> RequestFailure? {
+        let (origin, options) = (prepared.origin, prepared.request.options)
+        switch refusal {
+        case CE_REFUSED_BODY_LIMIT:
+            var limit = 0
+            if case .collected(let size) = options.delivery { limit = size }
+            return received(.tooLarge, "The body is over \(limit) bytes.", prepared)
+        case CE_REFUSED_CODINGS:
+            return received(
+                .protocolViolation, "\(origin) compressed its body more than once.",
+                remedy: "Ask for an uncompressed one, or set decompresses to false and decode it.", prepared)
+        case CE_REFUSED_CODING:
+            return received(
+                .protocolViolation, "\(origin) compressed a streamed body by zstd, which was not accepted.",
+                remedy: "Collect the body, or set decompresses to false and decode it.", prepared)
+        case CE_REFUSED_DECODER:
+            return received(
+                .protocolViolation,
+                "The compressed body of \(origin) has \(CE_DECODER_INPUT_MAXIMUM) bytes without content.",
+                remedy: "Ask for an uncompressed one.", prepared)
+        case CE_REFUSED_EXPANSION:
+            return received(
+                .tooLarge,
+                "The compressed body of \(origin) unpacks to more than \(options.maximumExpansion ?? 0) times its size.",
+                remedy: "Ask for an uncompressed one, or raise maximumExpansion.", prepared)
+        default: return nil
+        }
+    }
+
+    /// A failure of what was received.
+    private static func received(
+        _ reason: RequestFailure.Reason, _ message: String, remedy: String? = nil, _ prepared: PreparedRequest
+    ) -> RequestFailure {
+        RequestFailure(reason, message, remedy: remedy, phase: .receiving, host: prepared.origin.host.text)
+    }
+}

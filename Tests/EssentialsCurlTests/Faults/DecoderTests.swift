@@ -1,0 +1,96 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import Testing
+
+/// Compressed bodies that are one decoder's work and nobody's content.
+@Suite("A decoder", .serialized, .timeLimit(.minutes(5)))
+struct DecoderTests {
+    /// A body without content: how it begins, and what is repeated without end.
+    struct Emptiness: Sendable, CustomTestStringConvertible {
+        var coding: String
+        var beginning: [UInt8]
+        var period: [UInt8]
+        var testDescription: String
+
+        init(_ name: String, _ coding: String, _ beginning: [UInt8], _ period: [UInt8]) {
+            (testDescription, self.coding, self.beginning, self.period) = (name, coding, beginning, period)
+        }
+    }
+
+    private static let gzipHead: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+
+    static let emptiness: [Emptiness] = [
+        Emptiness("stored blocks", "gzip", gzipHead, [0, 0, 0, 0xff, 0xff]),
+        // Eight blocks of ten bits: begin, fixed code, end.
+        Emptiness("blocks of the fixed code", "gzip", gzipHead, repeated([0, 1, 0, 0, 0, 0, 0, 0, 0, 0])),
+        Emptiness("blocks of a code of their own", "gzip", gzipHead, repeated(ownCode)),
+        Emptiness("a file name", "gzip", [0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 255], [0x61]),
+        Emptiness("metadata blocks", "br", [0x0c], [0x06]),
+        // A frame with an empty block, and one to skip that has four bytes.
+        Emptiness("frames", "zstd", [], [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0]),
+        Emptiness("frames to skip", "zstd", [], [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]),
+    ]
+
+    /// An empty block whose code has 257 letters and one distance (RFC 1951, 3.2.7): two lengths are run lengths of zeros,
+    /// and the end of the block is the only letter.
+    private static let ownCode: [UInt8] = {
+        func bits(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> $0 & 1) } }
+        var code = bits(0, 1) + bits(2, 2) + bits(0, 5) + bits(0, 5) + bits(14, 4)
+        // The lengths of the code length code, in their order: of 18, the third, and of 1, the eighteenth, one each.
+        code += (0..<18).flatMap { bits($0 == 2 || $0 == 17 ? 1 : 0, 3) }
+        code += bits(1, 1) + bits(138 - 11, 7) + bits(1, 1) + bits(118 - 11, 7)
+        return code + bits(0, 1) + bits(0, 1) + bits(0, 1)
+    }()
+
+    /// Eight times the bits, which are whole bytes, the least significant bit first.
+    private static func repeated(_ bits: [UInt8]) -> [UInt8] {
+        let all = (0..<8).flatMap { _ in bits }
+        return stride(from: 0, to: all.count, by: 8).map { start in
+            (0..<8).reduce(0) { $0 | all[start + $1] << UInt8($1) }
+        }
+    }
+
+    @Test("gives up a body without content, and other requests of the same thread go on", arguments: emptiness)
+    func empty(body: Emptiness) async throws {
+        // 32 MB, which come as fast as they are read.
+        let bench = try Bench(bad: [
+            .head(headers: [("Content-Encoding", body.coding)]), .send(body.beginning),
+            .repeatSend(body.period, count: (32 << 20) / body.period.count), .close,
+        ])
+        for delivery in deliveries {
+            let hostile = Task { try await bench.bad(as: delivery) }
+            // The other request would fail with `timeout` if the decoder held the thread.
+            for number in 0..<20 {
+                var sent = try request(bench.server, "/good/\(number)")
+                sent.options.totalTimeout = .seconds(1)
+                let outcome = await bench.transport.outcome(of: sent)
+                #expect(outcome.text == "/good/\(number)", "\(body.testDescription), \(delivery): \(outcome)")
+            }
+            let outcome = try await hostile.value
+            #expect(outcome.failure?.reason == .protocolViolation, "\(delivery): \(outcome)")
+            #expect(outcome.body.isEmpty)
+        }
+        try await bench.expectRecovery()
+    }
+
+    @Test("for zstd, whose window can be 128 MiB, is used for collected bodies only")
+    func zstd() async throws {
+        // A frame of one block of two bytes that are not compressed (RFC 8878, 3.1.1).
+        let frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, 0x11, 0, 0] + Array("ok".utf8)
+        let server = try LoopbackServer { _ in .response(headers: [("Content-Encoding", "zstd")], body: frame) }
+        let transport = try CurlTransport()
+        let collected = await transport.outcome(of: try request(server))
+        #expect(collected.text == "ok", "\(collected)")
+        var sent = try request(server)
+        sent.options.delivery = .streamed
+        let streamed = await transport.outcome(of: sent)
+        #expect(streamed.failure?.reason == .protocolViolation, "\(streamed)")
+        sent.options.decompresses = false
+        let raw = await transport.outcome(of: sent)
+        #expect(Array(raw.body) == frame, "\(raw)")
+        let accepted = server.requests.map { $0.header("Accept-Encoding") ?? "" }
+        #expect(accepted[0].contains("zstd"))
+        #expect(accepted[1] == accepted[0].replacing(", zstd", with: ""))
+    }
+}

@@ -1,0 +1,115 @@
+import EssentialsTestKit
+import ServiceEssentials
+import Testing
+
+/// Bodies of redirects and challenges that a client acts on without reading them.
+@Suite("The body of a response that nobody wants", .timeLimit(.minutes(5)))
+struct UnwantedBodyTests {
+    /// What is wrong with a body, and what a request fails with that wants it.
+    struct Body: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var fields: String
+        var steps: [ServerStep]
+        var reason: RequestFailure.Reason?
+
+        init(_ name: String, _ fields: String, _ steps: [ServerStep], _ reason: RequestFailure.Reason?) {
+            (testDescription, self.fields, self.steps, self.reason) = (name, fields, steps, reason)
+        }
+    }
+
+    static let bodies: [Body] = [
+        Body("a small one", "Content-Length: 5\r\n", [.text("moved"), .keepAlive], nil),
+        Body("none", "Content-Length: 0\r\n", [.keepAlive], nil),
+        Body(
+            "one over the limit", "Content-Length: 100000\r\n",
+            [.repeatSend(Array("0123456789".utf8), count: 10_000), .close], .tooLarge),
+        Body("one that announces more than it has", "Content-Length: 10\r\n", [.text("moved"), .close], .interrupted),
+        Body(
+            "an endless one", "", [.repeatSend(Array("0123456789".utf8), count: 100_000_000), .close], .tooLarge),
+        Body(
+            "one that is no gzip", "Content-Encoding: gzip\r\nContent-Length: 5\r\n", [.text("moved"), .close],
+            .protocolViolation),
+        Body(
+            "one of an unknown coding", "Content-Encoding: foo\r\nContent-Length: 5\r\n", [.text("moved"), .close],
+            .protocolViolation),
+        Body(
+            "one whose chunks are none", "Transfer-Encoding: chunked\r\n", [.text("x\r\n"), .close],
+            .protocolViolation),
+    ]
+
+    /// Sends a request to a server whose first response has the body, and the second the text "here".
+    private func outcome(
+        of body: Body, status: Int, field: String, delivery: TransportOptions.Delivery,
+        change: (inout DataRequest, HTTPDataRequestService) throws -> Void = { _, _ in }
+    ) async throws -> (text: String?, failure: RequestFailure?, targets: [String]) {
+        let server = try LoopbackServer { request in
+            if request.path == "/v1/there" || request.header("Authorization") != nil { return .response(body: "here") }
+            return .raw([.text("HTTP/1.1 \(status) X\r\n\(field)\r\n\(body.fields)\r\n")] + body.steps)
+        }
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url + "/v1"), transport: try CurlTransport())
+        var request = DataRequest(.get, "first")
+        request.options.delivery = delivery
+        request.options.totalTimeout = .seconds(20)
+        try change(&request, service)
+        do throws(RequestFailure) {
+            let text = String(decoding: try await service.send(request).body.collect(upTo: 1_000), as: UTF8.self)
+            await service.shutdown()
+            return (text, nil, server.requests.map(\.target))
+        } catch {
+            await service.shutdown()
+            return (nil, error, server.requests.map(\.target))
+        }
+    }
+
+    private static let deliveries: [TransportOptions.Delivery] = [.collected(upTo: 1_000), .streamed]
+
+    @Test("does not keep a redirect from being followed", arguments: bodies, deliveries)
+    func redirect(body: Body, delivery: TransportOptions.Delivery) async throws {
+        let outcome = try await outcome(of: body, status: 302, field: "Location: there", delivery: delivery)
+        #expect(outcome.text == "here", "\(String(describing: outcome.failure))")
+        #expect(outcome.targets == ["/v1/first", "/v1/there"])
+    }
+
+    @Test("does not keep a challenge from being answered", arguments: bodies, deliveries)
+    func challenge(body: Body, delivery: TransportOptions.Delivery) async throws {
+        let field = "WWW-Authenticate: Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
+        let outcome = try await outcome(of: body, status: 401, field: field, delivery: delivery) { request, service in
+            service.setAuthorization(try .digest(user: "ada", password: "secret"))
+        }
+        #expect(outcome.text == "here", "\(String(describing: outcome.failure))")
+        #expect(outcome.targets == ["/v1/first", "/v1/first"])
+    }
+
+    @Test("is judged where the redirect is handed back", arguments: bodies, deliveries)
+    func handedBack(body: Body, delivery: TransportOptions.Delivery) async throws {
+        for status in [301, 302, 303, 307, 308] {
+            for policy in [RedirectPolicy.none, .deciding { _ in .stop }] {
+                let outcome = try await outcome(
+                    of: body, status: status, field: "Location: there", delivery: delivery
+                ) { request, _ in
+                    request.redirects = policy
+                    request.expectedStatus = [status...status]
+                }
+                #expect(outcome.failure?.reason == body.reason, "\(outcome)")
+                if body.reason == nil { #expect(outcome.text == (body.testDescription == "none" ? "" : "moved")) }
+                #expect(outcome.targets == ["/v1/first"])
+            }
+        }
+    }
+
+    @Test("leaves its connection to the next request if it is small")
+    func connection() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/there"
+                ? .response(body: "here")
+                : .response(status: 307, headers: [("Location", "/there")], body: String(repeating: "x", count: 60_000))
+        }
+        let transport = try CurlTransport()
+        let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
+        let redirected = try await RedirectStage().send(request, through: transport)
+        #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
+        #expect(server.connectionCount == 1)
+        await transport.shutdown()
+    }
+}
