@@ -258,9 +258,10 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     (void)easy;
     ce_transfer *transfer = user;
     ce_multi *multi = transfer->multi;
-    // libcurl calls this for the proxy's TLS as well, with nothing to tell it by but the option that marks it.
-    bool is_proxy = transfer->proxy_is_secure && (SSL_CTX_get_options(ssl_context) & CE_PROXY_MARK);
-    SSL_CTX_clear_options(ssl_context, CE_PROXY_MARK);
+    // libcurl calls this for the proxy's TLS as well, and does not say so. On a connection that leads through such a proxy
+    // the proxy's handshake is the first, and no option that a configuration of OpenSSL could set decides it.
+    bool is_proxy = transfer->proxy_is_secure && transfer->handshakes == 0;
+    transfer->handshakes++;
     if (is_proxy && !multi->proxy_trust) return CURLE_SSL_CERTPROBLEM;
     ce_peer peer = {multi->trust, transfer->rule, transfer->host, transfer->host_is_address};
     if (is_proxy) {

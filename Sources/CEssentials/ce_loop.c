@@ -259,7 +259,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *p
 
 curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
-    ce_loop *loop = user;
+    ce_transfer *transfer = user;
+    ce_loop *loop = transfer->multi->loop;
+    transfer->handshakes = 0;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) return CURL_SOCKET_BAD;
     struct ce_socket *entry = socket_entry(loop, fd);

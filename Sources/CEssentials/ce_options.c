@@ -37,8 +37,6 @@ static bool set_trust_options(CURL *easy, ce_transfer *transfer, refused *r) {
            SET(easy, CURLOPT_CAINFO, NULL, r) && SET(easy, CURLOPT_CAPATH, NULL, r) &&
            SET(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1L, r) && SET(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2L, r) &&
            SET(easy, CURLOPT_PROXY_CAINFO, NULL, r) && SET(easy, CURLOPT_PROXY_CAPATH, NULL, r) &&
-           // By what the handshake gate knows a proxy: see CE_PROXY_MARK.
-           SET(easy, CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_ALLOW_BEAST, r) &&
            SET(easy, CURLOPT_SSL_CTX_FUNCTION, ce_install_handshake_gate, r) &&
            SET(easy, CURLOPT_SSL_CTX_DATA, transfer, r) && SET(easy, CURLOPT_PREREQFUNCTION, ce_request_gate, r) &&
            SET(easy, CURLOPT_PREREQDATA, transfer, r);
@@ -106,7 +104,7 @@ static bool set_multi(ce_transfer *transfer, ce_multi *multi, refused *r) {
     // libcurl puts these into the handle's next multi, and forgets that it was asked to.
     if (multi->loop->resolve && !SET(easy, CURLOPT_RESOLVE, multi->loop->resolve, r)) return false;
     // A transfer stays with its loop.
-    if (!transfer->multi && !(SET(easy, CURLOPT_OPENSOCKETDATA, multi->loop, r) &&
+    if (!transfer->multi && !(SET(easy, CURLOPT_OPENSOCKETDATA, transfer, r) &&
                               SET(easy, CURLOPT_CLOSESOCKETDATA, multi->loop, r) &&
                               set_connection_lives(easy, &multi->loop->settings, r) && set_route(easy, multi->loop, r))) {
         return false;

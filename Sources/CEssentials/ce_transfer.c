@@ -85,6 +85,7 @@ static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *
     transfer->proxy_rule = request->proxy_rule;
     transfer->proxy_is_secure = request->proxy_host != NULL;
     transfer->proxy_is_address = request->proxy_is_address;
+    transfer->handshakes = 0;
     ce_copy_text(transfer->proxy_host, CE_HOST_SIZE, request->proxy_host ? request->proxy_host : "");
     transfer->missed_pins = transfer->blames_proxy = false;
     transfer->send_count = transfer->gate_count = 0;

@@ -70,9 +70,6 @@ typedef struct ce_peer {
 ce_connection *ce_connection_create(const ce_peer *peer);
 void ce_connection_release(ce_connection *connection);
 
-// OpenSSL's option that libcurl leaves set where "allow beast" is: harmless from TLS 1.1 on, and set for proxies only.
-#define CE_PROXY_MARK SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS
-
 enum { CE_ROUTE_BUCKETS = 64 };
 enum { CE_UPLOAD_BUFFER_SIZE = 256 * 1024, CE_UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
@@ -92,6 +89,7 @@ struct ce_transfer {
     char *proxy, *proxy_user, *proxy_password;
     char proxy_host[CE_HOST_SIZE]; // where the proxy itself is spoken to over TLS
     bool proxy_is_secure, proxy_is_address;
+    unsigned handshakes; // that were begun since a socket was last opened
     size_t rule, proxy_rule; // of the trusts
     ce_scalars scalars;      // what libcurl has of them
     bool missed_pins;        // of a rule that only reports
@@ -260,7 +258,7 @@ const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_requ
 void ce_options_free(ce_transfer *transfer);
 
 // Callbacks that ce_transfer.c installs and other files define.
-curl_socket_t ce_open_socket(void *loop, curlsocktype purpose, struct curl_sockaddr *address);
+curl_socket_t ce_open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
 int ce_close_socket(void *loop, curl_socket_t socket);
 CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *transfer);
 int ce_request_gate(void *transfer, char *remote, char *local, int remote_port, int local_port);

@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
+import Glibc
 import Testing
 
 /// An HTTP proxy that is spoken to over TLS as `other.test`, before an origin that is `pin.test`.
@@ -144,6 +145,32 @@ struct ProxyTrustAttacks {
         Impostor(chain: "leaf-other", reason: .trustHost), Impostor(chain: "leaf-rekeyed", reason: .pinMismatch),
         Impostor(chain: "leaf-expired", reason: .trustChain, text: "X.509 error 10"),
     ]
+
+    @Test("is judged by the right policies whatever the configuration of OpenSSL sets for every connection")
+    func configuration() async throws {
+        // In a process of its own, because OpenSSL reads its configuration once.
+        await #expect(processExitsWith: .success) {
+            let path = "/tmp/essentials-openssl-\(getpid()).cnf"
+            let text = """
+                openssl_conf = start
+                [start]
+                ssl_conf = modules
+                [modules]
+                system_default = defaults
+                [defaults]
+                Options = -EmptyFragments
+                """
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            defer { unlink(path) }
+            setenv("OPENSSL_CONF", path, 1)
+            let origin = try AttackBench.server()
+            let proxy = try SecureProxy(origin: origin)
+            let transport = try proxy.transport(Self.originPolicy(), proxyTrust: Self.proxyPolicy())
+            try await AttackBench.expectSuccess(of: origin, by: transport)
+            #expect(origin.handshakes.map(\.serverName) == ["pin.test"])
+            await transport.shutdown()
+        }
+    }
 
     @Test("is not sent to a wrong origin behind the right proxy", arguments: origins, versions)
     func wrongOrigin(_ impostor: Impostor, version: ServerTLS.Version) async throws {
