@@ -57,6 +57,14 @@ var targets: [Target] = [
         ],
         swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
+    // No benchmark: it is here because this package is what is built optimised.
+    .executableTarget(
+        name: "fuzz-responses",
+        dependencies: [
+            .product(name: "ServiceEssentials", package: "ServiceEssentials"),
+            .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
 ]
 
 // The clients compared with are built only on demand: a smoke run needs neither them nor the network.

@@ -97,6 +97,21 @@ import Testing
         #expect(try other.exchange("PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\na").text == "a")
     }
 
+    @Test func `A connection can speak another protocol from its first byte on`() throws {
+        let options = ServerOptions(onConnect: { connection in
+            connection == 1 ? [.text("hello\n"), .receive { $0.contains(UInt8(ascii: "\n")) }, .text("bye")] : []
+        })
+        let server = try LoopbackServer(options: options) { .response(body: $0.target) }
+        defer { server.stop() }
+        let first = try SocketClient(port: server.port)
+        #expect(try first.exchange("GET /first HTTP/1.1\r\n\r\n").text == "/first")
+        let second = try SocketClient(port: server.port)
+        second.send("a name")
+        second.send("\n")
+        #expect(second.receiveAll().text == "hello\nbye")
+        #expect(server.requestCount == 1)
+    }
+
     @Test func `What is no request is answered with 400 and told`() throws {
         let server = try LoopbackServer { _ in .response() }
         defer { server.stop() }

@@ -29,6 +29,9 @@ struct ServerConnection {
             run.records.withLock { $0.handshakes.append(record) }
             guard record.succeeded else { return .truncated }
         }
+        if let steps = run.options.onConnect?(index), !steps.isEmpty, case .ends(let end) = perform(steps) {
+            return end
+        }
         var parser = RequestParser(headMaximum: run.options.headMaximum, bodyMaximum: run.options.bodyMaximum)
         var count = 0
         while !run.isStopped {
@@ -91,6 +94,12 @@ struct ServerConnection {
                 guard send(bytes, count: count) else { return .ends(.orderly(patience: .zero)) }
             case .pause(let duration):
                 _ = Wakeup.wait(for: [run.interruption.descriptor], timeout: duration)
+            case .receive(let isEnough):
+                var received: [UInt8] = []
+                while !isEnough(received) {
+                    guard let bytes = read() else { return .ends(.orderly(patience: .zero)) }
+                    received += bytes
+                }
             case .gate(let gate):
                 if !gate.isOpen { _ = Wakeup.wait(for: [run.interruption.descriptor, gate.wakeup.descriptor]) }
             case .waitForPeerClose:

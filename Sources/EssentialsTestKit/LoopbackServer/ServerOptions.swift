@@ -22,6 +22,9 @@ public struct ServerOptions: Sendable {
     /// Called with the index of each accepted connection, before TLS and before anything is read. The steps run on the
     /// bare TCP connection; afterwards it closes, unless there are none or the last one is `keepAlive`.
     public var onAccept: (@Sendable (Int) -> [ServerStep])?
+    /// Called with the index of each connection when it stands, after TLS and before anything is read: for protocols that
+    /// are not HTTP/1.1. Afterwards the connection closes, unless there are no steps or the last one is `keepAlive`.
+    public var onConnect: (@Sendable (Int) -> [ServerStep])?
     /// Called when a header section has arrived, before "100 Continue" and before the body is read. A reply given here
     /// is the last one of its connection, and the request is not recorded; nil goes on as usual. A client with more to
     /// send gets a second to notice the reply.
@@ -31,7 +34,8 @@ public struct ServerOptions: Sendable {
     public init(
         address: Address = .ipv4, headMaximum: Int = 256 * 1024, bodyMaximum: Int = 256 * 1024 * 1024,
         recordedRequestMaximum: Int = 100_000, recordedByteMaximum: Int = 512 * 1024 * 1024,
-        onAccept: (@Sendable (Int) -> [ServerStep])? = nil, onHead: (@Sendable (ServerRequest) -> ServerReply?)? = nil
+        onAccept: (@Sendable (Int) -> [ServerStep])? = nil, onConnect: (@Sendable (Int) -> [ServerStep])? = nil,
+        onHead: (@Sendable (ServerRequest) -> ServerReply?)? = nil
     ) {
         self.address = address
         self.headMaximum = headMaximum
@@ -39,6 +43,7 @@ public struct ServerOptions: Sendable {
         self.recordedRequestMaximum = recordedRequestMaximum
         self.recordedByteMaximum = recordedByteMaximum
         self.onAccept = onAccept
+        self.onConnect = onConnect
         self.onHead = onHead
     }
 }

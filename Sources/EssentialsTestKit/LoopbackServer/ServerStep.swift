@@ -13,6 +13,8 @@ public enum ServerStep: Sendable {
     case repeatSend([UInt8], count: Int)
     /// Waits. What the client sends meanwhile stays unread.
     case pause(Duration)
+    /// Reads until the closure, which is given all that this step has read, returns true or the client closes its side.
+    case receive(until: @Sendable ([UInt8]) -> Bool)
     /// Waits until a test opens the gate.
     case gate(LoopbackGate)
     /// Reads and discards until the client closes its side.
