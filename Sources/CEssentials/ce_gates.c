@@ -230,28 +230,36 @@ static bool use_identity(SSL_CTX *ssl, const ce_trust *trust) {
     return SSL_CTX_use_PrivateKey(ssl, trust->identity_key) == 1;
 }
 
-// Takes over the caller's reference to `connection`, also when it fails.
+static ce_connection *installed_on(SSL_CTX *ssl) {
+    pthread_once(&indexes_once, make_indexes);
+    return connection_index < 0 ? NULL : SSL_CTX_get_ex_data(ssl, connection_index);
+}
+
+// Hangs `connection` on a context that has none. Takes over the caller's reference, also when it fails.
+static bool attach_connection(SSL_CTX *ssl, ce_connection *connection) {
+    pthread_once(&indexes_once, make_indexes);
+    if (evidence_index >= 0 && connection_index >= 0 && SSL_CTX_set_ex_data(ssl, connection_index, connection) == 1) {
+        return true;
+    }
+    ce_connection_release(connection);
+    return false;
+}
+
+// `connection` is attached already, so that the context keeps alive what the callbacks are given.
 static bool install(SSL_CTX *ssl, ce_connection *connection) {
     ce_trust *trust = connection->trust;
-    pthread_once(&indexes_once, make_indexes);
-    ce_connection *previous = connection_index < 0 ? NULL : SSL_CTX_get_ex_data(ssl, connection_index);
-    if (evidence_index < 0 || connection_index < 0 || SSL_CTX_set_ex_data(ssl, connection_index, connection) != 1) {
-        ce_connection_release(connection);
-        return false;
-    }
-    ce_connection_release(previous);
-    if (SSL_CTX_set1_verify_cert_store(ssl, trust->store) != 1) return false;
-    if (SSL_CTX_set_min_proto_version(ssl, trust->minimum_tls) != 1) return false;
-    if (!use_identity(ssl, trust)) return false;
+    // First, so that a context on which a later step fails judges as strictly as before or refuses.
+    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_cert_verify_callback(ssl, handshake_gate, connection);
+    SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
     if (trust->staple != CE_STAPLE_IGNORED) {
         SSL_CTX_set_tlsext_status_type(ssl, TLSEXT_STATUSTYPE_ocsp);
         SSL_CTX_set_tlsext_status_cb(ssl, status_gate);
         SSL_CTX_set_tlsext_status_arg(ssl, connection);
     }
-    SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
-    SSL_CTX_set_cert_verify_callback(ssl, handshake_gate, connection);
-    return true;
+    if (SSL_CTX_set1_verify_cert_store(ssl, trust->store) != 1) return false;
+    if (SSL_CTX_set_min_proto_version(ssl, trust->minimum_tls) != 1) return false;
+    return use_identity(ssl, trust);
 }
 
 CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
@@ -273,15 +281,32 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     ce_connection_retain(connection);
     ce_connection_release(transfer->connection);
     transfer->connection = connection;
+    // libcurl makes a context for each connection, so none has a policy yet.
+    if (!attach_connection(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     if (!install(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     SSL_CTX_set_info_callback(ssl_context, note_alert);
     return CURLE_OK;
 }
 
-bool ce_trust_install(ce_trust *trust, size_t rule, const char *host, bool host_is_address, void *ssl_context) {
+static bool is_for(const ce_connection *connection, const ce_peer *peer) {
+    return connection->trust == peer->trust && connection->rule == peer->rule &&
+           connection->host_is_address == peer->host_is_address && strcmp(connection->host, peer->host) == 0;
+}
+
+ce_install_result ce_trust_install(
+    ce_trust *trust, size_t rule, const char *host, bool host_is_address, void *ssl_context) {
     ce_peer peer = {trust, rule, host, host_is_address};
-    ce_connection *connection = ce_connection_create(&peer);
-    return connection && install(ssl_context, connection);
+    ce_connection *connection = installed_on(ssl_context);
+    if (connection) {
+        // OpenSSL cannot take a certificate and its key off a context, and connections that were made from it keep what
+        // they copied. A second policy would therefore show the first one's identity.
+        if (!is_for(connection, &peer)) return CE_INSTALL_TAKEN;
+        connection->report = (ce_report){.verdict = CE_VERDICT_NONE};
+    } else {
+        connection = ce_connection_create(&peer);
+        if (!connection || !attach_connection(ssl_context, connection)) return CE_INSTALL_FAILED;
+    }
+    return install(ssl_context, connection) ? CE_INSTALL_DONE : CE_INSTALL_FAILED;
 }
 
 const ce_report *ce_trust_installed_report(void *ssl_context) {

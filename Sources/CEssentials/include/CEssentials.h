@@ -178,9 +178,18 @@ bool ce_trust_evaluate(
     ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, bool host_is_address,
     const uint8_t *_Nonnull const *_Nonnull certificates, const size_t *_Nonnull sizes, size_t count,
     ce_report *_Nonnull report);
+typedef enum ce_install_result {
+    CE_INSTALL_DONE,
+    /// The context has the gate already, for another policy, rule or host.
+    CE_INSTALL_TAKEN,
+    /// OpenSSL refused, or there was no memory.
+    CE_INSTALL_FAILED,
+} ce_install_result;
+
 /// Installs the handshake gate on an `SSL_CTX` that the caller made, for one host. The caller's SSL sets the host as its
-/// server name, unless it is an address. False when OpenSSL refuses.
-bool ce_trust_install(
+/// server name, unless it is an address. A context that has the gate for another policy, rule or host is left as it is; for
+/// the same ones, the report of its last handshake is cleared.
+ce_install_result ce_trust_install(
     ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, bool host_is_address, void *_Nonnull ssl_context);
 /// What the gate found that was installed on an `SSL_CTX`; NULL when none was.
 const ce_report *_Nullable ce_trust_installed_report(void *_Nonnull ssl_context);

@@ -79,14 +79,22 @@ extension CompiledTrust {
     ///
     /// - Parameters:
     ///   - context: An OpenSSL `SSL_CTX *` of the libssl that the process is linked with. It keeps what it needs of the policy.
-    ///     Its handshakes may follow one another; those that run at the same time need a context each.
+    ///     Its handshakes may follow one another; those that run at the same time need a context each. A context takes
+    ///     one policy for one host: OpenSSL cannot take an identity off a context, so another policy or host is refused
+    ///     and changes nothing. The same policy for the same host may be installed again.
     ///   - host: Who the server should be. The server name of every `SSL` made from the context has to be this host; an
     ///     address has none.
-    /// - Throws: `hostRefused`, and `tls` when OpenSSL refuses.
+    /// - Throws: `hostRefused`, `otherTrust` for a context with another policy or host, and `tls` when OpenSSL refuses.
     public func install(on context: OpaquePointer, host: HostName) throws(RequestFailure) {
         let rule = try reportedRule(for: host)
         // The pointer is the caller's SSL_CTX, as the documentation demands; C has no way to check it.
-        guard ce_trust_install(pointer, rule, host.text, host.isAddress, UnsafeMutableRawPointer(context)) else {
+        switch ce_trust_install(pointer, rule, host.text, host.isAddress, UnsafeMutableRawPointer(context)) {
+        case CE_INSTALL_DONE: return
+        case CE_INSTALL_TAKEN:
+            throw RequestFailure(
+                .otherTrust, "The SSL_CTX for \(host) has a policy already, or this policy for another host.",
+                remedy: "Make an SSL_CTX for each policy and host.", phase: .handshake, host: host.text)
+        default:
             throw RequestFailure(
                 .tls, "OpenSSL did not take the policy over.", remedy: "Give a client's SSL_CTX.", phase: .handshake,
                 host: host.text)

@@ -27,10 +27,20 @@ final class PeerContext {
         }
         self.pointer = pointer
         if isLoose { loosen() }
-        try trust?.install(on: OpaquePointer(cet_context_handle(pointer)), host: HostName(host))
+        if let trust { try install(trust, host: host) }
     }
 
     deinit { cet_context_free(pointer) }
+
+    /// Installs a policy.
+    func install(_ trust: CompiledTrust, host: String = "pin.test") throws {
+        try trust.install(on: OpaquePointer(cet_context_handle(pointer)), host: HostName(host))
+    }
+
+    /// Why the last handshake was refused under a policy that is installed.
+    func refusal(under trust: CompiledTrust, host: String = "pin.test") throws -> RequestFailure? {
+        try trust.refusal(on: OpaquePointer(cet_context_handle(pointer)), host: HostName(host))
+    }
 
     /// Has the context take any peer.
     func loosen() { _ = cet_context_loosen(pointer) }
