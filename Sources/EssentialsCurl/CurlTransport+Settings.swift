@@ -83,8 +83,8 @@ extension CurlTransport.Configuration {
     /// The interface or address as libcurl tells them apart without asking a name service.
     private static func marked(_ interface: String) -> String {
         guard !interface.contains("!") else { return interface }
-        let isAddress = (try? HostName(interface))?.isAddress ?? false
-        return (isAddress ? "host!" : "if!") + interface
+        guard let host = try? HostName(interface), host.isAddress else { return "if!" + interface }
+        return "host!" + host.text
     }
 
     private static func check(socket: String) throws(RequestFailure) {

@@ -161,4 +161,49 @@ struct RedirectTrustAttacks {
         let allowed = try RedirectBench(.right, .none, status: status, scheme: "http")
         #expect(try await allowed.send(policy: lenient).response.status == .ok)
     }
+
+    @Test(
+        "A redirect to another spelling of a pinned address is judged by the rule of the address",
+        arguments: ["127.0.0.1", "[::ffff:127.0.0.1]", "[::FFFF:7F00:1]", "[::127.0.0.1]"], ["http", "https"])
+    func toAddress(host: String, scheme: String) async throws {
+        let leaf = try TestAuthority(name: "Redirects").issue(.init(commonName: "127.0.0.1"))
+        let target = try LoopbackServer(tls: scheme == "https" ? ServerTLS(certificate: leaf) : nil) { _ in .response()
+        }
+        let location = "\(scheme)://\(host):\(target.port)/"
+        let source = try LoopbackServer { _ in .response(status: 307, headers: [("Location", location)]) }
+        let strange = try [UInt8(1), 2].map { try Pin(kind: .publicKey, digest: Array(repeating: $0, count: 32)) }
+        let trust = try TrustPolicy(hosts: [HostRule("127.0.0.1", pins: PinSet(strange))])
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .direct
+        configuration.addressOverrides = try [
+            .init(host: HostName("source.test"), port: source.port, address: HostName("127.0.0.1"))
+        ]
+        let transport = try CurlTransport(trust: trust, configuration: configuration)
+        let request = TransportRequest(.get, try RequestURL("http://source.test:\(source.port)/"))
+        let found = await #expect(throws: RequestFailure.self) {
+            try await RedirectStage().send(request, through: transport)
+        }
+        // No authority that the system trusts has signed the certificate, so that the chain fails before the pins.
+        #expect(found?.reason == (scheme == "http" ? .plaintextRefused : .trustChain))
+        #expect(found?.host == "127.0.0.1")
+        #expect(target.requestCount == 0)
+    }
+
+    @Test(
+        "A redirect to a spelling of an address that cannot be folded is no redirect",
+        arguments: ["[64:ff9b::7f00:1]", "0.0.0.0", "[::]", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1%25lo]"])
+    func toRefusedSpelling(host: String) async throws {
+        let source = try LoopbackServer { _ in
+            .response(status: 302, headers: [("Location", "http://\(host):1/")])
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .direct
+        let transport = try CurlTransport(trust: .system, configuration: configuration)
+        let request = TransportRequest(.get, try RequestURL("http://127.0.0.1:\(source.port)/"))
+        let found = await #expect(throws: RequestFailure.self) {
+            try await RedirectStage().send(request, through: transport)
+        }
+        #expect(found?.reason == .protocolViolation)
+        #expect(source.requestCount == 1)
+    }
 }

@@ -20,7 +20,7 @@ import Testing
 
     @Test(
         "IPv4 addresses are taken in four decimal numbers",
-        arguments: ["127.0.0.1", "0.0.0.0", "255.255.255.255", "10.0.0.9", "127.0.0.1."])
+        arguments: ["127.0.0.1", "0.0.0.1", "255.255.255.255", "10.0.0.9", "127.0.0.1."])
     func dottedQuad(host: String) throws {
         let name = try HostName(host)
         #expect(name.isAddress)
@@ -119,5 +119,67 @@ import Testing
         let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
         #expect(failure.reason == .invalidRequest)
         #expect(failure.remedy.contains("without a zone"))
+    }
+
+    @Test(
+        "An IPv4-mapped or IPv4-compatible address becomes the IPv4 address",
+        arguments: [
+            // RFC 4291, 2.2 and 2.5.5.
+            ("::FFFF:129.144.52.38", "129.144.52.38"), ("0:0:0:0:0:FFFF:129.144.52.38", "129.144.52.38"),
+            ("::13.1.68.3", "13.1.68.3"), ("0:0:0:0:0:0:13.1.68.3", "13.1.68.3"),
+            ("::ffff:127.0.0.1", "127.0.0.1"), ("::ffff:7f00:1", "127.0.0.1"), ("::FFFF:7F00:0001", "127.0.0.1"),
+            ("0:0:0:0:0:ffff:7f00:1", "127.0.0.1"), ("0000:0000:0000:0000:0000:ffff:7f00:0001", "127.0.0.1"),
+            ("0::ffff:127.0.0.1", "127.0.0.1"), ("::0:ffff:7f00:1", "127.0.0.1"), ("::7f00:1", "127.0.0.1"),
+            ("::127.0.0.1", "127.0.0.1"), ("::ffff:255.255.255.255", "255.255.255.255"),
+            ("::ffff:0.0.0.1", "0.0.0.1"),
+        ])
+    func embedded(host: String, text: String) throws {
+        for spelling in [host, "[\(host)]"] {
+            let name = try HostName(spelling)
+            #expect(name.text == text)
+            #expect(name.description == text)
+            #expect(name.isAddress)
+            #expect(try name == HostName(text))
+        }
+    }
+
+    @Test(
+        "An IPv6 address that holds no IPv4 address stays one",
+        arguments: [
+            "::1", "::2", "::ff:ffff", "::fffe:7f00:1", "::1:ffff:7f00:1", "1::ffff:7f00:1", "2002:7f00:1::",
+            "64:ff9b::1:7f00:1", "64:ff9b:2::7f00:1", "64:ff9a::7f00:1", "::fffe:0:7f00:1", "fe80::1",
+        ])
+    func notEmbedded(host: String) throws {
+        let name = try HostName(host)
+        #expect(name.text == host)
+        #expect(name.description == "[\(host)]")
+    }
+
+    @Test(
+        "A translator's address for an IPv4 host is refused with advice to write that address",
+        arguments: [
+            // RFC 6052, 2.4 and 3.1.
+            "64:ff9b::192.0.2.33", "64:ff9b::c000:221", "64:FF9B:0:0:0:0:C000:0221", "0064:ff9b::7f00:1",
+            // RFC 8215 and RFC 2765.
+            "64:ff9b:1::7f00:1", "64:ff9b:1:7f00:0:100::", "64:ff9b:1:ffff::", "::ffff:0:127.0.0.1",
+            "0:0:0:0:ffff:0:7f00:1",
+        ])
+    func translated(host: String) throws {
+        for spelling in [host, "[\(host)]"] {
+            let failure = try #require(throws: RequestFailure.self) { try HostName(spelling) }
+            #expect(failure.reason == .invalidRequest)
+            #expect(failure.remedy.contains("Write the IPv4 address"))
+        }
+    }
+
+    @Test(
+        "The unspecified address is refused, because the system connects it to this machine",
+        arguments: [
+            "0.0.0.0", "0.0.0.0.", "::", "[::]", "0:0:0:0:0:0:0:0", "::0.0.0.0", "::ffff:0.0.0.0", "[::ffff:0:0]",
+        ])
+    func unspecified(host: String) throws {
+        let failure = try #require(throws: RequestFailure.self) { try HostName(host) }
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.remedy == "Write 127.0.0.1 or [::1] for this machine.")
     }
 }

@@ -40,12 +40,16 @@ struct ProxyBypassTests {
 
     static let addresses: [Rule] = [
         Rule("*", direct: subdomains + others),
-        Rule("10.0.0.1", direct: ["10.0.0.1", "10.0.0.1:81"], proxied: ["10.0.0.2", "10.0.0.1.test", "[::10.0.0.1]"]),
+        Rule("10.0.0.1", direct: ["10.0.0.1", "10.0.0.1:81"], proxied: ["10.0.0.2", "10.0.0.1.test", "[::1]"]),
         Rule("::1", direct: ["[::1]", "[0:0:0:0:0:0:0:1]:81"], proxied: ["[::2]", "127.0.0.1", "[::1:0]"]),
         Rule("[::1]", direct: ["[::1]"], proxied: ["[::2]"]),
         Rule("2001:DB8:0::7", direct: ["[2001:db8::7]"], proxied: ["[2001:db8::8]"]),
-        Rule("[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]"], proxied: ["[::a00:1]"]),
-        // The same address in another writing (RFC 4291, 2.5.5.2).
+        // One address in several spellings (RFC 4291, 2.5.5).
+        Rule("[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]", "10.0.0.1", "[::a00:1]"], proxied: ["10.0.0.2", "[::1]"]),
+        Rule("::10.0.0.1", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
+        Rule("::ffff:10.0.0.1/128", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
+        Rule("[::ffff:10.0.0.0]/104:81", direct: ["10.9.9.9:81"], proxied: ["11.0.0.1:81", "10.9.9.9"]),
+        Rule("::ffff:0:0/96", direct: ["10.0.0.1", "[::ffff:9.9.9.9]"], proxied: ["[::1]", "[::2]"]),
         Rule(
             "10.0.0.1 127.0.0.0/8", direct: ["[::ffff:10.0.0.1]", "[::ffff:127.0.0.2]"], proxied: ["[::ffff:8.0.0.1]"]),
     ]
@@ -74,7 +78,7 @@ struct ProxyBypassTests {
         Rule("[::1]:81", direct: ["[::1]:81"], proxied: ["[::1]"]),
         Rule("[2001:db8::]/32:81", direct: ["[2001:db8::1]:81"], proxied: ["[2001:db8::1]", "[2001:db9::1]:81"]),
         // An IPv6 address without brackets has no port.
-        Rule("::81", direct: ["[::81]"], proxied: ["[::]:81"]),
+        Rule("::81", direct: ["[::81]"], proxied: ["[::80]:81"]),
         Rule("2001:db8::1:81", direct: ["[2001:db8::1:81]"], proxied: ["[2001:db8::1]:81"]),
     ]
 
@@ -92,7 +96,7 @@ struct ProxyBypassTests {
 
     @Test("may have entries that stand for nothing", arguments: nothing)
     func empty(list: String) throws {
-        try check(Rule(list, proxied: Self.subdomains + Self.others + ["10.0.0.1:80", "[::]"]))
+        try check(Rule(list, proxied: Self.subdomains + Self.others + ["10.0.0.1:80", "[::1]"]))
     }
 
     @Test(

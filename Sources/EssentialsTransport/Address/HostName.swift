@@ -1,13 +1,29 @@
 /// A host in the one form that every part of the library compares: origins, trust rules, and the URL given to the
-/// transport. Two spellings of a host are equal exactly when they reach the same name.
+/// transport. Two spellings of a host are equal exactly when they reach the same name or address.
 ///
 /// ```swift
 /// try HostName("API.Example.COM.").text      // "api.example.com"
 /// try HostName("[::1]").isAddress            // true
+/// try HostName("[::ffff:192.0.2.1]").text    // "192.0.2.1"
 /// ```
 ///
 /// Lower case, without one trailing dot, A-labels only (RFC 5890): a name outside ASCII is refused rather than guessed
-/// at. A name that some resolvers read as an IPv4 address ("0x7f.1", "2130706433") is refused for the same reason.
+/// at.
+///
+/// Every address has one spelling, so that a rule for it holds however it is written:
+///
+/// - An IPv4 address is four decimal numbers. Other forms ("0x7f.1", "0177.0.0.1", "127.1", "2130706433") are refused,
+///   because some resolvers read them as an address and some as a name.
+/// - An IPv6 address has the form of RFC 5952.
+/// - IPv4-mapped (`::ffff:192.0.2.1`) and IPv4-compatible (`::192.0.2.1`) addresses become the IPv4 address (RFC 4291,
+///   2.5.5): the system connects a mapped address to that IPv4 host.
+/// - Addresses of translators (64:ff9b::/96 of RFC 6052, 64:ff9b:1::/48 of RFC 8215, ::ffff:0:0:0/96 of RFC 2765) are
+///   refused: they lead to an IPv4 host that rules name by its IPv4 address, which an IPv6-only network cannot reach.
+/// - A zone (`fe80::1%eth0`, RFC 4007, 11) is refused: it has a meaning on one machine only, and names one interface in
+///   several ways.
+/// - `0.0.0.0` and `::` are refused: they are no destination (RFC 4291, 2.5.2), and Linux connects them to this machine.
+///
+/// A name stays a name: a rule for an address is not a rule for the names that lead to it.
 public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// The name or address; an IPv6 address without brackets.
     public let text: String
@@ -20,11 +36,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     public init(_ host: some StringProtocol) throws(RequestFailure) {
         if host.contains(":") || host.hasPrefix("[") {
             let inner = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host)
-            guard let address = IPAddress.normalisedIPv6(inner) else {
-                throw Self.invalid(
-                    "“\(RequestFailure.shown(host))” is no IPv6 address.", "Write it as [2001:db8::1], without a zone.")
-            }
-            text = address
+            text = try Self.addressIPv6(inner, shown: host)
             isAddress = true
             return
         }
@@ -35,7 +47,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
                     "“\(RequestFailure.shown(host))” is neither a name nor an IPv4 address.",
                     "Write the address as four decimal numbers.")
             }
-            text = name
+            text = try Self.destination(name)
             isAddress = true
             return
         }
@@ -45,6 +57,31 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 
     /// The text that logs show.
     public var description: String { text.contains(":") ? "[\(text)]" : text }
+
+    private static func addressIPv6(
+        _ text: String, shown host: some StringProtocol
+    ) throws(RequestFailure) -> String {
+        guard let address = IPAddress.normalisedIPv6(text), let bytes = IPAddress.bytes(of: address) else {
+            throw invalid(
+                "“\(RequestFailure.shown(host))” is no IPv6 address.", "Write it as [2001:db8::1], without a zone.")
+        }
+        guard !IPAddress.isTranslated(bytes) else {
+            throw invalid(
+                "“\(address)” is a translator's address for an IPv4 host.",
+                "Write the IPv4 address, or a name that leads to the host.")
+        }
+        return try destination(IPAddress.embeddedIPv4(bytes).map(IPAddress.dottedQuad) ?? address)
+    }
+
+    /// An address in its one spelling, unless it is the unspecified one.
+    private static func destination(_ address: String) throws(RequestFailure) -> String {
+        guard address != "0.0.0.0", address != "::" else {
+            throw invalid(
+                "“\(address)” is the unspecified address, which is no destination.",
+                "Write 127.0.0.1 or [::1] for this machine.")
+        }
+        return address
+    }
 
     private static func normalisedName(_ host: some StringProtocol) throws(RequestFailure) -> String {
         guard host.utf8.allSatisfy({ $0 < 0x80 }) else {

@@ -20,6 +20,30 @@ enum IPAddress {
         return groups(of: text)?.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     }
 
+    /// The IPv4 address within sixteen bytes that are an IPv4-mapped address (RFC 4291, 2.5.5.2) or an IPv4-compatible one
+    /// (2.5.5.1); nil for all others.
+    ///
+    /// An IPv4-compatible address holds a global address, so `::1` and whatever else holds one of 0.0.0.0/8 is not one.
+    static func embeddedIPv4(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count == 16, bytes[..<10].allSatisfy({ $0 == 0 }) else { return nil }
+        let isMapped = bytes[10] == 0xff && bytes[11] == 0xff
+        let isCompatible = bytes[10] == 0 && bytes[11] == 0 && bytes[12] != 0
+        return isMapped || isCompatible ? Array(bytes[12...]) : nil
+    }
+
+    /// Whether sixteen bytes are an address that a translator gives to an IPv4 host: 64:ff9b::/96 (RFC 6052, 2.1),
+    /// 64:ff9b:1::/48 (RFC 8215) and ::ffff:0:0:0/96 (RFC 2765, 2.1).
+    static func isTranslated(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count == 16 else { return false }
+        let wellKnown: [UInt8] = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0]
+        let local: [UInt8] = [0, 0x64, 0xff, 0x9b, 0, 1]
+        let stateless: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0]
+        return [wellKnown, local, stateless].contains { bytes.starts(with: $0) }
+    }
+
+    /// Four bytes as a dotted quad.
+    static func dottedQuad(_ bytes: [UInt8]) -> String { bytes.map { String($0) }.joined(separator: ".") }
+
     private static func octet(_ text: some StringProtocol) -> UInt16? {
         guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -6,8 +6,8 @@
 ///
 /// Entries are separated by commas or blanks. `*` stands for all hosts; a name for itself and all names below it, with
 /// or without a leading dot or `*.`; an address for itself; `address/length` for a network (RFC 4632); `:port`
-/// restricts an entry to that port. An entry that is none of these matches nothing. An IPv4 address within an IPv6 one
-/// (`::ffff:10.0.0.1`) counts as both.
+/// restricts an entry to that port. An entry that is none of these matches nothing. Addresses are compared in their one
+/// spelling (``HostName``): `::ffff:10.0.0.1` is 10.0.0.1, and `::ffff:10.0.0.0/104` is 10.0.0.0/8.
 public struct ProxyBypass: Sendable, Hashable {
     private enum Entry: Sendable, Hashable {
         case all
@@ -28,7 +28,6 @@ public struct ProxyBypass: Sendable, Hashable {
     /// Whether an origin is reached directly.
     public func matches(_ origin: Origin) -> Bool {
         let bytes = origin.host.isAddress ? IPAddress.bytes(of: origin.host.text) : nil
-        let mapped = bytes.flatMap { Self.mapped($0) }
         return entries.contains { entry in
             switch entry {
             case .all: return true
@@ -37,7 +36,7 @@ public struct ProxyBypass: Sendable, Hashable {
                 return origin.host.text == name || origin.host.text.hasSuffix("." + name)
             case .network(let network, let length, let port):
                 guard port == nil || port == origin.port else { return false }
-                return [bytes, mapped].contains { $0.map { Self.share($0, network, bits: length) } ?? false }
+                return bytes.map { Self.share($0, network, bits: length) } ?? false
             }
         }
     }
@@ -49,9 +48,9 @@ public struct ProxyBypass: Sendable, Hashable {
             guard let bytes = address(rest[..<slash]), let length = number(rest[rest.index(after: slash)...]),
                 (0...bytes.count * 8).contains(Int(length))
             else { return nil }
-            return .network(bytes, length: Int(length), port: port)
+            return network(bytes, length: Int(length), port: port)
         }
-        if let bytes = address(rest) { return .network(bytes, length: bytes.count * 8, port: port) }
+        if let bytes = address(rest) { return network(bytes, length: bytes.count * 8, port: port) }
         var name = rest
         if name.hasPrefix("*.") { name = name.dropFirst(2) } else if name.hasPrefix(".") { name = name.dropFirst() }
         guard let host = try? HostName(name), !host.isAddress else { return nil }
@@ -78,9 +77,12 @@ public struct ProxyBypass: Sendable, Hashable {
         return IPAddress.bytes(of: String(inner))
     }
 
-    /// The IPv4 address within an IPv6 one (RFC 4291, 2.5.5.2).
-    private static func mapped(_ bytes: [UInt8]) -> [UInt8]? {
-        bytes.count == 16 && bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff] ? Array(bytes[12...]) : nil
+    /// A network of IPv4 addresses that is written within IPv6 becomes an IPv4 network, as hosts do.
+    private static func network(_ bytes: [UInt8], length: Int, port: UInt16?) -> Entry {
+        guard length >= 96, let address = IPAddress.embeddedIPv4(bytes) else {
+            return .network(bytes, length: length, port: port)
+        }
+        return .network(address, length: length - 96, port: port)
     }
 
     private static func share(_ first: [UInt8], _ second: [UInt8], bits: Int) -> Bool {
