@@ -257,6 +257,7 @@ static bool install(SSL_CTX *ssl, ce_connection *connection) {
         SSL_CTX_set_tlsext_status_cb(ssl, status_gate);
         SSL_CTX_set_tlsext_status_arg(ssl, connection);
     }
+    if (!ce_trust_load_anchors(trust, &connection->report)) return false;
     if (SSL_CTX_set1_verify_cert_store(ssl, trust->store) != 1) return false;
     if (SSL_CTX_set_min_proto_version(ssl, trust->minimum_tls) != 1) return false;
     return use_identity(ssl, trust);
@@ -342,7 +343,8 @@ bool ce_trust_evaluate(
     report->verdict = CE_VERDICT_INTERNAL;
     report->chain_count = 0;
     ce_copy_text(report->text, CE_TEXT_SIZE, "a certificate could not be read");
-    if (context && X509_STORE_CTX_init(context, trust->store, sk_X509_value(chain, 0), chain) == 1 &&
+    if (context && ce_trust_load_anchors(trust, report) &&
+        X509_STORE_CTX_init(context, trust->store, sk_X509_value(chain, 0), chain) == 1 &&
         X509_STORE_CTX_set_default(context, "ssl_server") == 1) {
         is_trusted = ce_verify(context, &peer, true, report) == 1;
     }

@@ -74,6 +74,7 @@ static ce_probe_result handshake(SSL *ssl, int fd, int64_t deadline) {
 }
 
 static ce_probe_result run(probe *p, int fd, int64_t deadline) {
+    if (!ce_trust_load_anchors(p->peer.trust, p->report)) return CE_PROBE_TLS;
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     if (!context) return CE_PROBE_MEMORY;
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);

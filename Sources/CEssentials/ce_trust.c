@@ -51,6 +51,7 @@ void ce_trust_retain(ce_trust *trust) { atomic_fetch_add_explicit(&trust->refere
 void ce_trust_release(ce_trust *trust) {
     if (!trust || atomic_fetch_sub_explicit(&trust->references, 1, memory_order_acq_rel) != 1) return;
     X509_STORE_free(trust->store);
+    free(trust->system_file);
     X509_free(trust->identity_certificate);
     sk_X509_pop_free(trust->identity_chain, X509_free);
     EVP_PKEY_free(trust->identity_key);
@@ -103,8 +104,9 @@ static bool add_explicit_anchors(ce_trust *trust, const ce_trust_config *config,
 }
 
 static bool add_system_anchors(ce_trust *trust, const ce_trust_config *config, ce_trust_error *error) {
-    if (config->system_file && X509_STORE_load_file(trust->store, config->system_file) != 1) {
-        return fail(error, CE_TRUST_SYSTEM_ANCHORS, "the bundle could not be read");
+    // Read when the first handshake needs it: see ce_anchors.c.
+    if (config->system_file && !(trust->system_file = strdup(config->system_file))) {
+        return fail(error, CE_TRUST_OUT_OF_MEMORY, "out of memory");
     }
     // A hashed directory is read by name when a chain needs an anchor, and the store keeps what it read.
     if (config->system_directory && X509_STORE_load_path(trust->store, config->system_directory) != 1) {

@@ -12,7 +12,9 @@
 struct ce_trust {
     atomic_uint references;
     uint64_t identity; // unique in the process: evidence made under one trust never serves another
-    X509_STORE *store;
+    X509_STORE *store; // without the system's bundle until `has_anchors`
+    char *system_file;  // the bundle; NULL for none
+    atomic_bool has_anchors;
     X509 *identity_certificate;
     STACK_OF(X509) *identity_chain;
     EVP_PKEY *identity_key;
@@ -24,6 +26,9 @@ struct ce_trust {
 };
 
 void ce_trust_retain(ce_trust *trust);
+// Puts the system's bundle into the store, where there is one, before the store is used. False with a verdict in `report` when
+// the bundle cannot be read. Any thread.
+bool ce_trust_load_anchors(ce_trust *trust, ce_report *report);
 
 // What a handshake proved. It hangs on the SSL_SESSION and follows it through tickets and resumption, so that a later
 // request on a pooled or resumed connection can be judged by its own policy.

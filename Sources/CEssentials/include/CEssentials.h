@@ -72,7 +72,7 @@ typedef struct ce_rule {
 typedef enum ce_staple { CE_STAPLE_IGNORED = 0, CE_STAPLE_JUDGED = 1, CE_STAPLE_REQUIRED = 2 } ce_staple;
 
 typedef struct ce_trust_config {
-    const char *_Nullable system_file;      // bundle, parsed once; NULL for none
+    const char *_Nullable system_file;      // bundle, read at the first handshake; NULL for none
     const char *_Nullable system_directory; // directory with OpenSSL hash links; NULL for none
     const char *_Nullable anchors_pem;      // explicit anchors, one after the other; NULL for none
     size_t anchors_pem_size;
@@ -130,6 +130,7 @@ typedef enum ce_verdict {
     CE_VERDICT_REVOKED,
     CE_VERDICT_STAPLE,
     CE_VERDICT_RULE_EXPIRED,
+    CE_VERDICT_ANCHORS, // the system's bundle could not be read
     CE_VERDICT_INTERNAL,
 } ce_verdict;
 

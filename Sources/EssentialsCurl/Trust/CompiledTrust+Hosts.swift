@@ -84,7 +84,8 @@ extension CompiledTrust {
     ///     and changes nothing. The same policy for the same host may be installed again.
     ///   - host: Who the server should be. The server name of every `SSL` made from the context has to be this host; an
     ///     address has none.
-    /// - Throws: `hostRefused`, `otherTrust` for a context with another policy or host, and `tls` when OpenSSL refuses.
+    /// - Throws: `hostRefused`, `otherTrust` for a context with another policy or host, `file` for a bundle of the system's
+    ///   anchors that cannot be read, and `tls` when OpenSSL refuses.
     public func install(on context: OpaquePointer, host: HostName) throws(RequestFailure) {
         let rule = try reportedRule(for: host)
         // The pointer is the caller's SSL_CTX, as the documentation demands; C has no way to check it.
@@ -95,6 +96,8 @@ extension CompiledTrust {
                 .otherTrust, "The SSL_CTX for \(host) has a policy already, or this policy for another host.",
                 remedy: "Make an SSL_CTX for each policy and host.", phase: .handshake, host: host.text)
         default:
+            let report = ce_trust_installed_report(UnsafeMutableRawPointer(context)).map(GateReport.init)
+            if let failure = report?.failure(host: host.text, phase: .handshake) { throw failure }
             throw RequestFailure(
                 .tls, "OpenSSL did not take the policy over.", remedy: "Give a client's SSL_CTX.", phase: .handshake,
                 host: host.text)

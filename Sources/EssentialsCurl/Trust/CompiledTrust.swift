@@ -10,7 +10,8 @@ import FoundationEssentials
 /// let transport = try CurlTransport(trust: trust)
 /// ```
 ///
-/// Making one costs a read of the explicit anchors; the system's are looked up by name when a chain needs them.
+/// Making one costs a read of the explicit anchors. The system's are read when the first handshake needs them: from a
+/// directory by name, and a bundle whole, once in a process. A bundle without anchors is the failure `file` then.
 public final class CompiledTrust: @unchecked Sendable {
     // Argument for @unchecked: what the pointer leads to is immutable but for an atomic reference count and OpenSSL's
     // own, locked, certificate store. It is set once and released in deinit.

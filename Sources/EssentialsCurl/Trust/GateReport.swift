@@ -90,6 +90,10 @@ extension GateReport {
             return make(
                 .hostRefused, "The pins for \(host) have expired, and its rule says to refuse it then.",
                 remedy: "Renew the pins.")
+        case CE_VERDICT_ANCHORS:
+            return make(
+                .file, "The system's anchors could not be read: \(text).",
+                remedy: "Check SSL_CERT_FILE and SSL_CERT_DIR.")
         case CE_VERDICT_INTERNAL:
             return make(.tls, "The certificate of \(host) could not be judged: \(text).")
         default: return nil

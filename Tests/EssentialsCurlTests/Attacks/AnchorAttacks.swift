@@ -1,6 +1,7 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import FoundationEssentials
 import Glibc
 import Testing
 
@@ -58,6 +59,40 @@ struct AnchorAttacks {
             #expect(missing?.reason == .file)
             #expect(missing?.message.contains("nonexistent.pem") == true)
             #expect(throws: Never.self) { try CompiledTrust(TrustPolicy(anchors: installed)) }
+        }
+    }
+
+    @Test("33: the system's bundle is read by the first handshake that needs it, and once in a process")
+    func bundle() async throws {
+        // In a process of its own, whose environment can be changed.
+        await #expect(processExitsWith: .success) {
+            let path = "/tmp/essentials-bundle-\(getpid()).pem"
+            defer { unlink(path) }
+            let anchors = try String(contentsOfFile: Fixture.path("private-root.pem"), encoding: .utf8)
+            let nothing = String(repeating: "#", count: anchors.utf8.count)
+            /// Writes a file that looks the same as the last one from outside.
+            func write(_ text: String) {
+                let file = open(path, O_CREAT | O_WRONLY, 0o600)
+                _ = Array(text.utf8).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+                let moment = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+                futimens(file, moment)
+                close(file)
+            }
+            setenv("SSL_CERT_FILE", path, 1)
+            write(nothing)
+            let server = try AttackBench.server("private-leaf")
+            let plain = try LoopbackServer { _ in .response(body: "plain") }
+            let faulty = try CurlTransport(trust: .system)
+            #expect(try await faulty.send(request(plain)).text == "plain")
+            let pinned = try AttackBench.transport(AttackBench.trusting(.system), to: server)
+            let refused = await failure { try await pinned.send(AttackBench.request(server)) }
+            #expect(refused?.reason == .file, "\(String(describing: refused))")
+            write(anchors)
+            try await AttackBench.expectSuccess(of: server, under: AttackBench.trusting(.system))
+            write(nothing)
+            try await AttackBench.expectSuccess(of: server, under: AttackBench.trusting(.system))
+            await faulty.shutdown()
+            await pinned.shutdown()
         }
     }
 
