@@ -173,7 +173,8 @@ import Testing
 
     private let secrets = [
         "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "WWW-Authenticate", "Proxy-Authenticate",
-        "Authentication-Info", "Proxy-Authentication-Info", "Host", "authorization", "COOKIE", "X-Key",
+        "Authentication-Info", "Proxy-Authentication-Info", "Host", "authorization", "COOKIE", "X-Tenant", "Referer",
+        "X-Api-Key", "x-auth-token", "X-Otp", "X-CSRF-Token", "X_SIGNATURE", "X-Session-Id", "X-Vault-Token",
     ]
 
     private func secretFields() throws -> HTTPFields {
@@ -185,7 +186,7 @@ import Testing
 
     private func policy() throws -> RedirectPolicy {
         var policy = RedirectPolicy.standard
-        policy.sensitiveFields = [try name("x-key")]
+        policy.sensitiveFields = [try name("x-tenant")]
         policy.allowsDowngrade = true
         return policy
     }
@@ -208,6 +209,21 @@ import Testing
     func sameOrigin(location: String) throws {
         let request = try next(outcome(to: location, fields: secretFields(), policy: policy()))
         #expect(request.headerFields == (try secretFields()))
+    }
+
+    @Test("A field that sounds secret goes to other origins if it is shared, and a named or standard one never does")
+    func sharedFields() throws {
+        var policy = try policy()
+        policy.sharedFields = [try name("x-api-key"), try name("X-Tenant"), .cookie, .authorization]
+        let request = try next(outcome(to: "https://b.example/", fields: secretFields(), policy: policy))
+        #expect(request.headerFields.map(\.name.rawName) == ["Accept", "X-Api-Key", "User-Agent"])
+    }
+
+    @Test("Fields that only resemble secrets go to other origins")
+    func harmlessFields() throws {
+        let names = ["Idempotency-Key", "Surrogate-Key", "Author", "X-Request-Id", "Accept-Language"]
+        let fields = HTTPFields(try names.map { HTTPField(name: try name($0), value: "v") })
+        #expect(try next(outcome(to: "https://b.example/", fields: fields)).headerFields == fields)
     }
 
     @Test("A field that was removed does not come back with the first origin")
@@ -312,6 +328,27 @@ import Testing
                 try #require(HTTPRequest.Method(method)), "https://a.example/x", status, to: "/y", body: stream))
         #expect(request.method == .get)
         #expect(request.body.isReplayable)
+    }
+
+    @Test(
+        "A body that stays in its origin is sent to no other one, and within the origin it is",
+        arguments: [(301, "PUT"), (307, "POST"), (308, "PATCH")])
+    func bodyInOrigin(status: Int, method: String) throws {
+        var policy = RedirectPolicy.standard
+        policy.keepsBodyInOrigin = true
+        func result(to location: String, body: RequestBody) throws -> RedirectRules.Outcome {
+            try outcome(
+                try #require(HTTPRequest.Method(method)), "https://a.example/x?secret", status, to: location,
+                body: body,
+                policy: policy)
+        }
+        let body = RequestBody.bytes(Data("secret".utf8))
+        let failure = try failure(result(to: "https://b.example/?secret", body: body))
+        #expect(failure.reason == .redirectRefused)
+        #expect(failure.message.contains("https://b.example") && failure.remedy.contains("header field"))
+        #expect(!failure.description.contains("secret"))
+        #expect(try next(result(to: "/y", body: body)).body.isReplayable)
+        #expect(try next(result(to: "https://b.example/", body: .none)).url.origin.host.text == "b.example")
     }
 
     // MARK: Decisions

@@ -11,7 +11,9 @@
 ///
 /// Followed are 301, 302, 303, 307 and 308 with a `Location` (RFC 9110, 15.4); an empty one is the same URL. POST becomes
 /// GET after 301 and 302, everything but HEAD after 303, and the body is left behind then. A redirect to another origin
-/// takes no credentials along, and one from `https` to `http` is refused.
+/// takes no credentials along, nor any field that sounds like a secret (see ``sensitiveFields``), and one from `https` to
+/// `http` is refused. The body goes along after 307 and 308 (RFC 9110, 15.4.8 and 15.4.9), unless an interceptor of a
+/// service has changed it.
 public struct RedirectPolicy: Sendable {
     /// Looks at a redirect before it is followed. Called on the task that sends, once per redirect.
     ///
@@ -28,9 +30,24 @@ public struct RedirectPolicy: Sendable {
 
     /// Fields that go to no other origin, and do not come back when a later redirect returns to the first one.
     ///
-    /// In addition to `Authorization`, `Cookie`, `Cookie2`, `Proxy-Authorization`, the fields of authentication
-    /// responses (`WWW-Authenticate` and its like) and `Host`, which never go there.
+    /// Two kinds of fields stay behind without being named here (RFC 9110, 15.4, item 2):
+    ///
+    /// - `Authorization`, `Cookie`, `Cookie2`, `Proxy-Authorization`, the fields of authentication responses
+    ///   (`WWW-Authenticate` and its like), `Host` and `Referer`;
+    /// - fields whose name sounds like that of a secret, by its words: `X-Api-Key`, `X-Auth-Token`, `X-Csrf-Token`,
+    ///   `X-Signature`, `X-Session-Id`, `X-Otp` and their like, unless ``sharedFields`` names them. `Idempotency-Key`,
+    ///   `Surrogate-Key` and `Sec-WebSocket-Key` are no secrets.
+    ///
+    /// A redirect within the origin keeps every field.
     public var sensitiveFields: Set<HTTPField.Name> = []
+
+    /// Fields that go to other origins although their names sound like those of secrets. The default is none.
+    ///
+    /// Fields that ``sensitiveFields`` names, and those of its first kind, stay behind all the same.
+    public var sharedFields: Set<HTTPField.Name> = []
+
+    /// Whether the body goes to no other origin, because it may hold what only the first one may see.
+    package var keepsBodyInOrigin = false
 
     private init(limit: Int?, decide: Decide? = nil) {
         self.limit = limit.map { max(0, $0) }

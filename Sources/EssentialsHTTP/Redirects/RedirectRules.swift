@@ -33,6 +33,7 @@ package enum RedirectRules {
             guard !isDowngrade(hop) || policy.allowsDowngrade else { throw downgrade(hop) }
             let proposal = RedirectProposal(hop: hop, request: next, history: history)
             guard try decision(of: policy, about: proposal) else { return .deliver }
+            if policy.keepsBodyInOrigin, hop.leavesOrigin, !next.body.isEmpty { throw bodyStays(hop) }
             guard next.body.isReplayable else { throw notReplayable(hop) }
             return .follow(next, hop)
         } catch {
@@ -100,10 +101,10 @@ extension RedirectRules {
         "Transfer-Encoding", "Trailer", "Expect",
     ])
 
-    /// Fields that are for one origin's eyes (RFC 9110, 15.4, item 2).
+    /// Fields that only one origin may see (RFC 9110, 15.4, item 2). `Referer` may hold the path and query of a page.
     private static let originFields = names([
         "Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "Proxy-Authenticate",
-        "Authentication-Info", "Proxy-Authentication-Info", "Host",
+        "Authentication-Info", "Proxy-Authentication-Info", "Host", "Referer",
     ])
 
     private static func names(_ texts: [String]) -> Set<HTTPField.Name> { Set(texts.compactMap { HTTPField.Name($0) }) }
@@ -120,11 +121,14 @@ extension RedirectRules {
             next.headerFields.removeAll { contentFields.contains($0.name) }
         }
         if url.origin != request.url.origin {
-            next.headerFields.removeAll {
-                originFields.contains($0.name) || policy.sensitiveFields.contains($0.name)
-            }
+            next.headerFields.removeAll { staysInOrigin($0.name, policy) }
         }
         return next
+    }
+
+    private static func staysInOrigin(_ name: HTTPField.Name, _ policy: RedirectPolicy) -> Bool {
+        if originFields.contains(name) || policy.sensitiveFields.contains(name) { return true }
+        return !policy.sharedFields.contains(name) && SecretName.isSecret(name.canonicalName)
     }
 
     /// Whether the next request fetches what the first one brought about (RFC 9110, 15.4.2 to 15.4.4).
@@ -158,6 +162,16 @@ extension RedirectRules {
         failure(
             .redirectRefused, hop, "The redirect from \(hop.from.origin) to \(hop.to.origin) was refused: \(why)",
             underlying: underlying)
+    }
+
+    private static func bodyStays(_ hop: RedirectHop) -> RequestFailure {
+        failure(
+            .redirectRefused, hop,
+            "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to \(hop.to.origin), "
+                + "and an interceptor has added to it.",
+            remedy:
+                "Have the interceptor add a header field, which stays in the origin, or use the target's origin as the "
+                + "base URL if it may see the body.")
     }
 
     private static func notReplayable(_ hop: RedirectHop) -> RequestFailure {

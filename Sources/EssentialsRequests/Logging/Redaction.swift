@@ -11,31 +11,30 @@ public struct Redaction: Sendable, Hashable {
     public enum Query: Sendable, Hashable {
         /// Nothing but that there is one.
         case hiddenWhole
-        /// The items, with the values hidden of those with one of these names, and of those that ``Redaction/hiddenFields``
-        /// calls secret anyway. Names are compared without regard to case and percent-encoding; `token` stands for
-        /// `token[]` and `token[x]` too.
+        /// The items, with the values hidden of those with one of these names, and of those whose name sounds secret, as
+        /// for ``Redaction/hiddenFields``. Names are compared without regard to case and percent-encoding; `token` stands
+        /// for `token[]` and `token[x]` too. A name that is secret only by its purpose, such as OAuth's `code`, has to be
+        /// among these.
         case hidden(Set<String>)
     }
 
     /// What is shown of a query. Nothing.
     public var query: Query = .hiddenWhole
-    /// The fields whose values are hidden in the command line of a request. Those that carry credentials are so anyway,
-    /// and any whose name holds `key`, `token`, `secret`, `auth`, `cookie`, `session`, `passw`, `credential` or
-    /// `signature`.
+    /// The fields whose values are hidden in the command line of a request.
+    ///
+    /// Hidden in any case are fields whose name sounds like that of a secret: one with the word `auth`, `csrf`, `hmac`,
+    /// `jwt`, `key`, `otp`, `pass`, `pin`, `pwd`, `sid`, `sig` or `xsrf`, or with a word that holds `authoriz`, `cookie`,
+    /// `credential`, `passwd`, `password`, `secret`, `session`, `signature` or `token`, and a few more of their kind. Words
+    /// end at `-` and `_`, and case does not matter. `Idempotency-Key`, `Surrogate-Key` and `Sec-WebSocket-Key` are shown.
+    /// The same fields stay behind when a redirect leads to another origin; see `RedirectPolicy.sensitiveFields`.
     public var hiddenFields: Set<HTTPField.Name> = []
 
     /// Nothing secret is shown.
     public init() {}
 
-    private static let secretWords = [
-        "key", "token", "secret", "auth", "cookie", "session", "passw", "credential", "signature",
-    ]
-
     func hides(_ name: HTTPField.Name) -> Bool {
-        hiddenFields.contains(name) || Self.isSecret(name.canonicalName)
+        hiddenFields.contains(name) || SecretName.isSecret(name.canonicalName)
     }
-
-    private static func isSecret(_ name: String) -> Bool { secretWords.contains { name.contains($0) } }
 
     /// A URL for a log.
     func text(of url: RequestURL) -> String {
@@ -49,7 +48,7 @@ public struct Redaction: Sendable, Hashable {
                 return "\(written)=…"
             }
             let isHidden =
-                Self.isSecret(name) || hidden.contains(name) || hidden.contains(String(name.prefix { $0 != "[" }))
+                SecretName.isSecret(name) || hidden.contains(name) || hidden.contains(String(name.prefix { $0 != "[" }))
             return isHidden ? "\(written)=…" : String(item)
         }
         return "\(url.origin)\(url.path)?\(items.joined(separator: "&"))"

@@ -1,7 +1,9 @@
 /// Looks at every request before it is sent: adds to it, changes it, signs it, or refuses it.
 ///
-/// Interceptors run in the order in which the service's configuration names them, on the task that sends. What they add
-/// goes to the environment's origin only: a redirect elsewhere leaves it behind. Requests to full URLs
+/// Interceptors run in the order in which the service's configuration names them, on the task that sends. Header
+/// fields that they add or replace go to the environment's origin only: a redirect to another origin leaves them behind. A
+/// body whose parameters they changed is sent to no other origin either: a 307 or 308 that would take it there ends the
+/// request as `redirectRefused`. Parameters in the query stay behind with the URL. Requests to full URLs
 /// (``UnsafeRequestService``) are not shown to them.
 ///
 /// ```swift

@@ -149,7 +149,17 @@ struct RequestAssembly {
         for field in environment.headerFields where !request.headerFields.contains(field.name) {
             policy.sensitiveFields.insert(field.name)
         }
+        if hasChangedBody(draft) { policy.keepsBodyInOrigin = true }
         return policy
+    }
+
+    /// Whether an interceptor has changed the parameters that are the body.
+    private func hasChangedBody(_ draft: RequestDraft) -> Bool {
+        guard draft.place == .body else { return false }
+        if case .parameters(let parameters) = request.body.content, request.parameters.isEmpty {
+            return draft.parameters != parameters
+        }
+        return draft.parameters != request.parameters
     }
 
     private func body(

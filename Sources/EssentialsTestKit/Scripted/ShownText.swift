@@ -3,9 +3,6 @@ import FoundationEssentials
 
 /// Requests in the words of a test's output: short, in one line, without credentials.
 enum ShownText {
-    private static let credentialNames = Set(
-        ["authorization", "proxy-authorization", "cookie", "set-cookie"])
-
     /// A text in quotation marks, cut where it is long, with control characters made visible.
     static func quoted(_ text: some StringProtocol, limit: Int = 120) -> String {
         var shown = ""
@@ -34,14 +31,14 @@ enum ShownText {
         return "\(count) bytes, \(bytes.joined(separator: " "))" + (count > 16 ? " …" : "")
     }
 
-    /// A field without its value where that is a credential.
+    /// A field, without its value if its name is that of a secret.
     static func field(_ field: HTTPField) -> String {
-        let isSecret = credentialNames.contains(field.name.canonicalName)
+        let isSecret = SecretName.isSecret(field.name.canonicalName)
         return "\(field.name.rawName): \(isSecret ? "… (\(field.value.utf8.count) bytes)" : quoted(field.value))"
     }
 
     /// The value of a field in a difference.
     static func value(_ value: String, of name: HTTPField.Name) -> String {
-        credentialNames.contains(name.canonicalName) ? "…" : quoted(value)
+        SecretName.isSecret(name.canonicalName) ? "…" : quoted(value)
     }
 }

@@ -67,6 +67,50 @@ struct InterceptorTests {
         #expect(empty.bodyText == nil)
     }
 
+    /// Redirects the first request to another origin with the status, and accepts the second.
+    private func redirecting(_ status: Int, to location: String) -> StubTransport {
+        StubTransport { request in
+            let isFirst = request.url.path == "/v1/p"
+            return TransportResponse(
+                HTTPResponse(
+                    status: .init(code: isFirst ? status : 200), headerFields: isFirst ? [.location: location] : [:]),
+                body: ResponseBody(Data()))
+        }
+    }
+
+    @Test("that changes the body has it sent to no other origin", arguments: [307, 308])
+    func bodyLeavingOrigin(status: Int) async throws {
+        let adding = Intercepting { $0.parameters["key"] = "s3cret" }
+        let fixture = try ServiceFixture(redirecting(status, to: "https://other/q")) { $0.interceptors = [adding] }
+        for request in [
+            DataRequest(.post, "p", parameters: ["a": 1]),
+            DataRequest(.post, "p", body: .parameters(["a": 1], as: .form)),
+        ] {
+            let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.send(request) }
+            #expect(failure?.reason == .redirectRefused)
+            #expect(failure.map { !"\($0)".contains("s3cret") } == true)
+        }
+        #expect(fixture.transport.requests.allSatisfy { $0.url.origin.host.text == "h" })
+        // Nothing was added to a body of bytes: what was added stands in the query, which stays behind.
+        let bytes = try await fixture.sent(DataRequest(.post, "p", body: .data(Data("bytes".utf8))))
+        #expect("\(bytes.url)" == "https://other/q")
+        #expect(bytes.bodyText == "bytes")
+    }
+
+    @Test("that changes the body has it sent again within the origin, and one that leaves the body alone anywhere")
+    func bodyWithinOrigin() async throws {
+        let adding = Intercepting { $0.parameters["key"] = "s3cret" }
+        let inside = try ServiceFixture(redirecting(307, to: "/v1/q")) { $0.interceptors = [adding] }
+        let request = DataRequest(.post, "p", parameters: ["a": 1])
+        #expect(try await inside.sent(request).bodyText == #"{"a":1,"key":"s3cret"}"#)
+        let idle = Intercepting { $0.headerFields[.acceptLanguage] = "en" }
+        let outside = try ServiceFixture(redirecting(307, to: "https://other/q")) { $0.interceptors = [idle] }
+        let sent = try await outside.sent(request)
+        #expect(sent.bodyText == #"{"a":1}"#)
+        #expect(sent.headerFields[.acceptLanguage] == nil)
+        #expect("\(sent.url)" == "https://other/q")
+    }
+
     /// DATA-REQUESTS.md 1.10, when asked, and ownership.
     @Test("that asks a delegate asks for parameters where they count, and keeps the delegate")
     func delegate() async throws {

@@ -72,6 +72,17 @@ import Testing
             ])
     }
 
+    @Test(arguments: ["X-Api-Key", "x-auth-token", "X-Otp", "Set-Cookie", "X-Signature"])
+    func `The value of a field that sounds secret is not shown`(name: String) async throws {
+        let fields = HTTPFields([HTTPField(name: try #require(HTTPField.Name(name)), value: "s3cret")])
+        transport.on(.get, "/", headerFields: [.accept: "a/b"], fileID: "T.swift", line: 1).answer()
+        let failure = await requestFailure {
+            _ = try await transport.send(scriptedRequest(.get, "/", headerFields: fields))
+        }
+        #expect(failure?.message.contains("\(name): … (6 bytes)") == true)
+        #expect(failure?.message.contains("s3cret") == false)
+    }
+
     @Test func `Host, path and fields that do not fit are named, credentials without their value`() async throws {
         transport.on(
             nil, "/a/*", host: "other.example.com", headerFields: [.authorization: "right", .accept: "a"],

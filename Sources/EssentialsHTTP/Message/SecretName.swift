@@ -1,0 +1,59 @@
+/// Tells by its name whether a header field, or an item of a query, is likely to hold a secret: the one list for logs,
+/// recorded requests and redirects.
+///
+/// A name is split into words at every byte that is neither a letter nor a digit, and letters are compared without case:
+/// `X-Api-Key`, `x_api_key` and `API.key` have the same words. Names without separators, such as `accesstoken`, are found
+/// by the parts that no harmless word has.
+package enum SecretName {
+    /// Words that are secret where they stand alone; inside of other words, as in “shipping”, they mean nothing.
+    private static let words: Set<String> = [
+        "auth", "csrf", "dpop", "hmac", "jws", "jwt", "key", "keys", "mfa", "otp", "pass", "pin", "pins", "psk", "pwd",
+        "saml", "sid", "sig", "totp", "xsrf",
+    ]
+    /// Parts of words that are secret wherever they stand.
+    private static let parts = [
+        "accesskey", "apikey", "authcode", "authentic", "authkey", "authoris", "authoriz", "bearer", "cookie",
+        "credential", "oauth", "passcode", "passphrase", "passwd", "password", "privatekey", "secret", "session",
+        "signature", "signingkey", "token",
+    ].map { Array($0.utf8) }
+    /// Names whose `key` identifies a thing and opens none.
+    private static let harmlessKeys: Set<String> = [
+        "cache", "dedup", "idempotency", "partition", "surrogate", "websocket",
+    ]
+    /// The most bytes of a name that are read; a longer name counts as secret.
+    private static let maximumLength = 1024
+
+    /// Whether a name sounds like that of a secret.
+    package static func isSecret(_ name: String) -> Bool {
+        let bytes = Array(name.utf8.prefix(maximumLength + 1))
+        guard bytes.count <= maximumLength else { return true }
+        var previous = ""
+        for word in bytes.split(whereSeparator: { !isWordByte($0) }) {
+            let lower = word.map(lowercased)
+            if parts.contains(where: { isPart($0, of: lower) }) { return true }
+            let text = String(decoding: lower, as: UTF8.self)
+            if words.contains(text), text != "key" || !harmlessKeys.contains(previous) { return true }
+            previous = text
+        }
+        return false
+    }
+
+    private static func isPart(_ part: [UInt8], of word: [UInt8]) -> Bool {
+        guard word.count >= part.count else { return false }
+        return (0...word.count - part.count).contains { word[$0...].starts(with: part) }
+    }
+
+    /// Bytes outside of ASCII belong to words, so that they never make two of one.
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x80...0xff:
+            true
+        default: false
+        }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}
