@@ -104,7 +104,7 @@ extension ToolTests {
             }
             let variables = arguments.isEmpty ? ["ESSENTIALS_DIGEST": "Mufasa:Circle Of Life"] : [:]
             let result = try await ToolProcess(
-                ["get", server.url + "/dir/index.html"] + arguments, environment: variables
+                ["get", server.url + "/dir/index.html", "--weak-digest"] + arguments, environment: variables
             ).end()
             #expect(result.code == 0, "\(result.errors)")
             #expect(result.text == "body")
@@ -114,6 +114,18 @@ extension ToolTests {
                     #"Digest username="Mufasa", realm="testrealm@host.com", uri="/dir/index.html", "#
                         + #"nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", response="670fd8c2df070c60b045671b8b24ff02""#,
                 ])
+        }
+
+        @Test("answer no Digest challenge without qop over http, unless that is allowed")
+        func weakDigest() async throws {
+            let server = try LoopbackServer { _ in
+                .response(status: 401, headers: [("WWW-Authenticate", "Digest realm=r, nonce=n")])
+            }
+            let result = try await ToolProcess(["get", server.url, "--digest", "ada:s3cret"]).end()
+            #expect(result.code == 1)
+            #expect(result.errors.contains("authorization: "))
+            #expect(!result.errors.contains("s3cret"))
+            #expect(server.requestCount == 1)
         }
 
         /// Arguments and variables that hold the secret, the exit code, and what is said.

@@ -5,13 +5,16 @@ package final class DigestAccount: Sendable {
     let user: String
     let password: String
     let hash: DigestHash
+    /// The weakest challenge that is answered; nil for the scheme's default.
+    package let minimum: DigestMinimum?
     /// Those that can be computed here.
     private let functions: Set<DigestHash.Function>
 
-    package init(user: String, password: String, hash: DigestHash) {
+    package init(user: String, password: String, minimum: DigestMinimum? = nil, hash: DigestHash) {
         self.user = user
         self.password = password
         self.hash = hash
+        self.minimum = minimum
         functions = Set(DigestHash.Function.allCases.filter { hash.compute($0, []) != nil })
     }
 
@@ -22,14 +25,17 @@ package final class DigestAccount: Sendable {
 }
 
 extension DigestAccount: Hashable {
-    /// Whether names and passwords are the same.
+    /// Whether names, passwords and minima are the same.
     package static func == (one: DigestAccount, other: DigestAccount) -> Bool {
-        one === other || one.user == other.user && one.password == other.password
+        one === other
+            || one.user == other.user && one.password == other.password
+                && one.minimum == other.minimum
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(user)
         hasher.combine(password)
+        hasher.combine(minimum)
     }
 }
 

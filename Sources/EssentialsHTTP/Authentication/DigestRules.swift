@@ -1,14 +1,41 @@
 /// Which challenge is answered, and with what (RFC 7616, 3.4).
 package enum DigestRules {
     /// The strongest of the challenges that can be answered; of equal ones the first. Nil for none.
+    ///
+    /// Servers list them in the order of their preference, from which a client's own policy may depart (RFC 7616, 3.7). The
+    /// hash function counts first, then whether there is a `qop`.
     package static func choice(
-        of challenges: [DigestChallenge], for request: DigestRequest, by account: DigestAccount
+        of challenges: [DigestChallenge], for request: DigestRequest, by account: DigestAccount, minimum: DigestMinimum
     ) -> DigestChallenge? {
         var choice: DigestChallenge?
-        for challenge in challenges where account.knows(challenge) && request.protection(for: challenge) != nil {
+        for challenge in challenges where account.knows(challenge) && minimum.allows(challenge) {
+            guard request.protection(for: challenge) != nil else { continue }
             if choice.map({ strength($0) < strength(challenge) }) ?? true { choice = challenge }
         }
         return choice
+    }
+
+    /// The failure of a request to which all challenges that could be answered are below the minimum; nil if one reaches
+    /// it, or none could be answered anyway.
+    package static func weakness(
+        of challenges: [DigestChallenge], for request: DigestRequest, by account: DigestAccount, minimum: DigestMinimum,
+        from origin: Origin, response: FailedResponse
+    ) -> RequestFailure? {
+        guard choice(of: challenges, for: request, by: account, minimum: minimum) == nil else { return nil }
+        var offered: [String] = []
+        for challenge in challenges where request.protection(for: challenge) != nil {
+            guard account.knows(challenge), let function = challenge.algorithm?.function else { continue }
+            let text = "\(function.name) \(challenge.protections.contains(.plain) ? "without" : "with") qop"
+            if !offered.contains(text) { offered.append(text) }
+        }
+        guard !offered.isEmpty else { return nil }
+        let advice = origin.scheme == .http ? "Use https, have" : "Have"
+        return RequestFailure(
+            .authorization,
+            "\(origin) offers Digest with \(offered.joined(separator: ", ")); the minimum of the credentials is \(minimum).",
+            remedy: "\(advice) the server offer more, or give the credentials a lower minimum, such as "
+                + "DigestMinimum.any, if the network can be trusted.",
+            phase: .receiving, host: origin.host.text, response: response)
     }
 
     /// The value of the `Authorization` field; nil when it cannot be computed.
@@ -45,7 +72,9 @@ package enum DigestRules {
 
     private static let authenticationInfo = HTTPField.Name("Authentication-Info")
 
-    private static func strength(_ challenge: DigestChallenge) -> Int { challenge.algorithm?.function.rawValue ?? -1 }
+    private static func strength(_ challenge: DigestChallenge) -> Int {
+        (challenge.algorithm?.function.rawValue ?? -1) * 2 + (challenge.protections.contains(.plain) ? 0 : 1)
+    }
 
     // MARK: The response
 

@@ -29,7 +29,7 @@ final class AuthorizationStore: Sendable {
         let content: Content =
             switch new.content {
             case .field(let value): .field(value)
-            case .digest(let account): .digest(DigestSession(account))
+            case .digest(let account): .digest(DigestSession(account, for: origin))
             }
         wasUsed.store(true, ordering: .releasing)
         entries.withLock { entries in

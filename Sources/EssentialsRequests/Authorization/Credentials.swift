@@ -56,16 +56,21 @@ public struct Credentials: Sendable, Hashable {
     /// take one way to the server and back. A challenge of another scheme is not answered. The `domain` that a server
     /// names is passed over: the credentials are for their origin.
     ///
-    /// With `import ServiceEssentials`, `digest(user:password:)` has OpenSSL's hash functions.
+    /// With `import ServiceEssentials`, `digest(user:password:minimum:)` has OpenSSL's hash functions.
     ///
     /// - Parameters:
     ///   - user: The name, sent as UTF-8.
     ///   - password: The password.
+    ///   - minimum: The weakest challenge that is answered. `nil` means any over `https`, and one with `qop` over `http`.
+    ///     A request whose challenges are all weaker fails as `authorization`.
     ///   - hash: The hash functions.
     /// - Throws: `invalidRequest` when the user's name holds a colon, or either a control character.
-    public static func digest(user: String, password: String, hash: DigestHash) throws(RequestFailure) -> Credentials {
+    public static func digest(
+        user: String, password: String, minimum: DigestMinimum? = nil, hash: DigestHash
+    ) throws(RequestFailure) -> Credentials {
         try check(user, password, "Digest")
-        return Credentials(content: .digest(DigestAccount(user: user, password: password, hash: hash)))
+        return Credentials(
+            content: .digest(DigestAccount(user: user, password: password, minimum: minimum, hash: hash)))
     }
 
     /// A value of another scheme, as it is.

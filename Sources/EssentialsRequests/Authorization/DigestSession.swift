@@ -1,12 +1,19 @@
 import EssentialsHTTP
+import FoundationEssentials
 import Synchronization
 
 /// The credentials of one origin for Digest, and the nonces that its server has named. Forgotten together.
 final class DigestSession: Sendable {
     private let account: DigestAccount
+    private let origin: Origin
+    private let minimum: DigestMinimum
     private let machine = Mutex(DigestMachine())
 
-    init(_ account: DigestAccount) { self.account = account }
+    init(_ account: DigestAccount, for origin: Origin) {
+        self.account = account
+        self.origin = origin
+        minimum = account.minimum ?? .standard(for: origin.scheme)
+    }
 
     /// How a request begins: with an answer in advance if a nonce is known.
     func begin(_ request: DigestRequest) -> DigestAttempt {
@@ -23,7 +30,8 @@ final class DigestSession: Sendable {
         after attempt: DigestAttempt, answeredWith fields: HTTPFields, _ request: DigestRequest, isReplayable: Bool
     ) -> DigestAttempt? {
         if let refused = attempt.ticket { machine.withLock { $0.refused(refused) } }
-        let challenge = DigestRules.choice(of: DigestChallenge.all(in: fields), for: request, by: account)
+        let challenge = DigestRules.choice(
+            of: DigestChallenge.all(in: fields), for: request, by: account, minimum: minimum)
         guard let challenge, attempt.allowsAnswer(to: challenge) else { return nil }
         let cnonce = Self.cnonce()
         guard isReplayable else {
@@ -31,6 +39,24 @@ final class DigestSession: Sendable {
             return nil
         }
         return attempt.answering(with: machine.withLock { $0.take(challenge, cnonce: cnonce) })
+    }
+
+    /// The failure for a 401 whose challenges are all weaker than the credentials allow; nil for any other.
+    func weakness(of response: TransportResponse, to request: DigestRequest) async -> RequestFailure? {
+        let challenges = DigestChallenge.all(in: response.headerFields)
+        // The body is read only for a failure.
+        guard weakness(of: challenges, request, FailedResponse(head: response.head, body: Data())) != nil else {
+            return nil
+        }
+        let body = await response.body.beginning(upTo: HTTPExchange.failedBodyLimit)
+        return weakness(of: challenges, request, FailedResponse(head: response.head, body: body))
+    }
+
+    private func weakness(
+        of challenges: [DigestChallenge], _ request: DigestRequest, _ response: FailedResponse
+    ) -> RequestFailure? {
+        DigestRules.weakness(
+            of: challenges, for: request, by: account, minimum: minimum, from: origin, response: response)
     }
 
     /// The request with the attempt's `Authorization`.
@@ -62,7 +88,7 @@ final class DigestSession: Sendable {
         guard !known.isEmpty else {
             return "Have the server offer Digest with MD5, SHA-256 or SHA-512-256; others are not known here."
         }
-        guard DigestRules.choice(of: known, for: request, by: account) != nil else {
+        guard DigestRules.choice(of: known, for: request, by: account, minimum: .any) != nil else {
             return "The server wants a hash of the body (auth-int); send the body from memory."
         }
         guard isReplayable else {

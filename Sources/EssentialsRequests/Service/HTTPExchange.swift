@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// One request's way to the transport and back: the chain of stages.
 struct HTTPExchange: Sendable {
-    /// Of an unexpected answer that is streamed, as much goes into the failure.
-    private static let failedBodyLimit = 64 << 10
+    /// The most bytes of an unexpected response's streamed body that a failure keeps.
+    static let failedBodyLimit = 64 << 10
 
     let codecs: CodecRegistry
     /// What answers challenges, as a part of the transport.

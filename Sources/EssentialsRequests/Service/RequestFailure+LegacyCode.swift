@@ -14,7 +14,7 @@ extension RequestFailure {
         case .cancelled: 1002
         case .invalidRequest: underlying is SettingConflict ? 1004 : 1003
         case .closed, .queueFull: 1003
-        case .status: response?.head.status.code
+        case .status, .authorization: response?.head.status.code
         default: nil
         }
     }

@@ -6,7 +6,8 @@ import Synchronization
 /// A hop is sent at most three times: without an answer or with one in advance; with the answer to the challenge; and
 /// once more when its nonce was stale. It stands below the redirects, so that each hop has an answer of its own, and none
 /// goes to another origin; a chain that has left the origin gets none when it returns: another server has chosen where it
-/// leads. A hop that has an `Authorization` keeps it.
+/// leads. A hop that has an `Authorization` keeps it. Challenges that are all weaker than the credentials' minimum end the
+/// exchange as `authorization`.
 final class DigestTransport: CancellableTransport {
     private let transport: any Transport
     /// The same, if it can be told to end a request.
@@ -65,7 +66,10 @@ final class DigestTransport: CancellableTransport {
         while response.status == .unauthorized {
             let next = session.next(
                 after: attempt, answeredWith: response.headerFields, asked, isReplayable: request.body.isReplayable)
-            guard let next else { return response }
+            guard let next else {
+                if let failure = await session.weakness(of: response, to: asked) { throw failure }
+                return response
+            }
             attempt = next
             await BodyDrain(clock: clock).drain(response.body)
             let limited = try deadline.limited(

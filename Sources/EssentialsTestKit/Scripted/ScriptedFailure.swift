@@ -13,7 +13,13 @@ enum ScriptedFailure {
                 [.tls, .trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .tlsTooOld, .trustEvidence, .revoked]
             ),
             (.sending, [.notReplayable, .encoding]),
-            (.receiving, [.interrupted, .protocolViolation, .tooLarge, .redirectLimit, .redirectRefused, .status]),
+            (
+                .receiving,
+                [
+                    .interrupted, .protocolViolation, .tooLarge, .redirectLimit, .redirectRefused, .status,
+                    .authorization,
+                ]
+            ),
             (.decoding, [.decoding, .emptyBody]),
         ]
         return Dictionary(

@@ -6,6 +6,7 @@ extension RequestFailure {
             case pinMismatch, unexpectedPeer, otherTrust, tlsTooOld, trustEvidence, revoked, hostRefused
             case plaintextRefused, timeout, cancelled, interrupted, protocolViolation, tooLarge, redirectLimit
             case redirectRefused, notReplayable, status, emptyBody, encoding, decoding, file, queueFull, closed
+            case authorization
         }
 
         private let code: Code
@@ -66,6 +67,8 @@ extension RequestFailure {
         public static let redirectRefused = Reason(code: .redirectRefused)
         /// The body would have to be sent again and cannot be.
         public static let notReplayable = Reason(code: .notReplayable)
+        /// The server's challenges are all weaker than the credentials allow, so that none was met.
+        public static let authorization = Reason(code: .authorization)
         /// The status is not among the expected ones.
         public static let status = Reason(code: .status)
         /// A body was expected and none came.
@@ -113,6 +116,7 @@ extension RequestFailure.Reason {
         case .redirectLimit: "Check the server for a redirect loop, or allow more."
         case .redirectRefused: "Request the target itself if it is to be trusted."
         case .notReplayable: "Send the body from memory or a file, which can be read again."
+        case .authorization: "Have the server offer a stronger challenge, or allow a weaker one."
         case .status: "See the response's body for the server's reason."
         case .emptyBody: "Ask for an optional model if the server may answer with nothing."
         case .encoding: "Check that the model can be encoded."

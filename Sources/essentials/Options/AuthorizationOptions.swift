@@ -24,6 +24,11 @@ struct AuthorizationOptions: ParsableArguments {
                 + "does the same.", valueName: "name:password"))
     var digest: String?
 
+    @Flag(
+        name: .customLong("weak-digest"),
+        help: "Answer Digest challenges without qop over http too; without this they are refused.")
+    var allowsWeakDigest = false
+
     @Option(
         name: .customLong("bearer"), parsing: .unconditional,
         help: ArgumentHelp(
@@ -51,7 +56,7 @@ struct AuthorizationOptions: ParsableArguments {
     /// What the options say, or else the variables; nil when nothing does. A variable without a value says nothing.
     func credentials() throws(RequestFailure) -> Credentials? {
         if let user { return try Self.basic(user, from: "--user") }
-        if let digest { return try Self.digest(digest, from: "--digest") }
+        if let digest { return try self.digest(digest, from: "--digest") }
         if let token { return try .bearer(token) }
         let names = [Self.userVariable, Self.digestVariable, Self.tokenVariable]
         let set = names.compactMap { name in Self.variable(name).map { (name: name, value: $0) } }
@@ -63,7 +68,7 @@ struct AuthorizationOptions: ParsableArguments {
         guard let (name, value) = set.first else { return nil }
         switch name {
         case Self.userVariable: return try Self.basic(value, from: name)
-        case Self.digestVariable: return try Self.digest(value, from: name)
+        case Self.digestVariable: return try digest(value, from: name)
         default: return try .bearer(value)
         }
     }
@@ -73,9 +78,9 @@ struct AuthorizationOptions: ParsableArguments {
         return try .basic(user: name, password: password)
     }
 
-    private static func digest(_ text: String, from source: String) throws(RequestFailure) -> Credentials {
-        let (name, password) = try account(text, from: source)
-        return try .digest(user: name, password: password)
+    private func digest(_ text: String, from source: String) throws(RequestFailure) -> Credentials {
+        let (name, password) = try Self.account(text, from: source)
+        return try .digest(user: name, password: password, minimum: allowsWeakDigest ? .any : nil)
     }
 
     private static func account(

@@ -40,7 +40,18 @@ struct AuthenticatingTests {
         }
         // Article ends
         #expect(shown == ["Check user and password; the server did not accept them."])
+        try await minima(camera, password)
         await camera.shutdown()
         server.stop()
+    }
+
+    private func minima(_ camera: HTTPDataRequestService, _ password: String) async throws {
+        let server = camera
+        // Article begins
+        camera.setAuthorization(try .digest(user: "ada", password: password, minimum: .any))
+        server.setAuthorization(try .digest(user: "ada", password: password, minimum: DigestMinimum(.sha256)))
+        // Article ends
+        let failure = await #expect(throws: RequestFailure.self) { try await server.get("status") }
+        #expect(failure?.reason == .authorization)
     }
 }

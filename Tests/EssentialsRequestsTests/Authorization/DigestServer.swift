@@ -128,7 +128,7 @@ final class DigestServer: Sendable {
 
 /// A service whose server asks for Digest, and that has the credentials.
 func withDigestService(
-    _ digest: DigestServer = DigestServer(), password: String = DigestServer.password,
+    _ digest: DigestServer = DigestServer(), password: String = DigestServer.password, minimum: DigestMinimum? = nil,
     configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration(),
     _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
 ) async throws {
@@ -136,7 +136,7 @@ func withDigestService(
     let service = HTTPDataRequestService(
         environment: try ConstantEnvironment(server.url + "/v1"), transport: try CurlTransport(),
         configuration: configuration)
-    service.setAuthorization(try .digest(user: DigestServer.user, password: password))
+    service.setAuthorization(try .digest(user: DigestServer.user, password: password, minimum: minimum))
     do {
         try await body(service, server)
     } catch {
