@@ -57,6 +57,40 @@ struct PathResolutionTests {
         #expect(!failure.description.contains("secret"))
     }
 
+    @Test(
+        "that hides a dot segment from some readers is refused in both resolutions",
+        arguments: [
+            "..%2f", "..%2F", "..%2fb", "..%2f..%2fetc", "a/..%2fb", "a%2f..%2fb", "a%2f..", "%2f..", "..%5c", "..%5Cb",
+            "..\\", "..\\b", "a\\..\\b", "a/..\\b", "\\..\\b", "%2e%2e%2f", "%2E%2e%5c", ".%2e%2fb", "%2e.%2fb",
+            "%252e%252e", "%252e%252e/b", ".%252e/b", "%2e%252e/b", "%252e./b", "..%252f", "..%252Fb", "..%255cb",
+            "%252e%252e%252fb", "%252e%252e%255cb", "%25%32%65%25%32%65/b", ".%2fb", "a%2f.%2fb", "..;/b", "..;x=1/b",
+            "%2e%2e;/b", "%252e%252e;/b", "..%3b/b", "a/..;", "..%2fb?c=d", "..%2fb#c", "https://h/v1/api/..%2fb",
+            "//h/v1/api/..%2fb", "/..%2fb",
+        ], [PathResolution.join, .rfc3986])
+    func hidden(path: String, resolution: PathResolution) throws {
+        for base in ["https://h/v1/api", "https://h/v1/api/", "https://h"] {
+            let failure = try #require(throws: RequestFailure.self) {
+                try PathRules.url(path, under: RequestURL(base), resolution)
+            }
+            #expect(failure.reason == .invalidRequest)
+            #expect(failure.host == "h")
+            #expect(failure.remedy.contains("Remove the dots"))
+        }
+    }
+
+    @Test(
+        "with escapes, backslashes and semicolons that hide no dot segment is sent",
+        arguments: [
+            ("a%2fb", "/v1/a%2fb"), ("a%5cb", "/v1/a%5cb"), ("a\\b", "/v1/a%5Cb"), ("a%252fb", "/v1/a%252fb"),
+            ("a..%2fb", "/v1/a..%2fb"), ("...%2fb", "/v1/...%2fb"), ("%2e%2e%2e", "/v1/%2e%2e%2e"),
+            ("a%2f..b", "/v1/a%2f..b"), ("a;..", "/v1/a;.."), ("a;x=..%2fb", "/v1/a;x=..%2fb"),
+            ("a?b=..%2f..%2fc", "/v1/a?b=..%2f..%2fc"), ("?b=../c", "/v1/?b=../c"), ("v1.2%2f", "/v1/v1.2%2f"),
+            ("a/%2e%2e/b", "/v1/b"), ("%2e/b", "/v1/b"), ("100%25", "/v1/100%25"), ("%25%32%66", "/v1/%25%32%66"),
+        ], [PathResolution.join, .rfc3986])
+    func unhidden(vector: (path: String, target: String), resolution: PathResolution) throws {
+        #expect(try PathRules.url(vector.path, under: RequestURL("https://h/v1/"), resolution).target == vector.target)
+    }
+
     @Test("that names a scheme and no host is refused as a reference", arguments: ["g:h", "https:g", "https:/g", ":g"])
     func schemeAlone(path: String) throws {
         let failure = try #require(throws: RequestFailure.self) {

@@ -42,7 +42,7 @@ import Testing
         arguments: [
             ("./a", "/v1/api/a"), ("a/../b", "/v1/api/b"), ("a/.", "/v1/api/a/"), ("a/..", "/v1/api/"),
             ("a/%2e%2e/b", "/v1/api/b"),
-            ("..a", "/v1/api/..a"), ("a..", "/v1/api/a.."), (".", "/v1/api/"), ("..%252f", "/v1/api/..%252f"),
+            ("..a", "/v1/api/..a"), ("a..", "/v1/api/a.."), (".", "/v1/api/"),
         ])
     func dotsInside(path: String, expected: String) throws {
         #expect(try PathRules.join(path, to: RequestURL("https://h/v1/api")).target == expected)

@@ -7,7 +7,9 @@
 /// | `https://h/v1/` | `/users` | `/v1/users` | `/users` |
 /// | `https://h/v1/` | `../users` | refused | `/users` |
 ///
-/// Both refuse a path that leads to another scheme, host or port, or that holds credentials.
+/// Both refuse a path that leads to another scheme, host or port, that holds credentials, or that hides a dot segment where
+/// only some servers find it: behind an escaped slash or backslash (`..%2f`, `..\`), behind two escapes (`%252e%252e`), or
+/// before a semicolon (`..;x`).
 ///
 /// ```swift
 /// configuration.pathResolution = .rfc3986

@@ -9,8 +9,8 @@ enum PathRules {
 
     /// The URL for a path.
     ///
-    /// - Throws: `invalidRequest` when the path names another origin or, where it is joined, climbs out of the base's
-    ///   path.
+    /// - Throws: `invalidRequest` when the path names another origin, hides a dot segment or, where it is joined, climbs
+    ///   out of the base's path.
     static func url(
         _ path: String, under base: RequestURL, _ resolution: PathResolution
     ) throws(RequestFailure) -> RequestURL {
@@ -22,7 +22,7 @@ enum PathRules {
 
     /// Joins a path under a base: the base's path is kept, one slash stands between, the path's own query stays.
     ///
-    /// - Throws: `invalidRequest` when the path names another origin or climbs out of the base's path.
+    /// - Throws: `invalidRequest` when the path names another origin, hides a dot segment or climbs out of the base's path.
     static func join(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
         // Most paths are a few plain words, for which a closer look takes a fifth of a small request's whole way.
         if let url = base.joining(plainPath: path) { url } else { try joinCarefully(path, to: base) }
@@ -30,6 +30,7 @@ enum PathRules {
 
     /// The same for any path.
     static func joinCarefully(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
+        try HiddenDotSegments.refuse(in: path, base)
         if let url = try absolute(path, base) { return try checked(url, under: base) }
         // By bytes: a combining mark behind a sign makes another character of it.
         let first = path.utf8.first
@@ -42,8 +43,9 @@ enum PathRules {
 
     /// Resolves a path as a relative reference (RFC 3986, 5.2.2).
     ///
-    /// - Throws: `invalidRequest` when it names another origin.
+    /// - Throws: `invalidRequest` when it names another origin or hides a dot segment.
     static func resolve(_ path: String, against base: RequestURL) throws(RequestFailure) -> RequestURL {
+        try HiddenDotSegments.refuse(in: path, base)
         let reference = String(Substring(path.utf8.prefix { $0 != numberSign }))
         if let url = try absolute(reference, base) { return url }
         if scheme(of: reference[...]) != nil {

@@ -1,0 +1,67 @@
+import EssentialsHTTP
+
+/// Dot segments of a path that RFC 3986 does not know as such, and that servers find all the same: `..%2f`, `..%5c`,
+/// `..\`, `%252e%252e` and `..;x`.
+///
+/// A segment is `..` or `.` for RFC 3986, 5.2.4, also where its dots are escaped once; that one is removed when the URL is
+/// made. A server that unescapes before it splits, splits at backslashes (WHATWG URL, 4.4), unescapes twice behind a
+/// proxy, or drops what follows a semicolon (RFC 3986, 3.3) finds more of them, and would leave the base's path.
+enum HiddenDotSegments {
+    private static let slash = UInt8(ascii: "/")
+    private static let backslash = UInt8(ascii: "\\")
+    private static let dot = UInt8(ascii: ".")
+
+    /// Refuses a path with such a segment.
+    ///
+    /// - Throws: `invalidRequest` for one that shows up in the path as it is, or unescaped once or twice.
+    static func refuse(in path: String, _ base: RequestURL) throws(RequestFailure) {
+        let whole = path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard whole.split(separator: slash).contains(where: { isHidden(Array($0)) }) else { return }
+        throw RequestFailure(
+            .invalidRequest,
+            "The path hides a “.” or “..” segment behind an escape, a backslash or a semicolon, by which it could leave "
+                + "\(base.path).",
+            remedy: "Remove the dots, and check where they come from: a name that users choose must not be “..”.",
+            host: base.origin.host.text)
+    }
+
+    private static func isHidden(_ segment: [UInt8]) -> Bool {
+        let once = unescaped(segment)
+        // These are removed when the URL is made.
+        if isDots(once[...]) { return false }
+        return [segment, once, unescaped(once)].contains { text in
+            text.split(whereSeparator: { $0 == slash || $0 == backslash }).contains { part in
+                isDots(part.prefix { $0 != UInt8(ascii: ";") })
+            }
+        }
+    }
+
+    private static func isDots(_ text: ArraySlice<UInt8>) -> Bool {
+        (1...2).contains(text.count) && text.allSatisfy { $0 == dot }
+    }
+
+    /// A `%` that begins no escape stands for itself.
+    private static func unescaped(_ text: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(hexValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                bytes.append(digits[0] << 4 | digits[1])
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
