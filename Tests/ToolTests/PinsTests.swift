@@ -55,6 +55,21 @@ extension ToolTests {
             #expect(result.text.contains(/CN=old, certificate 1 of 2, expired \d{4}-\d\d-\d\d, 0 days ago\n/))
         }
 
+        @Test("of a certificate with invisible characters in its name show their numbers")
+        func invisible() async throws {
+            let directory = try TemporaryDirectory()
+            let name = "evil\u{202E}moc\n\u{9B}x"
+            let certificate = try TestCertificate.selfSigned(.init(commonName: name, notAfter: 3600))
+            let path = try directory.file("evil.pem", certificate.certificatePEM)
+            let result = try await tool("pins", path)
+            #expect(result.code == 0)
+            #expect(result.text.contains("CN=evil\\u{202E}moc\\0A\\u{9B}x, certificate 1 of 1"))
+            for text in [result.text, result.errors] {
+                #expect(!text.isEmpty)
+                #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{9B}" })
+            }
+        }
+
         @Test("of a server that is not there, or is silent, are an error")
         func absent() async throws {
             #expect(try await tool("pins", "127.0.0.1:1").reason == "connection")

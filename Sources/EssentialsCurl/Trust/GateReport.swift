@@ -25,8 +25,29 @@ struct GateReport {
             let key = try? Pin(kind: .publicKey, digest: bytes(of: entry.digests.public_key))
         else { return nil }
         return CertificateFacts(
-            subject: text(of: entry.subject), notBefore: entry.not_before, notAfter: entry.not_after,
+            subject: visible(text(of: entry.subject)), notBefore: entry.not_before, notAfter: entry.not_after,
             certificatePin: certificate, publicKeyPin: key)
+    }
+
+    /// A name without what cannot be seen: control characters forge lines, bidirectional ones the order of what is read,
+    /// invisible ones make two names look the same. Each becomes its number, such as `\u{202E}`.
+    static func visible(_ name: String) -> String {
+        var text = ""
+        for scalar in name.unicodeScalars {
+            if isInvisible(scalar) {
+                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate: true
+        default: scalar.properties.isDefaultIgnorableCodePoint
+        }
     }
 
     static func text<Tuple>(of tuple: Tuple) -> String {
@@ -64,10 +85,12 @@ extension GateReport {
         case CE_VERDICT_HOST:
             return make(.trustHost, "The certificate (\(leaf)) is not for \(host): \(text).")
         case CE_VERDICT_PINS:
-            let found = chain.map(\.publicKeyPin.text).joined(separator: ", ")
+            let keys = chain.map(\.publicKeyPin.text).joined(separator: ", ")
+            let certificates = chain.map(\.certificatePin.text).joined(separator: ", ")
             return make(
                 .pinMismatch,
-                "None of the pins for \(host) matches its chain, whose public keys are \(found).")
+                "None of the pins for \(host) matches its chain, whose public keys are, leaf first, \(keys), and whose "
+                    + "certificates are \(certificates).")
         case CE_VERDICT_PEER:
             return make(.unexpectedPeer, "The connection for \(host) leads to another TLS peer (“\(text)”).")
         case CE_VERDICT_OTHER_TRUST:

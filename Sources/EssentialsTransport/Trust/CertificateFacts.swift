@@ -1,6 +1,7 @@
 /// What a trust decision saw of one certificate.
 public struct CertificateFacts: Sendable, Hashable {
-    /// The subject in RFC 2253's form; empty when the connection was an earlier one's and only its pins are known.
+    /// The subject in RFC 2253's form, in which control, bidirectional and invisible characters are written by their
+    /// numbers, such as `\u{202E}`; empty when the connection was an earlier one's and only its pins are known.
     public let subject: String
     /// When it begins to be valid, in seconds since 1970; 0 when unknown.
     public let notBefore: Int64

@@ -70,6 +70,13 @@ struct PinTableAttacks {
         let path = try ["leaf", "intermediate", "root"].map { try Fixture.certificate($0) }
         #expect(found?.chain.map(\.publicKeyPin.text) == path.map(\.publicKeyPin))
         #expect(found?.chain.map(\.certificatePin.text) == path.map(\.certificatePin))
+        // The message has every digest by which the chain could be pinned, so that the right one can be copied from it.
+        let keys = path.map(\.publicKeyPin).joined(separator: ", ")
+        let certificates = path.map(\.certificatePin).joined(separator: ", ")
+        #expect(
+            found?.message.contains(
+                "public keys are, leaf first, \(keys), and whose certificates are \(certificates)."
+            ) == true)
         #expect(found?.chain.allSatisfy { $0.subject.contains("NEVER TRUST") && $0.notAfter > $0.notBefore } == true)
         // The same server, asked by the same client, sees its certificate once a pin is right.
         let right = try AttackBench.policy(wrong + [Fixture.key("leaf")], identity: identity)
