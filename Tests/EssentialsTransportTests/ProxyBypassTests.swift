@@ -45,7 +45,8 @@ struct ProxyBypassTests {
         Rule("[::1]", direct: ["[::1]"], proxied: ["[::2]"]),
         Rule("2001:DB8:0::7", direct: ["[2001:db8::7]"], proxied: ["[2001:db8::8]"]),
         // One address in several spellings (RFC 4291, 2.5.5).
-        Rule("[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]", "10.0.0.1", "[::a00:1]"], proxied: ["10.0.0.2", "[::1]"]),
+        Rule(
+            "[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]", "10.0.0.1", "[::a00:1]"], proxied: ["10.0.0.2", "[::1]"]),
         Rule("::10.0.0.1", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
         Rule("::ffff:10.0.0.1/128", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
         Rule("[::ffff:10.0.0.0]/104:81", direct: ["10.9.9.9:81"], proxied: ["11.0.0.1:81", "10.9.9.9"]),

@@ -65,6 +65,19 @@ import Testing
     }
 
     @Test(
+        "A scheme that holds more than a scheme is refused",
+        arguments: [
+            "https://evil.example", "https://evil.example/?", "https://evil.example/#", "http://evil.example:80/x?y=",
+            "https:", "https:/", "https://", "", "://", "https\u{301}", "http\u{17f}", "wss", "h ttps",
+        ])
+    func scheme(scheme: String) throws {
+        let head = HTTPRequest(method: .get, scheme: scheme, authority: "good.example", path: "/")
+        let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.remedy.hasPrefix("Use http or https"))
+    }
+
+    @Test(
         "Neither authority nor path can lend itself to the other",
         arguments: [
             ("example.com", ".evil.example/x"), ("example.com", ":8443/x"), ("example.com", "@evil.example/x"),

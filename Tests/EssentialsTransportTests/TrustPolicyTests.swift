@@ -44,10 +44,37 @@ import Testing
         #expect(try policy.unlistedHosts == .pinned(PinSet([pin(1)], acceptsSinglePin: true)))
     }
 
-    @Test("Two equal pins count as one, and the same digest of key and certificate as two")
+    @Test("Pins with one digest count as one pin, also where one is of a key and one of a certificate")
     func duplicates() throws {
-        let failure = try #require(throws: RequestFailure.self) { try TrustPolicy(pins: [pin(1), pin(1)]) }
-        #expect(failure.reason == .invalidPolicy)
-        #expect(try PinSet([pin(1), pin(1, kind: .certificate)]).pins.count == 2)
+        for pins in try [[pin(1), pin(1)], [pin(1), pin(1, kind: .certificate)]] {
+            let failure = try #require(throws: RequestFailure.self) { try TrustPolicy(pins: pins) }
+            #expect(failure.reason == .invalidPolicy)
+            #expect(try PinSet(pins, acceptsSinglePin: true).pins.count == 2)
+            #expect(try PinSet(pins, mode: .reportOnly).pins.count == 2)
+        }
+        #expect(try PinSet([pin(1), pin(2, kind: .certificate)]).pins.count == 2)
+    }
+
+    @Test("Identities with an encrypted key are equal only as copies, because their passphrases may differ")
+    func passphrases() throws {
+        func pem(_ label: String) throws -> PEM { try PEM("-----BEGIN \(label)-----\nAA==\n-----END \(label)-----\n") }
+        func encrypted(_ passphrase: String) throws -> ClientIdentity {
+            try ClientIdentity(
+                certificate: pem("CERTIFICATE"), encryptedKey: pem("ENCRYPTED PRIVATE KEY"), passphrase: { passphrase })
+        }
+        let (one, other) = try (encrypted("right"), encrypted("wrong"))
+        let copy = one
+        #expect(one != other)
+        #expect(one == copy)
+        #expect(Set([one, other, copy]).count == 2)
+        #expect(TrustPolicy(identity: one) != TrustPolicy(identity: other))
+        #expect(TrustPolicy(identity: one) == TrustPolicy(identity: copy))
+        #expect(try one.readPassphrase() == "right")
+        #expect(try other.readPassphrase() == "wrong")
+        let plain = try [0, 1].map { _ in
+            try ClientIdentity(certificate: pem("CERTIFICATE"), privateKey: pem("PRIVATE KEY"))
+        }
+        #expect(plain[0] == plain[1])
+        #expect(plain[0].hashValue == plain[1].hashValue)
     }
 }

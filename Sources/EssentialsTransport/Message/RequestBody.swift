@@ -79,3 +79,18 @@ private actor SerialIterator<Pieces: AsyncSequence & Sendable> where Pieces.Elem
         return piece
     }
 }
+
+extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of body and its size, never its bytes.
+    public var description: String {
+        switch content {
+        case .none: "no body"
+        case .bytes(let bytes): RedactedText.size(of: bytes)
+        case .stream(let length, _, _): length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Nothing, because ``description`` says all that may be shown.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -80,6 +80,11 @@ public struct TransportRequest: Sendable {
                 .invalidRequest, "The request has no scheme or no authority.",
                 remedy: "Set scheme, authority and path of the HTTPRequest.")
         }
+        guard let known = Origin.Scheme(rawValue: scheme.lowercased()) else {
+            throw RequestFailure(
+                .invalidRequest, "The request's scheme “\(RequestFailure.shown(scheme))” is not supported.",
+                remedy: "Use http or https, without “://” and what follows it.")
+        }
         let path = head.path ?? ""
         // Each is read by itself: joined as text, the end of one could become the beginning of the other.
         guard !authority.utf8.contains(where: { "/?#".utf8.contains($0) }), path.isEmpty || path.utf8.first == 0x2f
@@ -88,7 +93,7 @@ public struct TransportRequest: Sendable {
                 .invalidRequest, "The request's authority holds a path, or its path does not begin with “/”.",
                 remedy: "Write the authority as host:port and the path as /path?query.")
         }
-        let url = try RequestURL(origin: RequestURL("\(scheme)://\(authority)").origin, path: path)
+        let url = try RequestURL(origin: RequestURL("\(known.rawValue)://\(authority)").origin, path: path)
         self.init(head.method, url, headerFields: head.headerFields, body: body, options: options)
     }
 
@@ -97,5 +102,17 @@ public struct TransportRequest: Sendable {
         HTTPRequest(
             method: method, scheme: url.origin.scheme.rawValue, authority: url.origin.authority, path: url.target,
             headerFields: headerFields)
+    }
+}
+
+extension TransportRequest: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and neither the query nor the body's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "url": url.redacted, "headerFields": RedactedText.names(of: headerFields),
+                "body": body, "options": options,
+            ])
     }
 }

@@ -6,12 +6,19 @@
 ///     passphrase: { try readPassphrase() })
 /// ```
 public struct ClientIdentity: Sendable {
+    /// Where a passphrase comes from. An object, because closures cannot be compared.
+    private final class PassphraseSource: Sendable {
+        let read: @Sendable () throws -> String
+
+        init(_ read: @escaping @Sendable () throws -> String) { self.read = read }
+    }
+
     /// The client's certificate, then those of its chain.
     public let certificate: PEM
     /// Its private key.
     public let privateKey: PEM
     /// What the key is encrypted with; nil when it is not.
-    let passphrase: (@Sendable () throws -> String)?
+    private let passphrase: PassphraseSource?
 
     /// Takes a certificate and its key, which is not encrypted.
     ///
@@ -40,11 +47,11 @@ public struct ClientIdentity: Sendable {
                 .invalidPolicy, "The client key is not encrypted.",
                 remedy: "Leave the passphrase out, or give the encrypted file.")
         }
-        try self.init(certificate, encryptedKey, passphrase)
+        try self.init(certificate, encryptedKey, PassphraseSource(passphrase))
     }
 
     private init(
-        _ certificate: PEM, _ privateKey: PEM, _ passphrase: (@Sendable () throws -> String)?
+        _ certificate: PEM, _ privateKey: PEM, _ passphrase: PassphraseSource?
     ) throws(RequestFailure) {
         guard certificate.labels.contains(where: { $0.hasSuffix("CERTIFICATE") }) else {
             throw RequestFailure(
@@ -67,7 +74,7 @@ public struct ClientIdentity: Sendable {
     public func readPassphrase() throws(RequestFailure) -> String? {
         guard let passphrase else { return nil }
         do {
-            return try passphrase()
+            return try passphrase.read()
         } catch {
             throw RequestFailure(
                 .invalidPolicy, "The passphrase of the client key could not be had.",
@@ -77,14 +84,32 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: Hashable {
-    /// The same certificate and key. How the passphrase is had makes no difference.
+    /// The same certificate, key and source of the passphrase.
+    ///
+    /// A passphrase is read when a policy is compiled and not before, so that two identities with an encrypted key are
+    /// equal only if one is a copy of the other. Make such an identity once and copy it: `CurlTransports` keeps a
+    /// transport for each different policy.
     public static func == (one: ClientIdentity, other: ClientIdentity) -> Bool {
         one.certificate == other.certificate && one.privateKey == other.privateKey
+            && one.passphrase === other.passphrase
     }
 
-    /// Hashes certificate and key.
+    /// Hashes certificate, key and source of the passphrase.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(certificate)
         hasher.combine(privateKey)
+        hasher.combine(passphrase.map(ObjectIdentifier.init))
     }
+}
+
+extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What the two texts hold by their labels, never the key.
+    public var description: String {
+        let labels = certificate.labels + privateKey.labels
+        return "ClientIdentity (\(labels.joined(separator: ", ")))"
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Certificate and key by their labels, so that dumping a policy shows no key.
+    public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate, "privateKey": privateKey]) }
 }

@@ -82,3 +82,12 @@ extension StringProtocol {
         return rest.drop(while: predicate)
     }
 }
+
+extension PEM: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The labels of the blocks, and nothing of what is inside: it may be a private key.
+    public var description: String { "PEM (\(labels.joined(separator: ", ")))" }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// The labels.
+    public var customMirror: Mirror { Mirror(self, children: ["labels": labels]) }
+}

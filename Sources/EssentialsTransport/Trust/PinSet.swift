@@ -40,8 +40,9 @@ public struct PinSet: Sendable, Hashable {
     /// Takes pins.
     ///
     /// - Parameters:
-    ///   - pins: At least two of different keys or certificates, so that a lost or renewed key does not lock every client
-    ///     out. A set that only reports may have one.
+    ///   - pins: At least two with different digests, so that a lost or renewed key does not lock every client out. One
+    ///     digest as a key's pin and as a certificate's is one pin, because it can be right as one of them only. A set that
+    ///     only reports may have one.
     ///   - mode: What becomes of a connection whose chain holds none of them.
     ///   - acceptsSinglePin: Accept a single one.
     ///   - expires: A date after which an old build of a program gets in again; nil for never.
@@ -57,12 +58,12 @@ public struct PinSet: Sendable, Hashable {
                 .invalidPolicy, "The list of pins is empty.",
                 remedy: "Name the server's pin and a backup, or make the policy without pins.")
         }
-        // The same key pinned for two places in the chain is one key.
-        let different = Set(pins.map { [UInt8($0.kind == .certificate ? 1 : 0)] + $0.digest }).count
+        // The same key pinned for two places in the chain is one key, and no digest is of a key and of a certificate.
+        let different = Set(pins.map(\.digest)).count
         guard mode == .reportOnly || acceptsSinglePin || different >= 2 else {
             throw RequestFailure(
                 .invalidPolicy, "The policy has a single pin: when that key is lost or renewed, no client gets in.",
-                remedy: "Add a backup pin, or accept a single pin explicitly.")
+                remedy: "Add a backup pin with another digest, or accept a single pin explicitly.")
         }
         guard mode == .enforce || onExpiry == .anchorsOnly else {
             throw RequestFailure(
