@@ -156,3 +156,15 @@ extension MultipartPart {
         return type
     }
 }
+
+extension MultipartPart: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and not the content's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name as Any, "fileName": fileName as Any, "type": type,
+                "headerFields": RedactedText.names(of: headerFields), "content": content,
+            ])
+    }
+}

@@ -29,3 +29,11 @@ extension RedirectHop: CustomStringConvertible {
     /// The text that logs show; queries are hidden.
     public var description: String { "\(status.code) \(from.redacted) → \(method.rawValue) \(to.redacted)" }
 }
+
+extension RedirectHop: CustomReflectable {
+    /// The properties above, for debuggers and `dump`; queries are hidden.
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["from": from.redacted, "status": status, "to": to.redacted, "method": method])
+    }
+}

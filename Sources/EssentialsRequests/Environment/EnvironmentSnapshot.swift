@@ -48,3 +48,15 @@ public struct EnvironmentSnapshot: Sendable, Hashable {
         parts = CopyOnWrite(Parts(name: name, baseURL: baseURL, headerFields: headerFields, trust: trust))
     }
 }
+
+extension EnvironmentSnapshot: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and not the base URL's query.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name, "baseURL": baseURL.redacted, "headerFields": RedactedText.names(of: headerFields),
+                "trust": trust as Any,
+            ])
+    }
+}

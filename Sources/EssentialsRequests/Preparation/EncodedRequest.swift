@@ -68,3 +68,30 @@ extension EncodedRequest.Content {
             }
     }
 }
+
+extension EncodedRequest: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and neither the query nor the body's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "url": url.redacted, "headerFields": RedactedText.names(of: headerFields),
+                "content": content, "environment": environment,
+            ])
+    }
+}
+
+extension EncodedRequest.Content: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of body and its size, never its bytes.
+    public var description: String {
+        switch self {
+        case .none: "no body"
+        case .bytes(let bytes): RedactedText.size(of: bytes)
+        case .stream(let length): length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Nothing, because ``description`` says all that may be shown.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -85,3 +85,15 @@ public struct RequestDraft: Sendable {
         }
     }
 }
+
+extension RequestDraft: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields and parameters the names.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "request": request, "environment": environment,
+                "headerFields": RedactedText.names(of: headerFields), "parameters": parameters.values.keys.sorted(),
+            ])
+    }
+}

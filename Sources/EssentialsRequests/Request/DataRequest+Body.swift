@@ -121,3 +121,19 @@ extension DataRequest {
         }
     }
 }
+
+extension DataRequest.Body: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of body and its size or names, never its content.
+    public var description: String {
+        switch content {
+        case .none: "no body"
+        case .raw(let body, _): body.description
+        case .parameters(let parameters): "parameters \(parameters.values.keys.sorted())"
+        case .encoded: "a model"
+        }
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Nothing, because ``description`` says all that may be shown.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -148,3 +148,20 @@ public struct DataRequest: Sendable {
         }
     }
 }
+
+extension DataRequest: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields, query and parameters the names, and not the body's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "path": String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "?") })),
+                "query": query.items.map(\.name), "parameters": parameters.values.keys.sorted(),
+                "parameterEncoding": parameterEncoding as Any,
+                "headerFields": RedactedText.names(of: headerFields), "body": body,
+                "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
+                "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
+                "finishesOnShutdown": finishesOnShutdown,
+            ])
+    }
+}

@@ -46,3 +46,14 @@ public struct DataResponse: Sendable {
     /// Status and fields as HTTPTypes' value.
     public var head: HTTPResponse { transportResponse.head }
 }
+
+extension DataResponse: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and neither queries nor the body's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "transportResponse": transportResponse, "url": url?.redacted as Any, "redirects": redirects,
+            ])
+    }
+}

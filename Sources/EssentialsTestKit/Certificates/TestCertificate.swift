@@ -124,3 +124,10 @@ public struct TestCertificate: Sendable, Hashable {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
+
+extension TestCertificate: CustomReflectable {
+    /// The pins, for debuggers and `dump`; never the private key.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["certificatePin": certificatePin, "publicKeyPin": publicKeyPin])
+    }
+}

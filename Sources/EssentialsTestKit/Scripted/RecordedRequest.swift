@@ -64,3 +64,15 @@ public struct RecordedRequest: Sendable {
         ["\(method.rawValue) \(url)"] + headerFields.map { ShownText.field($0) } + ["body: \(shownBody)"]
     }
 }
+
+extension RecordedRequest: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and neither the query nor the body's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "url": url.redacted, "headerFields": RedactedText.names(of: headerFields),
+                "body": RedactedText.size(of: body), "bodyByteCount": bodyByteCount, "options": options, "time": time,
+            ])
+    }
+}

@@ -19,3 +19,15 @@ public struct FailedResponse: Sendable {
         self.body = body
     }
 }
+
+extension FailedResponse: CustomReflectable {
+    /// Status, names of fields, size of the body and type of the model, for debuggers and `dump`.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": head.status, "headerFields": RedactedText.names(of: head.headerFields),
+                "body": RedactedText.size(of: body), "model": model.map { "\(type(of: $0))" } as Any,
+            ])
+    }
+}

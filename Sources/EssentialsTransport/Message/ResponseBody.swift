@@ -120,3 +120,12 @@ extension ResponseBody: AsyncSequence {
     /// Begins to read; a stream can be read once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content: content) }
 }
+
+extension ResponseBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of body and its size, never its bytes.
+    public var description: String { data.map(RedactedText.size) ?? "a stream" }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Nothing, because ``description`` says all that may be shown.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -18,3 +18,11 @@ public struct ResponseEnding: Sendable {
         self.metrics = metrics
     }
 }
+
+extension ResponseEnding: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names.
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["trailerFields": RedactedText.names(of: trailerFields), "metrics": metrics])
+    }
+}

@@ -90,3 +90,16 @@ public struct TransportResponse: Sendable {
     /// Status and fields as HTTPTypes' value.
     public var head: HTTPResponse { HTTPResponse(status: status, headerFields: headerFields) }
 }
+
+extension TransportResponse: CustomReflectable {
+    /// The properties above, for debuggers and `dump`: of fields the names, and not the body's bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": status, "headerFields": RedactedText.names(of: headerFields), "body": body,
+                "trailerFields": RedactedText.names(of: trailerFields), "metrics": metrics, "connection": connection,
+                "informational": informational.map(\.status),
+            ])
+    }
+}

@@ -1,0 +1,117 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Synchronization
+import Testing
+
+/// What stands wherever a value has room for a secret.
+private let marker = "hunter2-marker"
+
+/// Everything that printing and reflection show of a value, to any depth.
+private func shown(_ value: some Any) -> String {
+    var text = String(describing: value) + String(reflecting: value) + "\(value)"
+    dump(value, to: &text)
+    func visit(_ child: Any, depth: Int) {
+        guard depth < 12 else { return }
+        text += String(describing: child) + String(reflecting: child)
+        // Bytes are shown as numbers.
+        if let bytes = child as? Data { text += String(decoding: bytes, as: UTF8.self) }
+        if let bytes = child as? [UInt8] { text += String(decoding: bytes, as: UTF8.self) }
+        for inner in Mirror(reflecting: child).children { visit(inner.value, depth: depth + 1) }
+    }
+    visit(value, depth: 0)
+    return text
+}
+
+/// Hands over the draft and the encoded request that it sees.
+private struct Observer: RequestInterceptor {
+    let see: @Sendable (Any) -> Void
+
+    func prepare(_ draft: inout RequestDraft) async throws { see(draft) }
+    func sign(_ request: inout EncodedRequest) async throws { see(request) }
+}
+
+@Suite("Secrets of a service's values") struct RequestSecretTests {
+    private static func policy() throws -> TrustPolicy {
+        let texts = try ["CERTIFICATE", "PRIVATE KEY"].map {
+            try PEM("-----BEGIN \($0)-----\n\(marker)\n-----END \($0)-----\n")
+        }
+        return TrustPolicy(identity: try ClientIdentity(certificate: texts[0], privateKey: texts[1]))
+    }
+
+    private static func request() throws -> DataRequest {
+        var request = DataRequest(
+            .post, "a?token=\(marker)", parameters: ["password": .text(marker)], query: ["token": marker],
+            headerFields: [.authorization: marker], body: .none)
+        request.options.trust = try policy()
+        return request
+    }
+
+    private static func values() throws -> [(name: String, value: Any)] {
+        let url = try RequestURL("https://api.test/a?token=\(marker)")
+        let fields: HTTPFields = [.authorization: "Bearer \(marker)"]
+        let environment = EnvironmentSnapshot(name: "test", baseURL: url, headerFields: fields, trust: try policy())
+        var curl = CurlTransport.Configuration()
+        curl.proxy = .fixed(try Proxy("http://user:\(marker)@proxy.test:1"))
+        curl.proxyTrust = try policy()
+        let hop = RedirectHop(from: url, status: .found, to: url, method: .get)
+        let response = TransportResponse(
+            HTTPResponse(status: .ok, headerFields: [.setCookie: marker]), body: ResponseBody(Data(marker.utf8)))
+        let sent = TransportRequest(.get, url, headerFields: fields)
+        let data = DataResponse(response, url: url, redirects: [hop])
+        let part = MultipartPart.field("password", marker)
+        let bodies: [DataRequest.Body] = [
+            .text(marker), .data(Data(marker.utf8)), .parameters(["password": .text(marker)]), .model(marker),
+        ]
+        return [
+            ("DataRequest", try request()), ("RequestBuilder", RequestBuilder(try request())),
+            ("bodies", bodies), ("EnvironmentSnapshot", environment),
+            ("ConstantEnvironment", ConstantEnvironment(environment)),
+            ("SwitchableEnvironment", try SwitchableEnvironment([environment])),
+            ("CurlTransport.Configuration", curl), ("RedirectHop", hop),
+            ("RedirectProposal", RedirectProposal(hop: hop, request: sent, history: [hop])),
+            ("RedirectedResponse", RedirectedResponse(response: response, request: sent, history: [hop])),
+            ("DataResponse", data), ("ModelResponse", ModelResponse(model: 1, response: data)),
+            ("MultipartPart", part),
+            (
+                "EncodedRequest",
+                EncodedRequest(
+                    .post, url, headerFields: fields, content: .bytes(Data(marker.utf8)), environment: environment)
+            ),
+            ("basic Credentials", try Credentials.basic(user: "ada", password: marker)),
+            ("bearer Credentials", try Credentials.bearer(marker)),
+            ("header Credentials", try Credentials.header("Key \(marker)")),
+            ("digest Credentials", try Credentials.digest(user: "ada", password: marker)),
+        ]
+    }
+
+    @Test("Neither printing nor reflection shows a secret of a value that holds one")
+    func hidden() throws {
+        for (name, value) in try Self.values() {
+            #expect(!shown(value).contains(marker), "\(name): \(shown(value))")
+        }
+    }
+
+    @Test("Neither a service nor what its interceptors and transport see shows a secret of a request")
+    func service() async throws {
+        let seen = Mutex<[String]>([])
+        let transport = ScriptedTransport()
+        transport.on(.post, "/a").answer(.ok)
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.interceptors = [Observer { value in seen.withLock { $0.append(shown(value)) } }]
+        let environment = EnvironmentSnapshot(
+            baseURL: try RequestURL("https://api.test/"), headerFields: [.cookie: marker], trust: try Self.policy())
+        let service = HTTPDataRequestService(
+            environment: ConstantEnvironment(environment), transport: transport, configuration: configuration)
+        service.setAuthorization(try Credentials.bearer(marker))
+        _ = try await service.send(Self.request())
+        let recorded = try await transport.request(number: 1)
+        let texts = seen.withLock { $0 } + [shown(recorded), shown(service), shown(configuration)]
+        #expect(texts.count == 5)
+        #expect(recorded.headerFields[.authorization]?.contains(marker) == true)
+        for text in texts { #expect(!text.contains(marker), "\(text)") }
+    }
+}

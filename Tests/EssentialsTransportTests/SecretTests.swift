@@ -1,0 +1,74 @@
+import EssentialsTransport
+import FoundationEssentials
+import Synchronization
+import Testing
+
+/// What stands wherever a value has room for a secret.
+private let marker = "hunter2-marker"
+
+/// Everything that printing and reflection show of a value, to any depth.
+private func shown(_ value: some Any) -> String {
+    var text = String(describing: value) + String(reflecting: value) + "\(value)"
+    dump(value, to: &text)
+    func visit(_ child: Any, depth: Int) {
+        guard depth < 12 else { return }
+        text += String(describing: child) + String(reflecting: child)
+        // Bytes are shown as numbers.
+        if let bytes = child as? Data { text += String(decoding: bytes, as: UTF8.self) }
+        if let bytes = child as? [UInt8] { text += String(decoding: bytes, as: UTF8.self) }
+        for inner in Mirror(reflecting: child).children { visit(inner.value, depth: depth + 1) }
+    }
+    visit(value, depth: 0)
+    return text
+}
+
+private func pem(_ label: String) throws -> PEM {
+    try PEM("-----BEGIN \(label)-----\n\(marker)\n-----END \(label)-----\n")
+}
+
+@Suite("Secrets of a transport's values") struct SecretTests {
+    private static func values() throws -> [(name: String, value: Any)] {
+        let identity = try ClientIdentity(certificate: pem("CERTIFICATE"), privateKey: pem("PRIVATE KEY"))
+        let encrypted = try ClientIdentity(
+            certificate: pem("CERTIFICATE"), encryptedKey: pem("ENCRYPTED PRIVATE KEY"), passphrase: { marker })
+        let trust = TrustPolicy(identity: identity)
+        var options = TransportOptions()
+        options.trust = trust
+        let proxy = try Proxy("http://user:\(marker)@proxy.test:1")
+        let fields: HTTPFields = [.authorization: "Bearer \(marker)", .cookie: "a=\(marker)"]
+        let url = try RequestURL("https://api.test/a?token=\(marker)")
+        let body = RequestBody.bytes(Data(marker.utf8))
+        let request = TransportRequest(.post, url, headerFields: fields, body: body, options: options)
+        let head = HTTPResponse(status: .ok, headerFields: [.setCookie: marker])
+        let response = TransportResponse(
+            head, body: ResponseBody(Data(marker.utf8)), trailerFields: [.setCookie: marker], informational: [head])
+        var failed = FailedResponse(head: head, body: Data(marker.utf8))
+        failed.model = marker
+        return [
+            ("PEM", try pem("PRIVATE KEY")), ("ClientIdentity", identity), ("encrypted ClientIdentity", encrypted),
+            ("TrustPolicy", trust), ("TransportOptions", options), ("Proxy", proxy),
+            ("ProxyPolicy", ProxyPolicy.fixed(proxy)), ("RequestBody", body), ("TransportRequest", request),
+            ("ResponseBody", response.body), ("TransportResponse", response), ("FailedResponse", failed),
+            ("ResponseEnding", ResponseEnding(trailerFields: [.setCookie: marker], metrics: TransportMetrics())),
+            ("RequestFailure", RequestFailure(.status, "It failed.", response: failed)),
+            ("an array of them", [Optional(request)]), ("a dictionary of them", ["key": identity]),
+        ]
+    }
+
+    @Test("Neither printing nor reflection shows a secret of a value that holds one")
+    func hidden() throws {
+        for (name, value) in try Self.values() {
+            #expect(!shown(value).contains(marker), "\(name): \(shown(value))")
+        }
+    }
+
+    @Test("A dump shows what is not secret")
+    func visible() throws {
+        let values = try Dictionary(Self.values().map { ($0.name, shown($0.value)) }) { first, _ in first }
+        #expect(values["ClientIdentity"]?.contains("PRIVATE KEY") == true)
+        for text in ["https://api.test/a?…", "Authorization", "\(marker.utf8.count) bytes", "POST"] {
+            #expect(values["TransportRequest"]?.contains(text) == true, "\(text)")
+        }
+        #expect(values["TransportResponse"]?.contains("Set-Cookie") == true)
+    }
+}
