@@ -82,7 +82,8 @@ public struct DataRequest: Sendable {
         _modify { yield &parts.value.expectedStatus }
     }
 
-    /// What the body of an unexpected answer is read as, for `FailedResponse.model`. Nothing.
+    /// What the body of an unexpected response is read as, for `RequestFailure.errorModel(as:)`. The default is `nil`: the
+    /// error model of the service's configuration.
     public var errorModel: (any (Decodable & Sendable).Type)? {
         get { parts.value.errorModel }
         _modify { yield &parts.value.errorModel }

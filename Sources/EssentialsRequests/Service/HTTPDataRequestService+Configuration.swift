@@ -30,6 +30,16 @@ extension HTTPDataRequestService {
         public var logsCommands = false
         /// Reads and writes bodies by their media type.
         public var codecs = CodecRegistry.standard
+        /// What the bodies of unexpected responses are read as; a request's own error model wins. The default is `nil`:
+        /// they stay as they came.
+        ///
+        /// The failure `status` has the model as `errorModel(as:)`, and the raw body in any case. A body that cannot be
+        /// read as the model leaves a failure `decoding` below it.
+        ///
+        /// ```swift
+        /// configuration.errorModel = Problem.self
+        /// ```
+        public var errorModel: (any (Decodable & Sendable).Type)?
         /// How parameters are written into a query.
         public var formEncoding = FormEncoding.standard
         /// How a request's path and the environment's base URL make the URL. Joined.

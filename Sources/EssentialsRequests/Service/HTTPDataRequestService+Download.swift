@@ -23,7 +23,7 @@ extension HTTPDataRequestService {
                     let hops = hops(prepared, in: environment)
                     let response = try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
                         asked, through: hops.transport, redirects: prepared.redirects, expected: expected,
-                        errorModel: request.errorModel)
+                        errorModel: request.errorModel ?? configuration.errorModel)
                     log.received(response, to: asked)
                     return response.transportResponse
                 }

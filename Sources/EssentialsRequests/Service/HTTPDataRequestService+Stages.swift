@@ -37,7 +37,7 @@ extension HTTPDataRequestService {
         return try await HTTPExchange(codecs: configuration.codecs).finish(
             transport.tracked(first, to: sent), to: sent, deadline, through: transport,
             redirects: request.redirects ?? configuration.redirects, expected: request.expectedStatus,
-            errorModel: request.errorModel)
+            errorModel: request.errorModel ?? configuration.errorModel)
     }
 
     /// One request's way to the transport and back.
@@ -50,7 +50,7 @@ extension HTTPDataRequestService {
             transport: hops.transport, cancellable: hops.cancellable, flight: flight, inFlight: inFlight)
         return try await HTTPExchange(codecs: configuration.codecs, digest: hops.digest).send(
             prepared.request, through: transport, redirects: prepared.redirects, expected: request.expectedStatus,
-            errorModel: request.errorModel)
+            errorModel: request.errorModel ?? configuration.errorModel)
     }
 
     /// What one exchange's hops go through.

@@ -50,20 +50,27 @@ struct HTTPExchange: Sendable {
     ) async -> RequestFailure {
         let body = await response.body.beginning(upTo: Self.failedBodyLimit)
         var failed = FailedResponse(head: response.head, body: body)
-        if let errorModel { failed.model = model(errorModel, of: failed, to: request) }
+        var underlying: RequestFailure?
+        if let errorModel, !body.isEmpty {
+            do throws(RequestFailure) {
+                failed.model = try model(errorModel, of: failed, to: request)
+            } catch {
+                underlying = error
+            }
+        }
         let phrase = response.status.registeredPhrase ?? response.status.reasonPhrase
         let status = phrase.isEmpty ? "\(response.status.code)" : "\(response.status.code) \(phrase)"
         return RequestFailure(
             .status, "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(status).",
             remedy: digest?.remedy(for: response.transportResponse, to: request), phase: .receiving,
-            host: request.url.origin.host.text, response: failed)
+            host: request.url.origin.host.text, response: failed, underlying: underlying)
     }
 
-    /// The body as the model that the request names for failures; nil when it is no such thing.
+    /// The body as the model that the request or the service names for errors.
     private func model<Model: Decodable & Sendable>(
         _ type: Model.Type, of failed: FailedResponse, to request: TransportRequest
-    ) -> (any Sendable)? {
-        try? codecs.decode(
+    ) throws(RequestFailure) -> any Sendable {
+        try codecs.decode(
             type, from: failed.body, contentType: failed.head.headerFields[.contentType], response: failed.head,
             method: request.method, host: request.url.origin.host.text)
     }

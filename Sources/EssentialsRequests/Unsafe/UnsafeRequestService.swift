@@ -168,7 +168,8 @@ public final class UnsafeRequestService: Sendable {
     ) async throws(RequestFailure) -> DataResponse {
         log.sends(request)
         let response = try await HTTPExchange(codecs: configuration.codecs).send(
-            request, through: transport, redirects: configuration.redirects, expected: expected, errorModel: nil)
+            request, through: transport, redirects: configuration.redirects, expected: expected,
+            errorModel: configuration.errorModel)
         log.received(response, to: request)
         return response
     }

@@ -10,7 +10,8 @@ public struct FailedResponse: Sendable {
     public let head: HTTPResponse
     /// The raw body, as far as it was received; of a streamed body at most 64 KiB.
     public let body: Data
-    /// What the body was read as, where the request named a model for that and the body was one.
+    /// The body as the model that the request or its service names for errors; nil if none is named, or the body could not
+    /// be read as it. `RequestFailure.errorModel(as:)` has its type.
     public var model: (any Sendable)?
 
     /// Makes one from a head and a body.
@@ -30,4 +31,17 @@ extension FailedResponse: CustomReflectable {
                 "body": RedactedText.size(of: body), "model": model.map { "\(type(of: $0))" } as Any,
             ])
     }
+}
+
+extension RequestFailure {
+    /// The body of the failure's response as the error model of its request or service; nil if there is none of this type.
+    ///
+    /// ```swift
+    /// configuration.errorModel = Problem.self
+    /// // …
+    /// show(failure.errorModel(as: Problem.self)?.title ?? failure.message)
+    /// ```
+    ///
+    /// A body that could not be read as the model leaves a failure of the reason `decoding` as ``underlying``.
+    public func errorModel<Model: Sendable>(as type: Model.Type = Model.self) -> Model? { response?.model as? Model }
 }

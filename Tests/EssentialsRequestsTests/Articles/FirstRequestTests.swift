@@ -133,11 +133,11 @@ struct FirstRequestTests {
 
             // Article begins
             var request = DataRequest(.get, "users/99")
-            request.errorModel = Problem.self
+            request.errorModel = Problem.self  // or configuration.errorModel, for all requests
             do throws(RequestFailure) {
                 show(try await requests.model(of: request, as: User.self).name)
             } catch {
-                show((error.response?.model as? Problem)?.title ?? error.message)
+                show(error.errorModel(as: Problem.self)?.title ?? error.message)
             }
             // Article ends
             #expect(shown == ["There is no such user."])
