@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
         .library(name: "EssentialsReachability", targets: ["EssentialsReachability"]),
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
+        .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
         .executable(name: "essentials", targets: ["essentials"]),
@@ -52,6 +53,8 @@ let package = Package(
         .target(
             name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
             swiftSettings: settings),
+        .target(
+            name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
             name: "EssentialsTestKit",
@@ -88,6 +91,9 @@ let package = Package(
         .testTarget(
             name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
             swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsFoundationTests",
+            dependencies: ["EssentialsFoundation", "ServiceEssentials", "EssentialsTestKit"], swiftSettings: settings),
         .testTarget(
             name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
     ],

@@ -45,6 +45,20 @@ import Testing
         #expect(advised.description == "\(reason.name): This happened. Do that.")
     }
 
+    @Test("The description shows two of the errors below: failures by their messages, others by their types")
+    func causes() {
+        let third = RequestFailure(.tls, "Third.", underlying: Below())
+        let second = RequestFailure(.connection, "Second.", underlying: third)
+        let first = RequestFailure(.status, "First.", remedy: "Do that.", underlying: second)
+        #expect(first.description == "status: First. Do that. Caused by connection: Second. Caused by tls: Third.")
+        #expect(third.description == "tls: Third. \(RequestFailure.Reason.tls.remedy) Caused by Below.")
+        let file = RequestFailure(.file, "No.", remedy: "Do that.", underlying: SystemError(code: 2))
+        #expect(file.description == "file: No. Do that. Caused by No such file or directory.")
+        struct Telling: Error, CustomStringConvertible { let description = "secret" }
+        let telling = RequestFailure(.encoding, "No.", remedy: "Do that.", underlying: Telling())
+        #expect(telling.description == "encoding: No. Do that. Caused by Telling.")
+    }
+
     @Test("The description holds nothing of the response, the host's certificates or the error below")
     func descriptionKeepsSecrets() {
         let response = FailedResponse(

@@ -1,7 +1,8 @@
 /// Why a request did not give what was asked for: the one error type of requests, transports and trust policies.
 ///
 /// A failure says what happened, how far the request had come, and what to try. It never holds query strings,
-/// credentials or bodies in its text. Copying it costs one retain.
+/// credentials or bodies in its text. Copying it costs one retain. Programs that import Foundation get the message as
+/// `localizedDescription`.
 ///
 /// ```swift
 /// do throws(RequestFailure) {
@@ -83,6 +84,32 @@ public struct RequestFailure: Error, Sendable {
 }
 
 extension RequestFailure: CustomStringConvertible {
-    /// Reason, message and remedy in one line.
-    public var description: String { "\(reason.name): \(message) \(remedy)" }
+    /// Reason, message and remedy in one line, and the causes: the errors below this one, at most two.
+    ///
+    /// A cause that is a failure is shown by its reason and message, a ``SystemError`` by its text, and any other error by
+    /// its type alone, because its own text may hold what no log should.
+    public var description: String { "\(reason.name): \(message) \(remedy)\(shownCauses)" }
+
+    /// How many of the errors below a failure its description shows.
+    private static let maximumCauses = 2
+
+    private var shownCauses: String {
+        var text = ""
+        var next = underlying
+        for _ in 0..<Self.maximumCauses {
+            switch next {
+            case nil: return text
+            case let failure as RequestFailure:
+                text += " Caused by \(failure.reason.name): \(failure.message)"
+                next = failure.underlying
+            case let error as SystemError:
+                text += " Caused by \(error)."
+                next = nil
+            case let error?:
+                text += " Caused by \(type(of: error))."
+                next = nil
+            }
+        }
+        return text
+    }
 }
