@@ -12,8 +12,13 @@ import Synchronization
 ///
 /// It joins the path under the environment's base URL, has the interceptors prepare the request, fills in credentials
 /// and the environment's fields and trust policy, follows redirects, and judges the status. Callable from any task and
-/// thread. A service that nobody holds any more lets its requests finish and leaves the transport as it is;
-/// ``shutdown(grace:)`` ends both.
+/// thread.
+///
+/// **Lifetime.** A running request holds its service, whether it is awaited or has a completion handler. A service that
+/// nobody else holds therefore lets its requests finish, and is freed after the last one: dropping a reference cancels no
+/// request, because it would otherwise end at a time that depends on the optimiser. A streamed body can be read to its end
+/// after service and transport are gone. ``shutdown(grace:)``, a token and cancelling the caller's task end requests at a
+/// chosen time, and a locator that is closed shuts its services down. Only ``shutdown(grace:)`` ends the transport.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
     /// The environment in force, asked for by a closure because an existential is copied to be asked.
     let snapshot: @Sendable () -> EnvironmentSnapshot

@@ -2,7 +2,12 @@ public import EssentialsHTTP
 
 extension RequestFailure {
     /// The number that the Objective-C library of this name had for such an error: 1000 serialization, 1001 trust,
-    /// 1002 cancelled, 1003 submission, 1004 builder, and the status itself for an unexpected one. Nil where it had none.
+    /// 1002 cancelled, 1003 submission, 1004 builder, and the status itself for an unexpected one and for `authorization`,
+    /// which is a 401. `nil` for a failure for which it had none.
+    ///
+    /// `file` is 1004, too: the builder, which refused the file of a part, was the only place where that library had a
+    /// number for files. What went wrong with a download's file, or while a file was sent, it passed on as the error of
+    /// Cocoa or of the stream, in another domain; `underlying` has the system's error number here.
     ///
     /// For programs that are moved from there; new ones compare the reason.
     public var legacyCode: Int? {
@@ -12,6 +17,7 @@ extension RequestFailure {
             .hostRefused, .plaintextRefused:
             1001
         case .cancelled: 1002
+        case .file: 1004
         case .invalidRequest: underlying is SettingConflict ? 1004 : 1003
         case .closed, .queueFull: 1003
         case .status, .authorization: response?.head.status.code

@@ -109,8 +109,8 @@ struct MovingFromServiceEssentialsTests {
         for reason in RequestFailure.Reason.all {
             if let code = RequestFailure(reason, "").legacyCode { real[code, default: []].insert(reason.name) }
         }
-        #expect(listed[1004] == ["invalidRequest"])
-        listed[1004] = nil
+        #expect(listed[1004] == ["invalidRequest", "file"])
+        listed[1004]?.remove("invalidRequest")
         #expect(listed == real)
         let conflict = RequestFailure(.invalidRequest, "", underlying: SettingConflict("a", "b"))
         #expect(conflict.legacyCode == 1004)

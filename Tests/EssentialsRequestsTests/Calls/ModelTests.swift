@@ -74,8 +74,13 @@ struct ModelTests {
         #expect(failure?.legacyCode == 422)
         request.errorModel = Note.self
         let other = await #expect(throws: RequestFailure.self) { try await service.send(request) }
+        #expect(other?.reason == .status)
         #expect(other?.response?.model == nil)
         #expect(other?.response?.body.isEmpty == false)
+        let below = other?.underlying as? RequestFailure
+        #expect(below?.reason == .decoding)
+        #expect(below?.underlying is DecodingError)
+        #expect(below?.message.contains("“id” is missing") == true)
     }
 
     @Test("says how long to wait before the next attempt, by seconds or a date")
@@ -123,7 +128,7 @@ struct ModelTests {
             .encoding: 1000, .decoding: 1000, .emptyBody: 1000, .trustChain: 1001, .trustHost: 1001,
             .pinMismatch: 1001, .unexpectedPeer: 1001, .otherTrust: 1001, .tlsTooOld: 1001, .trustEvidence: 1001,
             .revoked: 1001, .hostRefused: 1001, .plaintextRefused: 1001, .cancelled: 1002, .invalidRequest: 1003,
-            .closed: 1003, .queueFull: 1003,
+            .closed: 1003, .queueFull: 1003, .file: 1004,
         ]
         #expect(RequestFailure(reason, "No.").legacyCode == codes[reason])
     }

@@ -53,6 +53,23 @@ struct StreamedBodyTests {
         }
     }
 
+    @Test("comes to its end after the service, and the transport that only it held, are gone")
+    func released() async throws {
+        let gate = LoopbackGate()
+        let server = try LoopbackServer { _ in
+            .raw([.head(headers: [("Content-Length", "10")]), .text("12345"), .gate(gate), .text("67890"), .keepAlive])
+        }
+        var service: HTTPDataRequestService? = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url), transport: try CurlTransport())
+        weak let left = service
+        let response = try #require(await service?.send(request("a")))
+        service = nil
+        #expect(left == nil)
+        gate.open()
+        #expect(try await response.body.collect(upTo: 100) == Data("1234567890".utf8))
+        server.stop()
+    }
+
     @Test("ends as cancelled when the service shuts down, and within a grace period may be read to its end")
     func shutdown() async throws {
         for finishes in [false, true] {
