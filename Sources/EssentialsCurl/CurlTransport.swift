@@ -19,8 +19,11 @@ import Synchronization
 /// Where requests have several policies, ``CurlTransports`` keeps a transport for each.
 ///
 /// **Fork.** A transport belongs to the process that made it. In a child after fork(2) without exec its thread does not
-/// exist, and ``send(_:)`` fails as `closed`; make a new one there. Descriptors are closed by exec(2), but for
-/// one that libcurl has while it resolves a name.
+/// exist, and ``send(_:)`` fails as `closed`. A child that was forked before the first request makes a transport of its
+/// own. After a request, Swift's task pool counts on threads that the child does not have, and no new task ever runs there:
+/// making a transport fails as `closed`, and a completion handler is never called, because Dispatch has lost its threads
+/// too. Such a child can only call exec(2), which closes the descriptors, except for one that libcurl has while it resolves
+/// a name.
 public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let trust: CompiledTrust
@@ -30,7 +33,8 @@ public final class CurlTransport: Transport {
 
     /// Makes a transport from a policy.
     ///
-    /// - Throws: as ``CompiledTrust/init(_:)``, and `connection` when the system gives no descriptor or thread.
+    /// - Throws: as ``CompiledTrust/init(_:)``; `connection` when the system gives no descriptor or thread; `closed` in a
+    ///   process that was forked from one in which a request was sent.
     public convenience init(
         trust policy: TrustPolicy = .system, configuration: Configuration = Configuration()
     )
@@ -42,8 +46,10 @@ public final class CurlTransport: Transport {
     /// Makes a transport from a compiled policy, which several transports may share.
     ///
     /// - Throws: `connection` when the system gives no descriptor or thread, `invalidRequest` for a value of the
-    ///   configuration, or a proxy in the environment, that cannot be used.
+    ///   configuration, or a proxy in the environment, that cannot be used; `closed` in a process that was forked from one
+    ///   in which a request was sent.
     public init(trust: CompiledTrust, configuration: Configuration = Configuration()) throws(RequestFailure) {
+        guard !ProcessGeneration.hasLostTasks else { throw Failures.lostTasks }
         self.configuration = try configuration.checked()
         self.trust = trust
         // Read once, here: reading it later would race with whoever changes it.
@@ -173,6 +179,7 @@ public final class CurlTransport: Transport {
         }
         if origin.scheme == .http, prepared.isPinned { trust.reportPlaintext(host: origin.host, port: origin.port) }
         guard ProcessGeneration.current == generation else { throw Failures.forked(prepared) }
+        ProcessGeneration.noteTasks()
         return prepared
     }
 

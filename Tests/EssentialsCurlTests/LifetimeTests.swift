@@ -48,7 +48,12 @@ struct LifetimeTests {
             let transport = try CurlTransport()
             let sent = TransportRequest(.get, try RequestURL(server.url))
             #expect(try await transport.send(sent).text == "ok")
-            let code = try Self.inChild { Self.reason(of: transport, sent) == "closed" ? 0 : 1 }
+            let trust = try CompiledTrust(.system)
+            let code = try Self.inChild {
+                guard Self.reason(of: transport, sent) == "closed" else { return 1 }
+                // A new one would take requests whose tasks never go on.
+                return Self.reasonToMake(trust) == "closed" ? 0 : 2
+            }
             #expect(code == 0)
             #expect(try await transport.send(sent).text == "ok")
             await transport.shutdown()
@@ -160,6 +165,16 @@ struct LifetimeTests {
     private static func reason(of transport: CurlTransport, _ request: TransportRequest) -> String {
         do throws(RequestFailure) {
             _ = try transport.prepare(request)
+            return "none"
+        } catch {
+            return error.reason.name
+        }
+    }
+
+    /// What making a transport fails with.
+    private static func reasonToMake(_ trust: CompiledTrust) -> String {
+        do throws(RequestFailure) {
+            _ = try CurlTransport(trust: trust)
             return "none"
         } catch {
             return error.reason.name

@@ -159,8 +159,18 @@ enum Failures {
     static func forked(_ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(
             .closed, "The transport belongs to the process that this one was forked from.",
-            remedy: "Make a transport in this process.", host: prepared.origin.host.text)
+            remedy: ProcessGeneration.hasLostTasks ? forkRemedy : "Make a transport in this process.",
+            host: prepared.origin.host.text)
     }
+
+    /// No transport would do in this process: nothing that is asynchronous goes on here.
+    static var lostTasks: RequestFailure {
+        RequestFailure(
+            .closed, "Swift tasks ran in the process that this one was forked from, so that none runs here.",
+            remedy: forkRemedy)
+    }
+
+    private static let forkRemedy = "Call exec(2) in the child, or fork before the first request."
 
     static func queueFull(_ prepared: PreparedRequest, waiting: Int) -> RequestFailure {
         RequestFailure(

@@ -6,10 +6,26 @@ enum ProcessGeneration {
     private static let forks = Atomic<Int>(0)
     private static let isWatching: Bool = pthread_atfork(nil, nil, { ProcessGeneration.forked() }) == 0
 
+    /// The generation in which a request was sent, and with it a Swift task ran; less than any before the first one.
+    private static let taskGeneration = Atomic<Int>(-1)
+
     /// A number that a child process has one more of.
     static var current: Int {
         _ = isWatching
         return forks.load(ordering: .relaxed)
+    }
+
+    /// Notes that Swift tasks run in this process.
+    static func noteTasks() {
+        let current = current
+        if taskGeneration.load(ordering: .relaxed) != current { taskGeneration.store(current, ordering: .relaxed) }
+    }
+
+    /// Whether tasks ran in a process that this one was forked from. The threads of Swift's pool are gone then, the pool
+    /// counts on them all the same, and a task that it gets never runs.
+    static var hasLostTasks: Bool {
+        let noted = taskGeneration.load(ordering: .relaxed)
+        return noted >= 0 && noted != current
     }
 
     /// Runs in the child, where only functions that are safe in signal handlers may be called; an atomic is.
