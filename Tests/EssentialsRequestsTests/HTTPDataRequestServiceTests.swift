@@ -17,7 +17,7 @@ import Testing
         for path in ["a", "a?x=1", "a?x=1&", "a?", "a#f"] {
             _ = try await service.send(DataRequest(.get, path, parameters: ["n": "v w"]))
         }
-        _ = try await service.send(DataRequest(.get, "a", parameters: ["none": []]))
+        _ = try await service.send(DataRequest(.get, "a", parameters: ["none": [] as [Int]]))
         let targets = [
             "/v1/a?n=v%20w", "/v1/a?x=1&n=v%20w", "/v1/a?x=1&n=v%20w", "/v1/a?n=v%20w", "/v1/a?n=v%20w", "/v1/a",
         ]

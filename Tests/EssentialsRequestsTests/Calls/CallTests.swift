@@ -136,7 +136,7 @@ struct CallTests {
     @Test("without parameters has neither a question mark nor a body")
     func none() async throws {
         let fixture = try fixture()
-        try await fixture.service.get("p", parameters: ["a": []])
+        try await fixture.service.get("p", parameters: ["a": [] as [Int]])
         try await fixture.service.post("p")
         try await fixture.service.post("p", parameters: [:])
         #expect(

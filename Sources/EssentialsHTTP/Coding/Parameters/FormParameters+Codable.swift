@@ -3,11 +3,11 @@ extension FormParameters: Codable {
     /// document has in their place.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AnyKey.self)
-        var values: [String: Value] = [:]
+        var values: [String: FormValue] = [:]
         for key in container.allKeys {
-            values[key.stringValue] = try Value(container.decode(JSONValue.self, forKey: key))
+            values[key.stringValue] = try FormValue(container.decode(JSONValue.self, forKey: key))
         }
-        self.init(values)
+        self.init(values: values)
     }
 
     /// Writes the values with their types: numbers as numbers, dates and data as the encoder does, sets as sorted
@@ -20,7 +20,7 @@ extension FormParameters: Codable {
 
     /// A value and how deep it stands.
     private struct Level: Encodable {
-        let value: Value
+        let value: FormValue
         let depth: Int
 
         func encode(to encoder: any Encoder) throws {
@@ -53,14 +53,14 @@ extension FormParameters: Codable {
             }
         }
 
-        private func encode(_ elements: [Value], to encoder: any Encoder) throws {
+        private func encode(_ elements: [FormValue], to encoder: any Encoder) throws {
             var container = encoder.unkeyedContainer()
             for element in elements { try container.encode(Level(value: element, depth: depth + 1)) }
         }
     }
 }
 
-extension FormParameters.Value {
+extension FormValue {
     /// The value of a document.
     public init(_ value: JSONValue) {
         switch value {

@@ -28,16 +28,16 @@ struct FormWriter {
 
     /// The elements in the order in which a query has them.
     static func sorted(
-        _ elements: Set<FormParameters.Value>, depth: Int
+        _ elements: Set<FormValue>, depth: Int
     ) throws(RequestFailure)
-        -> [FormParameters.Value]
+        -> [FormValue]
     {
         let writer = FormWriter(encoding: .standard, charset: .utf8)
         return try writer.sorted(elements, at: Place(name: "", depth: depth)).map(\.value)
     }
 
     private func append(
-        _ value: FormParameters.Value, at place: Place, to pairs: inout [String]
+        _ value: FormValue, at place: Place, to pairs: inout [String]
     ) throws(RequestFailure) {
         guard place.depth <= FormParameters.maximumDepth else {
             throw RequestFailure(
@@ -68,7 +68,7 @@ struct FormWriter {
     }
 
     private func append(
-        _ elements: [FormParameters.Value], at place: Place, to pairs: inout [String]
+        _ elements: [FormValue], at place: Place, to pairs: inout [String]
     ) throws(RequestFailure) {
         switch encoding.arrays {
         case .brackets:
@@ -89,7 +89,7 @@ struct FormWriter {
     }
 
     /// An element between commas; nil for one that is dropped.
-    private func piece(_ value: FormParameters.Value, at place: Place) throws(RequestFailure) -> String? {
+    private func piece(_ value: FormValue, at place: Place) throws(RequestFailure) -> String? {
         if value == .null {
             return switch encoding.null {
             case .keyOnly, .empty: ""
@@ -105,9 +105,9 @@ struct FormWriter {
 
     /// Each element with its pairs, sorted by these.
     private func sorted(
-        _ elements: Set<FormParameters.Value>, at place: Place
-    ) throws(RequestFailure) -> [(value: FormParameters.Value, pairs: [String])] {
-        var written: [(value: FormParameters.Value, pairs: [String])] = []
+        _ elements: Set<FormValue>, at place: Place
+    ) throws(RequestFailure) -> [(value: FormValue, pairs: [String])] {
+        var written: [(value: FormValue, pairs: [String])] = []
         for element in elements {
             var pairs: [String] = []
             try append(element, at: place.inside(""), to: &pairs)
@@ -121,7 +121,7 @@ struct FormWriter {
     }
 
     /// The order of kinds that a query does not tell apart, such as 1 and "1"; JSON does.
-    private static func rank(_ value: FormParameters.Value) -> Int {
+    private static func rank(_ value: FormValue) -> Int {
         switch value {
         case .null: 0
         case .boolean: 1
@@ -138,8 +138,8 @@ struct FormWriter {
     }
 
     private func sorted(
-        _ values: [String: FormParameters.Value]
-    ) -> [(name: String, value: FormParameters.Value)] {
+        _ values: [String: FormValue]
+    ) -> [(name: String, value: FormValue)] {
         values.map { (folded: $0.key.lowercased(), name: $0.key, value: $0.value) }.sorted { one, other in
             one.folded == other.folded
                 ? one.name.unicodeScalars.lexicographicallyPrecedes(other.name.unicodeScalars)
@@ -152,7 +152,7 @@ struct FormWriter {
 
 extension FormWriter {
     /// The text of a value, not yet escaped; nil for null and containers.
-    private func scalar(_ value: FormParameters.Value, at place: Place) throws(RequestFailure) -> String? {
+    private func scalar(_ value: FormValue, at place: Place) throws(RequestFailure) -> String? {
         switch value {
         case .text(let text): return text
         case .integer(let number): return String(number)

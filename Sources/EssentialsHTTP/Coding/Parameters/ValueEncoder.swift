@@ -10,7 +10,7 @@ struct ValueEncoder: Encoder {
     final class Node {
         enum Content {
             case nothing
-            case value(FormParameters.Value)
+            case value(FormValue)
             case keyed([String: Node])
             case unkeyed([Node])
             case set([Node])
@@ -18,7 +18,7 @@ struct ValueEncoder: Encoder {
 
         var content = Content.nothing
 
-        var value: FormParameters.Value {
+        var value: FormValue {
             switch content {
             // What encodes nothing at all has no properties.
             case .nothing: .dictionary([:])
@@ -70,7 +70,7 @@ struct ValueEncoder: Encoder {
 
     private static let maximumCalls = 256
 
-    static func value(of model: some Encodable, path: [any CodingKey]) throws -> FormParameters.Value {
+    static func value(of model: some Encodable, path: [any CodingKey]) throws -> FormValue {
         let encoder = ValueEncoder(node: Node(), codingPath: path, calls: 0)
         try encoder.encode(model)
         return encoder.node.value
@@ -94,33 +94,24 @@ struct ValueEncoder: Encoder {
         if model is any EncodedAsSet, case .unkeyed(let nodes) = node.content { node.content = .set(nodes) }
     }
 
-    private static func scalar(_ model: some Encodable) -> FormParameters.Value? {
+    private static func scalar(_ model: some Encodable) -> FormValue? {
         switch model {
-        case let value as String: .text(value)
-        case let value as Bool: .boolean(value)
-        case let value as Double: .number(value)
-        // By its own digits: those of the nearest Double are more.
-        case let value as Float: .number(Double("\(value)") ?? Double(value))
-        case let value as Int: .integer(Int64(value))
-        case let value as Int64: .integer(value)
-        case let value as Int32: .integer(Int64(value))
-        case let value as Int16: .integer(Int64(value))
-        case let value as Int8: .integer(Int64(value))
-        case let value as UInt: .whole(UInt64(value))
-        case let value as UInt64: .whole(value)
-        case let value as UInt32: .integer(Int64(value))
-        case let value as UInt16: .integer(Int64(value))
-        case let value as UInt8: .integer(Int64(value))
-        case let value as Date: .date(value)
-        case let value as Data: .data(value)
+        case let value as String: value.formValue
+        case let value as Bool: value.formValue
+        case let value as Double: value.formValue
+        case let value as Float: value.formValue
+        case let value as Date: value.formValue
+        case let value as Data: value.formValue
         case let value as URL: .text(value.absoluteString)
         case let value as Decimal: decimal(value)
-        case let value as FormParameters: .dictionary(value.values)
+        case let value as FormParameters: value.formValue
+        // Last, because it takes the longest. Containers are encoded element by element.
+        case let value as any (FormParameterValue & FixedWidthInteger): value.formValue
         default: nil
         }
     }
 
-    private static func decimal(_ value: Decimal) -> FormParameters.Value {
+    private static func decimal(_ value: Decimal) -> FormValue {
         let text = value.description
         if let whole = Int64(text) { return .integer(whole) }
         guard let number = Double(text), "\(number)" == text else { return .text(text) }
