@@ -1,5 +1,4 @@
 public import EssentialsHTTP
-import Synchronization
 
 /// One of several named environments at a time.
 ///
@@ -12,17 +11,12 @@ import Synchronization
 /// try environment.select("staging")
 /// ```
 ///
-/// What a switch does to requests that run is the service's `onEnvironmentChange`. Callable from any thread.
+/// What a switch does to requests that run is the service's `onEnvironmentChange`. Where URLs are not known beforehand,
+/// there is ``MutableEnvironment``. Callable from any thread.
 public final class SwitchableEnvironment: EnvironmentService {
-    private struct State {
-        var current: EnvironmentSnapshot
-        var observers: [UInt64: AsyncStream<EnvironmentSnapshot>.Continuation] = [:]
-        var nextObserver: UInt64 = 0
-    }
-
     /// What can be selected, in the order in which it was given.
     public let environments: [EnvironmentSnapshot]
-    private let state: Mutex<State>
+    private let current: MutableEnvironment
 
     /// Makes an environment from those that can be selected.
     ///
@@ -42,26 +36,18 @@ public final class SwitchableEnvironment: EnvironmentService {
         }
         self.environments = environments
         let selected = try current.map { name throws(RequestFailure) in try Self.find(name, in: environments) }
-        state = Mutex(State(current: selected ?? first))
+        self.current = MutableEnvironment(selected ?? first)
     }
-
-    deinit { for observer in state.withLock({ $0.observers.values }) { observer.finish() } }
 
     /// Puts another environment in force for the requests that are submitted from now on.
     ///
     /// - Throws: `invalidRequest` with the names that there are, when none is called so.
     public func select(_ name: String) throws(RequestFailure) {
-        let selected = try Self.find(name, in: environments)
-        state.withLock { state in
-            guard state.current != selected else { return }
-            state.current = selected
-            // Under the lock, so that two switches at once arrive in the order in which they took effect.
-            for observer in state.observers.values { observer.yield(selected) }
-        }
+        current.set(try Self.find(name, in: environments))
     }
 
     /// The environment in force.
-    public var snapshot: EnvironmentSnapshot { state.withLock { $0.current } }
+    public var snapshot: EnvironmentSnapshot { current.snapshot }
     /// The base URL of the environment in force.
     public var baseURL: RequestURL { snapshot.baseURL }
     /// The name of the environment in force.
@@ -72,22 +58,7 @@ public final class SwitchableEnvironment: EnvironmentService {
     public var trust: TrustPolicy? { snapshot.trust }
 
     /// The environments that come into force from now on; see the protocol.
-    public var changes: AsyncStream<EnvironmentSnapshot> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: EnvironmentSnapshot.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { state in
-            state.nextObserver += 1
-            state.observers[state.nextObserver] = continuation
-            return state.nextObserver
-        }
-        continuation.onTermination = { [weak self] _ in self?.forget(number) }
-        return stream
-    }
-
-    private func forget(_ observer: UInt64) {
-        // Freed outside of the lock: a continuation's end calls back.
-        _ = state.withLock { $0.observers.removeValue(forKey: observer) }
-    }
+    public var changes: AsyncStream<EnvironmentSnapshot> { current.changes }
 
     private static func find(
         _ name: String, in environments: [EnvironmentSnapshot]

@@ -61,7 +61,7 @@ struct Demo {
             let transport = ScriptedTransport()
             transport.on(.get, "/v1/users/1").answer(json: User(id: 7, name: "a double"))
             let double = try HTTPDataRequestService(
-                environment: ControlledEnvironment("https://double.test/v1/"), transport: transport)
+                environment: MutableEnvironment("https://double.test/v1/"), transport: transport)
             try checkout.register(double, as: (any DataRequestService).self)
             let user = try await firstUser(checkout)
             try transport.verify()

@@ -48,6 +48,18 @@ struct EnvironmentsTests {
         #expect(request.headerFields[.acceptLanguage] == "en")
     }
 
+    @Test("shows a base URL that is set while the program runs")
+    func mutable() async throws {
+        let address = "https://backup.example.com/v1/"
+
+        // Article begins
+        let environment = try MutableEnvironment("https://api.example.com/v1/")
+        try environment.set(baseURL: address)
+        // Article ends
+
+        #expect(try await sent(environment, "users").url.description == "https://backup.example.com/v1/users")
+    }
+
     @Test("shows a file that is read as it stands there")
     func file() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

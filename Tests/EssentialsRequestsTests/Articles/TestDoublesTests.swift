@@ -109,7 +109,7 @@ struct TestDoublesTests {
         let transport = ScriptedTransport()
 
         // Article begins
-        let environment = try ControlledEnvironment("https://one.test/v1/")
+        let environment = try MutableEnvironment("https://one.test/v1/")
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
         transport.on(.get, "/v1/users").answer(json: [User]())
 

@@ -12,7 +12,7 @@ struct EnvironmentReachabilityTests {
 
     @Test("is that of its host, at once and after each change, for whoever asks")
     func follows() async throws {
-        let environment = try ControlledEnvironment(environment("127.0.0.1"))
+        let environment = try MutableEnvironment(environment("127.0.0.1"))
         let reachability = try EnvironmentReachability(environment)
         #expect(reachability.status == .local)
         #expect(reachability.isReachable())
