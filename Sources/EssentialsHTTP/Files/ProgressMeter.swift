@@ -3,12 +3,16 @@ import Synchronization
 /// The state of a ``ProgressReport``: decides which values are delivered, and delivers them without holding its lock.
 final class ProgressMeter: Sendable {
     private struct State {
+        /// Whether an operation has taken the meter.
+        var isTaken = false
         var rates: RateMeter?
         var bytes: Int64 = 0
         var expected: Int64?
         var delivered: (bytes: Int64, moment: Duration)?
         /// The value to be delivered next; a newer one takes its place.
-        var due: TransferProgress?
+        var due: (bytes: Int64, rate: Double)?
+        /// Up to where the values are that were handed to the callback.
+        var reported: Int64 = 0
         var isDelivering = false
         var isFinished = false
         var hasEnded = false
@@ -36,6 +40,16 @@ final class ProgressMeter: Sendable {
         self.end = end
     }
 
+    /// This meter for the first operation that asks, and for every later one a new meter with the same callback. The end
+    /// comes once, with the first operation.
+    func forOperation() -> ProgressMeter {
+        let isFirst = state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
+        }
+        return isFirst ? self : ProgressMeter(interval: interval, now: now, deliver: deliver, end: {})
+    }
+
     /// A report that nobody holds any more reports nothing more: its stream must not wait for ever.
     deinit { finish() }
 
@@ -45,7 +59,8 @@ final class ProgressMeter: Sendable {
             state.rates = RateMeter(bytes: bytes, at: moment)
             state.bytes = bytes
             state.expected = expected
-            state.due = TransferProgress(bytes: bytes, expected: expected)
+            state.due = (bytes, 0)
+            state.reported = bytes
             state.delivered = (bytes, moment)
         }
     }
@@ -57,7 +72,7 @@ final class ProgressMeter: Sendable {
             else { return }
             state.bytes = bytes
             if let last = state.delivered, moment - last.moment < self.interval { return }
-            state.due = TransferProgress(bytes: bytes, expected: state.expected, rate: rate)
+            state.due = (bytes, rate)
             state.delivered = (bytes, moment)
         }
     }
@@ -69,7 +84,7 @@ final class ProgressMeter: Sendable {
             let bytes = state.bytes
             guard state.delivered?.bytes != bytes, let rate = state.rates?.rate(bytes: bytes, at: moment)
             else { return }
-            state.due = TransferProgress(bytes: bytes, expected: state.expected, rate: rate)
+            state.due = (bytes, rate)
         }
     }
 
@@ -93,7 +108,13 @@ final class ProgressMeter: Sendable {
 
     private func nextStep() -> Step {
         state.withLock { state in
-            if let due = state.due.take() { return .value(due) }
+            if let due = state.due.take() {
+                defer { state.reported = due.bytes }
+                return .value(
+                    TransferProgress(
+                        bytes: due.bytes, bytesSinceLast: due.bytes - state.reported, expected: state.expected,
+                        rate: due.rate))
+            }
             if state.isFinished, !state.hasEnded {
                 state.hasEnded = true
                 return .end

@@ -1,8 +1,9 @@
-/// Tells of one transfer's progress, to a callback or as a stream.
+/// Reports the progress of a transfer, to a callback or as a stream.
 ///
 /// Values come one at a time, at most one in each interval, with `bytes` growing. The last one is always delivered, and
-/// before the operation returns or throws; after that nothing comes any more and the stream ends. A report belongs to
-/// one operation.
+/// before the operation returns or throws; after that no value follows and the stream ends. A report belongs to one
+/// operation. The report of a data request is the exception: its callback receives the progress of each sending, from 0
+/// on, and a stream that of the first one.
 ///
 /// The callback runs in the task that transfers, which goes on when it returns: it should be quick. A stream keeps the
 /// newest value only, so its reader may take its time.
@@ -12,6 +13,9 @@
 /// try await transport.download(request, to: "/srv/films/1.mp4", progress: report)
 /// ```
 public struct ProgressReport: Sendable {
+    /// The least time between two values if none is given: 100 ms.
+    public static let standardInterval: Duration = .milliseconds(100)
+
     private let meter: ProgressMeter
 
     /// Reports to a callback.
@@ -20,7 +24,7 @@ public struct ProgressReport: Sendable {
     ///   - interval: The least time between two values; the first and the last do not wait for it.
     ///   - deliver: Takes a value. Called by one thread at a time, not always the same.
     public init(
-        every interval: Duration = .milliseconds(100), _ deliver: @escaping @Sendable (TransferProgress) -> Void
+        every interval: Duration = standardInterval, _ deliver: @escaping @Sendable (TransferProgress) -> Void
     ) {
         self.init(every: interval, now: Self.clock(), deliver, end: {})
     }
@@ -29,7 +33,7 @@ public struct ProgressReport: Sendable {
     ///
     /// - Parameter interval: The least time between two values; the first and the last do not wait for it.
     public static func stream(
-        every interval: Duration = .milliseconds(100)
+        every interval: Duration = standardInterval
     ) -> (report: ProgressReport, values: AsyncStream<TransferProgress>) {
         stream(every: interval, now: clock())
     }
@@ -55,6 +59,11 @@ public struct ProgressReport: Sendable {
     ) {
         meter = ProgressMeter(interval: interval, now: now, deliver: deliver, end: end)
     }
+
+    private init(meter: ProgressMeter) { self.meter = meter }
+
+    /// The report for one of several operations with the same value.
+    package func forOperation() -> ProgressReport { ProgressReport(meter: meter.forOperation()) }
 
     /// The transfer begins; the first value is delivered. Only the first call counts.
     ///

@@ -8,14 +8,19 @@
 public struct TransferProgress: Sendable, Hashable {
     /// The bytes that are there; of a resumed download those of earlier attempts too.
     public let bytes: Int64
+    /// The bytes that came since the value that was delivered before this one. The values that a callback receives add
+    /// up to what the operation has moved; a stream leaves values out if its reader is slow. A resumed download's first
+    /// value has 0.
+    public let bytesSinceLast: Int64
     /// How many there will be, or nil when that is not known.
     public let expected: Int64?
     /// Bytes a second, over the last four seconds. 0 before anything has moved.
     public let rate: Double
 
     /// Makes a value.
-    public init(bytes: Int64, expected: Int64? = nil, rate: Double = 0) {
+    public init(bytes: Int64, bytesSinceLast: Int64 = 0, expected: Int64? = nil, rate: Double = 0) {
         self.bytes = bytes
+        self.bytesSinceLast = bytesSinceLast
         self.expected = expected
         self.rate = rate
     }

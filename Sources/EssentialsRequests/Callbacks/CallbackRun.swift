@@ -10,8 +10,10 @@ struct CallbackRun: Sendable {
     init(on queue: DispatchQueue) { serial = DispatchQueue(label: "essentials.request", target: queue) }
 
     /// A report that leads to the token, and to a callback on the queue, which comes before the completion.
-    func report(_ callback: (@Sendable (TransferProgress) -> Void)?) -> ProgressReport {
-        ProgressReport { [token, serial] progress in
+    func report(
+        every interval: Duration, _ callback: (@Sendable (TransferProgress) -> Void)?
+    ) -> ProgressReport {
+        ProgressReport(every: interval) { [token, serial] progress in
             token.reached(progress)
             guard let callback else { return }
             serial.async { if token.state == .running { callback(progress) } }

@@ -5,65 +5,104 @@ public import EssentialsHTTP
 extension DataRequestService {
     /// Sends a request and hands the response to a completion handler.
     ///
-    /// The handler is called exactly once, on a serial queue of the request's own that leads to the one that is named;
-    /// after ``CancellableToken/cancel(silently:)``, and when the service shuts down, with the failure `cancelled`.
+    /// The handler is called exactly once, on a serial queue of the request's own that leads to the one that is named.
+    /// After ``CancellableToken/cancel(silently:)``, and when the service shuts down, it receives the failure
+    /// `cancelled`. A failure of ``RequestBuilder/build()`` goes to the handler like every other one.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - completionQueue: Where handlers run; the service's own queue when nil.
-    ///   - progress: Told of the upload on the same queue, the last time before the completion. For bodies from a file,
-    ///     a stream or in parts the token knows the progress in any case.
+    ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
+    ///   - completionQueue: The queue on which handlers run. The default is the service's own queue.
+    ///   - progressInterval: The least time between two values of the progress; the first and the last do not wait.
+    ///   - progress: Receives the progress of the upload on the same queue, the last value before the completion. For
+    ///     bodies from a file, a stream or in parts the token has the progress in any case.
     ///   - completion: Receives the response or the failure.
     /// - Returns: A token that cancels. Dropping it does not cancel.
     @discardableResult
     public func send(
-        _ request: DataRequest, completionQueue: DispatchQueue? = nil,
+        _ request: some BuildableRequest, completionQueue: DispatchQueue? = nil,
+        progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        let request = request.reporting(to: run, progress)
-        return run.start(completion) { () throws(RequestFailure) in try await send(request) }
+        return run.start(completion) { () throws(RequestFailure) in
+            try await send(request.build().reporting(to: run, every: progressInterval, progress))
+        }
     }
 
     /// Sends a request and hands a model to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
+    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
-        _ request: DataRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
     ) -> CancellableToken {
-        let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        let request = request.reporting(to: run, progress)
-        return run.start(completion) { () throws(RequestFailure) in try await model(of: request, as: type) }
+        response(
+            to: request, deserializeTo: type, completionQueue: completionQueue, progressInterval: progressInterval,
+            progress: progress
+        ) { completion($0.map(\.model)) }
     }
 
-    /// Loads a response into a file and calls a completion handler; see ``download(_:to:options:progress:)`` and
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
+    /// Sends a request and hands a model and its response to a completion handler; see
+    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
+    @discardableResult
+    public func response<Model: Decodable & Sendable>(
+        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        progressInterval: Duration = ProgressReport.standardInterval,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<ModelResponse<Model>, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        let run = CallbackRun(on: completionQueue ?? callbackQueue)
+        return run.start(completion) { () throws(RequestFailure) in
+            try await response(to: request.build().reporting(to: run, every: progressInterval, progress), as: type)
+        }
+    }
+
+    /// Loads a response into a file and calls a completion handler; see
+    /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)`` and
+    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
     @discardableResult
     public func download(
-        _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
-        completionQueue: DispatchQueue? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        _ request: some BuildableRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
+        completionQueue: DispatchQueue? = nil, progressInterval: Duration = ProgressReport.standardInterval,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        let report = run.report(progress)
+        let report = run.report(every: progressInterval, progress)
         return run.start(completion) { () throws(RequestFailure) in
-            try await download(request, to: destination, options: options, progress: report)
+            try await download(request.build(), to: destination, options: options, progress: report)
         }
+    }
+
+    /// Loads a response into a file with GET and calls a completion handler; see
+    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
+    @discardableResult
+    public func download(
+        _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
+        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil,
+        progressInterval: Duration = ProgressReport.standardInterval,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        download(
+            DataRequest(.get, path, parameters: parameters, headerFields: headerFields), to: destination,
+            options: options, completionQueue: completionQueue, progressInterval: progressInterval, progress: progress,
+            completion: completion)
     }
 }
 
 extension DataRequest {
-    /// With the progress of its body told to the run, where that is asked for or costs nothing: bytes in memory would
-    /// have to be sent in pieces for it.
+    /// The same request with the progress of its body reported to the run, where a callback wants it or it costs nothing:
+    /// bytes in memory have to be sent in pieces for it.
     fileprivate func reporting(
-        to run: CallbackRun, _ callback: (@Sendable (TransferProgress) -> Void)?
+        to run: CallbackRun, every interval: Duration, _ callback: (@Sendable (TransferProgress) -> Void)?
     ) -> DataRequest {
-        guard uploadProgress == nil, callback != nil || body.isReadWhileSent else { return self }
+        guard callback != nil || body.isReadWhileSent else { return self }
         var request = self
-        request.uploadProgress = run.report(callback)
+        request.handlerProgress = run.report(every: interval, callback)
         return request
     }
 }

@@ -1,83 +1,103 @@
 public import Dispatch
 public import EssentialsHTTP
 
-/// GET, DELETE, HEAD and OPTIONS with completion handlers.
+/// GET, DELETE, HEAD and OPTIONS with completion handlers; see
+/// ``send(_:completionQueue:progressInterval:progress:completion:)`` and
+/// ``get(_:parameters:query:headerFields:expecting:options:as:)``.
 extension DataRequestService {
-    /// Gets a model and hands it to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)`` and ``get(_:parameters:query:as:)``.
+    /// Gets a model and hands it to a completion handler.
     @discardableResult
     public func get<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], deserializeTo type: Model.Type,
-        completionQueue: DispatchQueue? = nil,
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
+        deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
     ) -> CancellableToken {
         send(
-            DataRequest(.get, path, parameters: parameters, query: query), deserializeTo: type,
-            completionQueue: completionQueue, completion: completion)
+            DataRequest(
+                .get, path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            deserializeTo: type, completionQueue: completionQueue, completion: completion)
     }
 
-    /// Deletes, and hands a model from the answer to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)`` and ``get(_:parameters:query:as:)``.
-    @discardableResult
-    public func delete<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:], deserializeTo type: Model.Type,
-        completionQueue: DispatchQueue? = nil,
-        completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
-    ) -> CancellableToken {
-        send(
-            DataRequest(.delete, path, parameters: parameters, query: query), deserializeTo: type,
-            completionQueue: completionQueue, completion: completion)
-    }
-
-    /// Gets a response and hands it to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
+    /// Gets a response and hands it to a completion handler.
     @discardableResult
     public func get(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         send(
-            DataRequest(.get, path, parameters: parameters, query: query), completionQueue: completionQueue,
-            completion: completion)
+            DataRequest(
+                .get, path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            completionQueue: completionQueue, completion: completion)
     }
 
-    /// Deletes, and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
+    /// Sends DELETE and hands a model from the response to a completion handler.
+    @discardableResult
+    public func delete<Model: Decodable & Sendable>(
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
+        deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        send(
+            DataRequest(
+                .delete, path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            deserializeTo: type, completionQueue: completionQueue, completion: completion)
+    }
+
+    /// Sends DELETE and hands the response to a completion handler.
     @discardableResult
     public func delete(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         send(
-            DataRequest(.delete, path, parameters: parameters, query: query), completionQueue: completionQueue,
-            completion: completion)
+            DataRequest(
+                .delete, path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            completionQueue: completionQueue, completion: completion)
     }
 
-    /// Asks for the head of what GET would give and hands it to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
+    /// Gets the header fields that a response to GET would have, and hands them to a completion handler.
     @discardableResult
     public func head(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         send(
-            DataRequest(.head, path, parameters: parameters, query: query), completionQueue: completionQueue,
-            completion: completion)
+            DataRequest(
+                .head, path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            completionQueue: completionQueue, completion: completion)
     }
 
-    /// Asks which methods there are and hands the response to a completion handler; see
-    /// ``send(_:completionQueue:progress:completion:)-(DataRequest,_,_,_)``.
+    /// Gets the methods that there are, and hands the response to a completion handler.
     @discardableResult
     public func options(
-        _ path: String, parameters: FormParameters = [:], query: QueryItems = [:],
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         send(
-            DataRequest(.options, path, parameters: parameters, query: query), completionQueue: completionQueue,
-            completion: completion)
+            DataRequest(
+                .options, path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            completionQueue: completionQueue, completion: completion)
     }
 }

@@ -2,125 +2,188 @@ public import EssentialsHTTP
 
 /// POST, PUT and PATCH: parameters or a model are the body.
 extension DataRequestService {
-    /// Posts a model and reads another from the answer. Nothing is sent twice.
+    /// Posts a model and reads another from the response. The request is not repeated after a failure.
     ///
     /// - Parameters:
-    ///   - path: Below the environment's base URL.
-    ///   - body: The model to be sent.
-    ///   - query: Added to the query, in this order.
-    ///   - encoding: Which codec writes the body. JSON.
-    ///   - type: The model to be read; see ``get(_:parameters:query:as:)``.
-    /// - Throws: as ``get(_:parameters:query:as:)``; `encoding` when the body cannot be written.
+    ///   - path: The path below the environment's base URL.
+    ///   - body: The model that is sent.
+    ///   - query: Items that are added to the query in this order.
+    ///   - encoding: The media type in which the body is written. The default is JSON.
+    ///   - headerFields: The request's own header fields.
+    ///   - expecting: The statuses that are a success. The default is 200 to 299.
+    ///   - options: Deadlines, limits, protocol and trust.
+    ///   - type: The model that is read; see ``get(_:parameters:query:headerFields:expecting:options:as:)``.
+    /// - Throws: as ``get(_:parameters:query:headerFields:expecting:options:as:)``; `encoding` if the body cannot be
+    ///   written.
     public func post<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(of: DataRequest(.post, path, query: query, body: .model(body, as: encoding)))
+        try await model(
+            of: DataRequest(
+                .post, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
+                expecting: expecting, options: options))
     }
 
-    /// Posts a model; see ``post(_:body:query:encoding:as:)``.
+    /// Sends POST with a model; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     @discardableResult
     public func post(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
-        try await send(DataRequest(.post, path, query: query, body: .model(body, as: encoding)))
+        try await send(
+            DataRequest(
+                .post, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
+                expecting: expecting, options: options))
     }
 
-    /// Posts named values and reads a model from the answer; see ``post(_:body:query:encoding:as:)``.
+    /// Sends POST with named values and reads a model from the response; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     public func post<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        var request = DataRequest(.post, path, parameters: parameters, query: query)
-        request.parameterEncoding = encoding
-        return try await model(of: request)
+        try await model(
+            of: DataRequest(
+                .post, path, parameters: parameters, query: query, headerFields: headerFields, encoding: encoding,
+                expecting: expecting, options: options))
     }
 
-    /// Posts named values; see ``post(_:body:query:encoding:as:)``.
+    /// Sends POST with named values; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     @discardableResult
     public func post(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil
+        encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
-        var request = DataRequest(.post, path, parameters: parameters, query: query)
-        request.parameterEncoding = encoding
-        return try await send(request)
+        try await send(
+            DataRequest(
+                .post, path, parameters: parameters, query: query, headerFields: headerFields, encoding: encoding,
+                expecting: expecting, options: options))
     }
 
-    /// Puts a model and reads another from the answer; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PUT with a model and reads a model from the response; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     public func put<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(of: DataRequest(.put, path, query: query, body: .model(body, as: encoding)))
+        try await model(
+            of: DataRequest(
+                .put, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
+                expecting: expecting, options: options))
     }
 
-    /// Puts a model; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PUT with a model; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     @discardableResult
     public func put(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
-        try await send(DataRequest(.put, path, query: query, body: .model(body, as: encoding)))
+        try await send(
+            DataRequest(
+                .put, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
+                expecting: expecting, options: options))
     }
 
-    /// Puts named values and reads a model from the answer; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PUT with named values and reads a model from the response; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     public func put<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        var request = DataRequest(.put, path, parameters: parameters, query: query)
-        request.parameterEncoding = encoding
-        return try await model(of: request)
+        try await model(
+            of: DataRequest(
+                .put, path, parameters: parameters, query: query, headerFields: headerFields, encoding: encoding,
+                expecting: expecting, options: options))
     }
 
-    /// Puts named values; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PUT with named values; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     @discardableResult
     public func put(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil
+        encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
-        var request = DataRequest(.put, path, parameters: parameters, query: query)
-        request.parameterEncoding = encoding
-        return try await send(request)
+        try await send(
+            DataRequest(
+                .put, path, parameters: parameters, query: query, headerFields: headerFields, encoding: encoding,
+                expecting: expecting, options: options))
     }
 
-    /// Patches with a model and reads another from the answer; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PATCH with a model and reads a model from the response; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     public func patch<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(of: DataRequest(.patch, path, query: query, body: .model(body, as: encoding)))
+        try await model(
+            of: DataRequest(
+                .patch, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
+                expecting: expecting, options: options))
     }
 
-    /// Patches with a model; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PATCH with a model; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     @discardableResult
     public func patch(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil
+        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
-        try await send(DataRequest(.patch, path, query: query, body: .model(body, as: encoding)))
+        try await send(
+            DataRequest(
+                .patch, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
+                expecting: expecting, options: options))
     }
 
-    /// Patches with named values and reads a model from the answer; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PATCH with named values and reads a model from the response; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     public func patch<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions(),
         as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        var request = DataRequest(.patch, path, parameters: parameters, query: query)
-        request.parameterEncoding = encoding
-        return try await model(of: request)
+        try await model(
+            of: DataRequest(
+                .patch, path, parameters: parameters, query: query, headerFields: headerFields, encoding: encoding,
+                expecting: expecting, options: options))
     }
 
-    /// Patches with named values; see ``post(_:body:query:encoding:as:)``.
+    /// Sends PATCH with named values; see
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
     @discardableResult
     public func patch(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil
+        encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(),
+        expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
-        var request = DataRequest(.patch, path, parameters: parameters, query: query)
-        request.parameterEncoding = encoding
-        return try await send(request)
+        try await send(
+            DataRequest(
+                .patch, path, parameters: parameters, query: query, headerFields: headerFields, encoding: encoding,
+                expecting: expecting, options: options))
     }
 }

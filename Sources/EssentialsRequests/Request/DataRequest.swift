@@ -5,6 +5,7 @@ public import EssentialsHTTP
 /// ```swift
 /// var request = DataRequest(.get, "users", parameters: ["role": "admin"])
 /// request.headerFields[.ifNoneMatch] = etag
+/// request.headerFields["X-Tenant"] = "acme"
 /// request.expectedStatus = [200...200, 304...304]
 /// let response = try await requests.send(request)
 /// ```
@@ -20,13 +21,14 @@ public struct DataRequest: Sendable {
         var parameterEncoding: MediaType?
         var headerFields: HTTPFields
         var body: Body
-        var expectedStatus: StatusExpectation = .success
+        var expectedStatus: StatusExpectation
         var errorModel: (any (Decodable & Sendable).Type)?
-        var options = TransportOptions()
+        var options: TransportOptions
         var redirects: RedirectPolicy?
         var uploadProgress: ProgressReport?
+        var handlerProgress: ProgressReport?
         var answer = AnswerKind.response
-        var finishesOnShutdown = false
+        var finishesOnShutdown: Bool?
     }
 
     /// Every step of a request copies it, so that copies share what it is made of.
@@ -101,10 +103,18 @@ public struct DataRequest: Sendable {
         _modify { yield &parts.value.redirects }
     }
 
-    /// Told of the body's bytes as they are sent.
+    /// Receives the progress of the body while it is sent, each time that the request is sent.
+    ///
+    /// A report that is a stream ends with the first of several operations; one with a callback reports them all.
     public var uploadProgress: ProgressReport? {
         get { parts.value.uploadProgress }
         _modify { yield &parts.value.uploadProgress }
+    }
+
+    /// The same for the handler and the token of one call, beside ``uploadProgress``.
+    var handlerProgress: ProgressReport? {
+        get { parts.value.handlerProgress }
+        _modify { yield &parts.value.handlerProgress }
     }
 
     /// What the answer is wanted as, for the `Accept` of a request that has none.
@@ -113,22 +123,35 @@ public struct DataRequest: Sendable {
         _modify { yield &parts.value.answer }
     }
 
-    /// Whether a service that shuts down with a grace period lets this one finish. No.
-    public var finishesOnShutdown: Bool {
+    /// Whether a graceful shutdown waits for this request. The default is `nil`: the service's configuration decides, see
+    /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
+    public var finishesOnShutdown: Bool? {
         get { parts.value.finishesOnShutdown }
         _modify { yield &parts.value.finishesOnShutdown }
     }
 
     /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below the environment's base URL.
+    ///   - parameters: Named values; see ``parameters``.
+    ///   - query: Items that are added to the query in this order.
+    ///   - headerFields: The request's own header fields.
+    ///   - body: The body.
+    ///   - encoding: The media type in which parameters that are the body are written. The default is JSON.
+    ///   - expecting: The statuses that are a success.
+    ///   - options: Deadlines, limits, protocol and trust.
     public init(
         _ method: HTTPRequest.Method, _ path: String, parameters: FormParameters = FormParameters(),
-        query: QueryItems = QueryItems(),
-        headerFields: HTTPFields = HTTPFields(), body: Body = .none
+        query: QueryItems = QueryItems(), headerFields: HTTPFields = HTTPFields(), body: Body = .none,
+        encoding: MediaType? = nil, expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
     ) {
         parts = CopyOnWrite(
             Parts(
-                method: method, path: path, query: query, parameters: parameters, headerFields: headerFields, body: body
-            ))
+                method: method, path: path, query: query, parameters: parameters, parameterEncoding: encoding,
+                headerFields: headerFields, body: body, expectedStatus: expecting, options: options))
     }
 
     /// Whether it has neither parameters nor fields nor a body.

@@ -8,14 +8,14 @@ public import FoundationEssentials
 ///     .header("X-Tenant", "acme")
 ///     .query("draft", "1")
 ///     .body(file: "/srv/films/1.mp4", type: MediaType("video/mp4"))
-///     .expecting(201...201)
+///     .expecting(201)
 ///     .deadline(.seconds(300))
 ///     .build()
 /// ```
 ///
 /// A value: each step gives a changed copy. What is wrong is kept until ``build()``, which throws the first of it: a body
 /// or its type that is set twice, a header that is none, an empty set of statuses.
-public struct RequestBuilder: Sendable {
+public struct RequestBuilder: BuildableRequest {
     private var request: DataRequest
     /// Which step has set the body.
     private var bodySetting: String?
@@ -63,6 +63,11 @@ public struct RequestBuilder: Sendable {
         changed { builder throws(RequestFailure) in
             builder.request.headerFields.append(try HTTPField.checked(name: name, value: value))
         }
+    }
+
+    /// Sets several fields; their earlier values go.
+    public func headers(_ fields: [String: String]) -> RequestBuilder {
+        fields.sorted { $0.key < $1.key }.reduce(self) { $0.header($1.key, $1.value) }
     }
 
     /// Removes a field with all of its values.
@@ -155,6 +160,11 @@ public struct RequestBuilder: Sendable {
     // MARK: The answer
 
     /// These statuses are a success, and no others.
+    public func expecting(_ code: Int, _ others: Int...) -> RequestBuilder {
+        expecting(.codes(Set(others).union([code])))
+    }
+
+    /// These statuses are a success, and no others.
     public func expecting(_ ranges: ClosedRange<Int>...) -> RequestBuilder { expecting(StatusExpectation(ranges)) }
 
     /// These statuses are a success, and no others.
@@ -201,9 +211,9 @@ public struct RequestBuilder: Sendable {
         changed { builder throws(RequestFailure) in builder.request.options.delivery = .streamed }
     }
 
-    /// The request may finish when the service shuts down with a grace period.
-    public func finishingOnShutdown() -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.finishesOnShutdown = true }
+    /// A graceful shutdown of the service waits for the request, or does not, whatever the service's configuration says.
+    public func finishingOnShutdown(_ finishes: Bool = true) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.finishesOnShutdown = finishes }
     }
 
     // MARK: Steps

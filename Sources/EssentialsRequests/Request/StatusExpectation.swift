@@ -2,10 +2,11 @@
 ///
 /// ```swift
 /// request.expectedStatus = [200...299, 304...304]
+/// request.expectedStatus = 201
 /// request.expectedStatus = .codes([200, 404])
 /// request.expectedStatus = .matching { $0 < 500 }
 /// ```
-public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral {
+public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral {
     private enum Content: Sendable {
         /// What most requests expect, without an array to be shared by all of them.
         case success
@@ -32,6 +33,8 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral {
         StatusExpectation(.matching(isExpected))
     }
 
+    /// This code and no other.
+    public init(integerLiteral code: Int) { self = .codes([code]) }
     /// The codes within these ranges.
     public init(_ ranges: [ClosedRange<Int>]) { self.init(.ranges(ranges)) }
     /// The codes within these ranges.

@@ -65,32 +65,59 @@ extension DataRequestService {
         }
     }
 
-    /// Loads a response into a file with GET; see ``download(_:to:options:progress:)``.
+    /// Loads a response into a file with GET; see ``download(_:to:options:progress:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func download(
-        _ path: String, parameters: FormParameters = [:], to destination: String,
-        options: DownloadOptions = DownloadOptions(), progress: ProgressReport? = nil
+        _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
+        to destination: String, options: DownloadOptions = DownloadOptions(), progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
         try await download(
-            DataRequest(.get, path, parameters: parameters), to: destination, options: options, progress: progress)
+            DataRequest(.get, path, parameters: parameters, headerFields: headerFields), to: destination,
+            options: options, progress: progress)
     }
 
-    /// Sends a request and reads a model from the answer; of a streamed body at most 64 MiB.
+    /// Builds a request and loads its response into a file; see
+    /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)``.
+    ///
+    /// - Throws: in addition what ``BuildableRequest/build()`` throws.
+    @discardableResult
+    public func download(
+        _ request: some BuildableRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
+        progress: ProgressReport? = nil
+    ) async throws(RequestFailure) -> DownloadedFile {
+        let request: DataRequest = try request.build()
+        return try await download(request, to: destination, options: options, progress: progress)
+    }
+
+    /// Builds a request and sends it; see ``send(_:)-(DataRequest)``.
+    ///
+    /// - Throws: in addition what ``BuildableRequest/build()`` throws.
+    @discardableResult
+    public func send(_ request: some BuildableRequest) async throws(RequestFailure) -> DataResponse {
+        let request: DataRequest = try request.build()
+        return try await send(request)
+    }
+
+    /// Sends a request and reads a model from the response; of a streamed body at most 64 MiB.
     ///
     /// A body over 64 KiB is decoded off the caller's actor, a smaller one where the caller runs.
     ///
-    /// - Throws: as ``send(_:)``; `decoding` when the body does not fit, `emptyBody` when there is none.
+    /// - Parameters:
+    ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
+    ///   - type: The model.
+    /// - Throws: as ``send(_:)-(DataRequest)``; `decoding` when the body does not fit, `emptyBody` when there is none,
+    ///   and what ``BuildableRequest/build()`` throws.
     public func model<Model: Decodable & Sendable>(
-        of request: DataRequest, as type: Model.Type = Model.self
+        of request: some BuildableRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await response(to: request, as: type).model
     }
 
-    /// Sends a request and reads a model from the answer, which is given too; see ``model(of:as:)-(DataRequest,_)``.
+    /// Sends a request and reads a model from the response, which is returned too; see ``model(of:as:)``.
     public func response<Model: Decodable & Sendable>(
-        to request: DataRequest, as type: Model.Type = Model.self
+        to request: some BuildableRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> ModelResponse<Model> {
-        var request = request
+        var request: DataRequest = try request.build()
         request.answer = AnswerKind(reading: type)
         let response = try await send(request)
         let model = try await ModelReader.read(type, from: response, to: request.method, codecs)

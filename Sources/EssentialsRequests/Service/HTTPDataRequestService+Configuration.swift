@@ -57,6 +57,8 @@ extension HTTPDataRequestService {
         public var userAgent = Configuration.standardUserAgent
         /// What becomes of requests that run when the environment changes. They finish.
         public var onEnvironmentChange = EnvironmentChange.finishRequests
+        /// Whether a graceful shutdown waits for requests that say nothing about it themselves. The default is `false`.
+        public var finishesOnShutdown = false
         /// What is cleared together with an origin's authorization. Nothing.
         public var privateState: [any PrivateStateStore] = []
 

@@ -8,7 +8,7 @@ extension HTTPDataRequestService {
         progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
         let environment = snapshot()
-        return try await inFlight.run(in: watched(environment), finishes: request.finishesOnShutdown) {
+        return try await inFlight.run(in: watched(environment), finishes: finishes(request)) {
             [self] number throws(RequestFailure) in
             let log = RequestLog(settings: settings, number: number)
             var sent: TransportRequest?

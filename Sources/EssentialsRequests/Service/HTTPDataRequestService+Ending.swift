@@ -1,8 +1,8 @@
 import Synchronization
 
 extension HTTPDataRequestService {
-    /// Ends the service and its transport: new requests fail as `closed`, and those that run end as `cancelled`, but that
-    /// those marked with `finishesOnShutdown` have time to finish first.
+    /// Ends the service and its transport. New requests fail as `closed`. Requests that run have the grace period to
+    /// finish if they or the configuration say `finishesOnShutdown`; the others end as `cancelled`.
     ///
     /// Returns when all connections are closed; those who wait for a request get its end at about the same time. Further
     /// calls do the same and harm nothing.

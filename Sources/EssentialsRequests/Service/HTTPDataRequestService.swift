@@ -73,7 +73,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let environment = snapshot()
-        let flight = try inFlight.begin(in: watched(environment), finishes: request.finishesOnShutdown)
+        let flight = try inFlight.begin(in: watched(environment), finishes: finishes(request))
         defer { inFlight.end(flight) }
         let log = RequestLog(settings: settings, number: flight.number)
         var sent: TransportRequest?
@@ -123,7 +123,11 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         }
     }
 
-    /// The environment, if a change of it is to end its requests; there is no use in keeping it else.
+    /// Whether a graceful shutdown waits for a request.
+    @inline(__always)
+    func finishes(_ request: DataRequest) -> Bool { request.finishesOnShutdown ?? configuration.finishesOnShutdown }
+
+    /// The environment to watch, or `nil` if environment changes do not cancel requests.
     @inline(__always)
     func watched(_ environment: EnvironmentSnapshot) -> EnvironmentSnapshot? {
         configuration.onEnvironmentChange == .cancelRequests ? environment : nil

@@ -99,6 +99,8 @@ struct RequestAssembly {
     func result(
         of draft: RequestDraft, authorization: AuthorizationStore.Content?
     ) throws(RequestFailure) -> Result {
+        try draft.headerFields.checkNothingRefused()
+        try environment.headerFields.checkNothingRefused()
         var fields = draft.headerFields
         var passedOver = draft.passedOver
         if fields[.contentLength] != nil {
@@ -129,7 +131,10 @@ struct RequestAssembly {
         }
         settings.complete(&fields, of: request)
         var sent = body
-        if let progress = request.uploadProgress, !body.isEmpty { sent = body.reporting(to: progress) }
+        if !body.isEmpty {
+            if let progress = request.uploadProgress { sent = sent.reporting(to: progress.forOperation()) }
+            if let progress = request.handlerProgress { sent = sent.reporting(to: progress) }
+        }
         let prepared = TransportRequest(
             request.method, try draft.url, headerFields: fields, body: sent, options: options())
         return Result(

@@ -101,11 +101,12 @@ public final class UnsafeRequestService: Sendable {
     public func download(
         _ url: String, parameters: FormParameters = [:], to destination: String,
         options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil,
+        progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? configuration.callbackQueue)
-        let report = run.report(progress)
+        let report = run.report(every: progressInterval, progress)
         return run.start(completion) { [self] () throws(RequestFailure) in
             try await download(url, parameters: parameters, to: destination, options: options, progress: report)
         }

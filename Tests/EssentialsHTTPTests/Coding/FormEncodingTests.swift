@@ -40,7 +40,9 @@ import Testing
             (.literal, "a=null&b[]=null&k[in]=null"),
         ])
     func null(form: FormEncoding.Null, query: String) throws {
-        #expect(try self.query(["a": nil, "b": [nil] as FormValue, "k": ["in": nil] as FormValue], FormEncoding(null: form)) == query)
+        #expect(
+            try self.query(
+                ["a": nil, "b": [nil] as FormValue, "k": ["in": nil] as FormValue], FormEncoding(null: form)) == query)
         #expect(try self.query(["": nil]).isEmpty)
     }
 
@@ -58,9 +60,13 @@ import Testing
     @Test(
         "Array: with indices, repeated names or commas",
         arguments: [
-            (FormEncoding.Arrays.indexed, ["a": ["x", ["y"], ["k": 1], nil] as FormValue], "a[0]=x&a[1][0]=y&a[2][k]=1&a[3]"),
+            (
+                FormEncoding.Arrays.indexed, ["a": ["x", ["y"], ["k": 1], nil] as FormValue],
+                "a[0]=x&a[1][0]=y&a[2][k]=1&a[3]"
+            ),
             (.repeat, ["a": ["x", ["y"], ["k": 1], nil] as FormValue], "a=x&a=y&a[k]=1&a"),
-            (.comma, ["a": ["x,y", 2, true, nil, "é"] as FormValue], "a=x%2Cy,2,1,,%C3%A9"), (.comma, ["a": [] as FormValue, "b": ["x"]], "b=x"),
+            (.comma, ["a": ["x,y", 2, true, nil, "é"] as FormValue], "a=x%2Cy,2,1,,%C3%A9"),
+            (.comma, ["a": [] as FormValue, "b": ["x"]], "b=x"),
             (.comma, ["k": ["a": [1, 2]]], "k[a]=1,2"),
         ] as [(FormEncoding.Arrays, FormParameters, String)])
     func arrayForms(form: FormEncoding.Arrays, parameters: FormParameters, query: String) throws {
@@ -104,8 +110,10 @@ import Testing
     @Test(
         "Empty array, set and dictionary: nothing, not even a separator",
         arguments: [
-            (["a": [] as FormValue], ""), (["a": [:] as FormValue], ""), (["a": 1, "b": [] as FormValue, "c": 2], "a=1&c=2"),
-            (["a": 1, "b": [:] as FormValue], "a=1"), (["a": [[] as FormValue, [:] as FormValue, "x"] as FormValue], "a[]=x"),
+            (["a": [] as FormValue], ""), (["a": [:] as FormValue], ""),
+            (["a": 1, "b": [] as FormValue, "c": 2], "a=1&c=2"),
+            (["a": 1, "b": [:] as FormValue], "a=1"),
+            (["a": [[] as FormValue, [:] as FormValue, "x"] as FormValue], "a[]=x"),
             (["a": ["b": [] as FormValue]], ""), (["a": FormValue.set([]), "b": 1], "b=1"),
         ] as [(FormParameters, String)])
     func emptyContainers(parameters: FormParameters, query: String) throws {

@@ -80,19 +80,22 @@ import Testing
 
     @Test("Nil that a model encodes, nested containers and a super class become values too")
     func containers() throws {
-        #expect(try FormParameters(encoding: Derived()) == ["base": 1, "derived": [3, nil, ["derived": "x"]] as FormValue])
+        #expect(
+            try FormParameters(encoding: Derived()) == ["base": 1, "derived": [3, nil, ["derived": "x"]] as FormValue])
         #expect(try FormParameters(encoding: ["a": Int?.none, "b": 1]) == ["a": nil, "b": 1])
         #expect(try FormParameters(encoding: [String: Int]()) == [:])
         #expect(try FormParameters(encoding: ["a": [Int]()]) == ["a": [] as FormValue])
         #expect(try FormParameters(encoding: ["a": ["b": EmptyResponse()]]) == ["a": ["b": [:] as FormValue]])
         #expect(try FormParameters(encoding: ["a": FormParameters(["b": 1])]) == ["a": ["b": 1]])
-        #expect(try FormParameters(encoding: ["a": JSONValue.array([1, nil, "x"])]) == ["a": [1, nil, "x"] as FormValue])
+        #expect(
+            try FormParameters(encoding: ["a": JSONValue.array([1, nil, "x"])]) == ["a": [1, nil, "x"] as FormValue])
     }
 
     @Test("A decimal keeps its digits")
     func decimals() throws {
         let values = ["0.1", "7", "123456789012345678.123456789"].map { Decimal(string: $0) }
-        #expect(try FormParameters(encoding: ["d": values]) == ["d": [0.1, 7, "123456789012345678.123456789"] as FormValue])
+        #expect(
+            try FormParameters(encoding: ["d": values]) == ["d": [0.1, 7, "123456789012345678.123456789"] as FormValue])
     }
 
     @Test("A model without names is the failure encoding")

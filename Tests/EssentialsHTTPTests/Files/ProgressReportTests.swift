@@ -41,6 +41,20 @@ import Testing
         #expect(record.endCount == 1)
     }
 
+    @Test("Each value has the bytes since the value before it, and they add up")
+    func sinceLast() {
+        let record = Record()
+        let report = record.report()
+        report.begin(at: 10, expected: nil)
+        for bytes in [12, 17, 30] as [Int64] {
+            record.pass(.milliseconds(60))
+            report.reached(bytes)
+        }
+        report.finish()
+        #expect(record.bytes == [10, 17, 30])
+        #expect(record.values.map(\.bytesSinceLast) == [0, 7, 13])
+    }
+
     @Test("The last value is not delivered twice")
     func lastOnce() {
         let record = Record()

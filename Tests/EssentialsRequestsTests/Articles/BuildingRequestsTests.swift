@@ -49,14 +49,13 @@ struct BuildingRequestsTests {
     @Test("shows parameters, a query in order, and a model as parameters")
     func parameters() async throws {
         let requests = try service()
+        let (role, page, since) = ("admin", 2, nil as Date?)
 
         // Article begins
-        try await requests.get("users", parameters: ["role": "admin", "tags": ["a", "b"], "all": nil])
-        // GET /v1/users?all&role=admin&tags[]=a&tags[]=b
-
+        try await requests.get("users", parameters: ["role": role, "page": page, "tags": ["a", "b"], "since": since])
+        // GET /v1/users?page=2&role=admin&since&tags[]=a&tags[]=b
         try await requests.get("users", query: ["sort": "name", "sort": "id"])
         // GET /v1/users?sort=name&sort=id
-
         let search = Search(name: "Ada & Co", tags: ["x"], since: nil)
         try await requests.get("users", parameters: FormParameters(encoding: search))
         // GET /v1/users?name=Ada%20%26%20Co&tags[]=x
@@ -64,7 +63,7 @@ struct BuildingRequestsTests {
 
         #expect(
             targets == [
-                "GET /v1/users?all&role=admin&tags[]=a&tags[]=b", "GET /v1/users?sort=name&sort=id",
+                "GET /v1/users?page=2&role=admin&since&tags[]=a&tags[]=b", "GET /v1/users?sort=name&sort=id",
                 "GET /v1/users?name=Ada%20%26%20Co&tags[]=x",
             ])
     }
@@ -105,7 +104,7 @@ struct BuildingRequestsTests {
             .header("X-Batch", "7")
             .query("dry-run", "1")
             .body(data: data, type: MediaType("text/csv"))
-            .expecting(200...299, 409...409)
+            .expecting(200, 409)
             .deadline(.seconds(30))
         let response = try await requests.send(builder)
         // Article ends
@@ -158,19 +157,24 @@ struct BuildingRequestsTests {
         configuration.formEncoding.arrays = .comma
         // Article ends
         let requests = try service(configuration)
+        let user = User()
+        transport.on(.post, "/v1/users").answer(.created).thenAnswer()
 
         // Article begins
         var request = DataRequest(.get, "users", parameters: ["ids": [1, 2]])
-        request.expectedStatus = [200...299, 304...304]  // or .codes([200, 404]), .matching { $0 < 500 }, .any
+        request.expectedStatus = [200...299, 304...304]  // or 201, .codes([200, 404]), .matching { $0 < 500 }, .any
         request.headerFields[.ifNoneMatch] = "\"1\""
+        request.headerFields["X-Batch"] = "7"  // a name that is none is `invalidRequest` when the request is sent
         request.options.delivery = .collected(upTo: 1 << 20)
         request.options.idleTimeout = .seconds(10)
         request.redirects = .limit(3)
         let response = try await requests.send(request)
+        try await requests.post("users", body: user, headerFields: HTTPFields(["X-Batch": "7"]), expecting: 201)
         // Article ends
 
         #expect(response.status == .ok)
-        #expect(targets == ["GET /v1/users?ids=1,2&lang=en"])
+        #expect(targets == ["GET /v1/users?ids=1,2&lang=en", "POST /v1/users?lang=en"])
+        #expect(transport.requests.map { $0.headerFields["X-Batch"] } == ["7", "7"])
         let sent = try await transport.request(number: 1)
         #expect(sent.headerFields.contains { $0.name.canonicalName == "x-tenant" && $0.value == "acme" })
         try sent.expect(headerFields: [.ifNoneMatch: "\"1\""])

@@ -130,7 +130,7 @@ struct RequestBuilderTests {
             .redirects(.none).streaming().finishingOnShutdown()
         let request = try builder.build()
         #expect(request.redirects != nil)
-        #expect(request.finishesOnShutdown)
+        #expect(request.finishesOnShutdown == true)
         let sent = try await sent(builder)
         #expect(sent.headerFields[values: .accept] == ["application/json, text/plain"])
         #expect(sent.options.totalTimeout == .seconds(3))

@@ -14,7 +14,7 @@ struct ShutdownTests {
         let started: AsyncStream<Void>
         let gate = LoopbackGate()
 
-        init() throws {
+        init(_ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }) throws {
             let (started, start) = AsyncStream.makeStream(of: Void.self)
             self.started = started
             let transport = StubTransport { [gate] _ throws(RequestFailure) in
@@ -23,7 +23,7 @@ struct ShutdownTests {
                 if Task.isCancelled { throw RequestFailure(.cancelled, "Cancelled.") }
                 return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("whole".utf8)))
             }
-            fixture = try ServiceFixture(transport)
+            fixture = try ServiceFixture(transport, change)
         }
 
         func begun(_ count: Int) async {
@@ -74,6 +74,21 @@ struct ShutdownTests {
         #expect(try await second.value.body.data == Data("whole".utf8))
         await end
         #expect(held.fixture.transport.shutdownCount == 1)
+    }
+
+    @Test("waits for every request where its configuration says so, but not for one that says otherwise")
+    func graceForAll() async throws {
+        let held = try Held { $0.finishesOnShutdown = true }
+        let service = held.fixture.service
+        let first = Task { try await service.send(DataRequest(.get, "a")) }
+        let second = Task { try await service.send(RequestBuilder(.get, "b").finishingOnShutdown(false)) }
+        await held.begun(2)
+        async let end: Void = service.shutdown(grace: .seconds(600))
+        let failure = await #expect(throws: RequestFailure.self) { _ = try await second.value }
+        #expect(failure?.reason == .cancelled)
+        held.gate.open()
+        #expect(try await first.value.status == .ok)
+        await end
     }
 
     @Test("cancels marked requests too when the grace period is over")

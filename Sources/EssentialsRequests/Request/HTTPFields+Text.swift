@@ -1,0 +1,60 @@
+public import EssentialsHTTP
+
+/// Header fields whose names are text.
+extension HTTPFields {
+    /// The value of a field, by a name that is compared without case. Several values are joined with commas, as by the
+    /// subscript for `HTTPField.Name`. Setting nil removes the field.
+    ///
+    /// ```swift
+    /// request.headerFields["X-Tenant"] = "acme"
+    /// ```
+    ///
+    /// Setting what is no header field traps nowhere: the data-request service refuses to send the request, as
+    /// `invalidRequest` with the name. That holds for a name that is no token (RFC 9110, 5.1) and for a value with a
+    /// control character or outer white space (RFC 9110, 5.5). `HTTPField.checked` throws at once instead.
+    public subscript(name: String) -> String? {
+        get { HTTPField.Name(name).flatMap { self[$0] } }
+        set {
+            guard let newValue else {
+                if let name = HTTPField.Name(name) { self[name] = nil }
+                return
+            }
+            do throws(RequestFailure) {
+                let field = try HTTPField.checked(name: name, value: newValue)
+                self[field.name] = field.value
+            } catch {
+                refuse(error)
+            }
+        }
+    }
+
+    /// Makes fields from a dictionary, sorted by name. Refused names and values fail as with the subscript.
+    ///
+    /// ```swift
+    /// try await requests.get("users", headerFields: HTTPFields(["X-Tenant": tenant, "X-Batch": "7"]))
+    /// ```
+    public init(_ values: [String: String]) {
+        self.init()
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) { self[name] = value }
+    }
+}
+
+// MARK: - Refused fields
+
+extension HTTPFields {
+    /// Stands in the place of a field that is none, because a subscript cannot throw. It is never sent.
+    private static let refused = HTTPField.Name("Essentials-Refused-Field")
+
+    /// Keeps the first failure.
+    private mutating func refuse(_ failure: RequestFailure) {
+        guard let name = Self.refused, self[name] == nil else { return }
+        self[name] = failure.message
+    }
+
+    /// - Throws: `invalidRequest` when a field was set that is none.
+    func checkNothingRefused() throws(RequestFailure) {
+        guard let name = Self.refused, let message = self[name] else { return }
+        throw RequestFailure(
+            .invalidRequest, message, remedy: "Header names are letters, digits and “-”; a value is one line.")
+    }
+}
