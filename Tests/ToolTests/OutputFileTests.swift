@@ -50,6 +50,14 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("old".utf8))
         }
 
+        @Test("that exists is replaced by a download that can be resumed, too")
+        func replacedByDownload() async throws {
+            let server = try LoopbackServer { _ in .response(body: "new") }
+            _ = try directory.file("out", "old")
+            #expect(try await tool("get", server.url, "--output", path, "--resume").code == 0)
+            #expect(try directory.contents("out") == Array("new".utf8))
+        }
+
         @Test("that exists is replaced, keeps its permissions, and is found through its link")
         func replaced() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }

@@ -18,8 +18,9 @@ public struct DownloadOptions: Sendable {
         case uniqueName
     }
 
-    /// What becomes of a file that is there already. Replaced.
-    public var existing: Existing = .replace
+    /// What becomes of a file that is there already. The default is `.refuse`: the download fails as `file`, and the file
+    /// stays.
+    public var existing: Existing = .refuse
     /// Whether what has come stays beside the destination after a failure, and the next attempt goes on from there. No.
     public var resumes = false
     /// Whether directories on the way to the destination are made that are missing. They are removed again when the

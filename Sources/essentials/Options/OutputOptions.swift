@@ -21,7 +21,10 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .customLong("output"),
         help: ArgumentHelp(
-            "Write the body to this file, which appears when the body is whole and the status expected, and is untouched otherwise.",
+            """
+            Write the body to this file, which appears when the body is whole and the status expected, and is untouched \
+            otherwise. A file that is there is replaced.
+            """,
             valueName: "file"))
     var file: String?
 

@@ -58,6 +58,8 @@ struct StreamedExchange: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         var options = DownloadOptions()
+        // As curl does, and as without --resume.
+        options.existing = .replace
         options.resumes = true
         options.maximumSize = maximumBody.map(Int64.init)
         let file = try await service.download(

@@ -40,7 +40,7 @@ import Testing
                 let found = try? await FileDownload.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
                 removed.withLock { $0 = found }
             })
-        let file = try await transport.download(.film(), to: directory("film"))
+        let file = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(removed.withLock { $0 } == [])
         #expect(file.bytes == 6)
         #expect(directory.text("film") == "abcdef")
@@ -124,7 +124,8 @@ import Testing
         // Said, because a child process that another test begins has the lock too until its program runs.
         try #require(flock(locked, LOCK_UN) == 0)
         close(locked)
-        _ = try await ScriptedTransport(Answer(200, [:], ["two"])).download(.film(), to: directory("film"))
+        let transport = ScriptedTransport(Answer(200, [:], ["two"]))
+        _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(try directory.names == ["film"])
     }
 }

@@ -19,7 +19,7 @@ import Testing
     private func options(_ text: String, resumes: Bool = false) -> DownloadOptions {
         let digest = Fowler()
         Array(text.utf8).withUnsafeBytes { digest.update($0) }
-        var options = DownloadOptions()
+        var options = DownloadOptions.replacing
         options.resumes = resumes
         options.checksum = Checksum(name: "fnv-1a", expected: digest.finish()) { Fowler() }
         return options

@@ -204,7 +204,7 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let transport = ScriptedTransport(Answer(200, [:], ["abcd", "efgh", "ijkl"]))
-        let failure = try await failure(transport, directory("film"), DownloadOptions(), disk(of: 6, then: code))
+        let failure = try await failure(transport, directory("film"), .replacing, disk(of: 6, then: code))
         expectFile(failure, code, naming: directory("film"))
         #expect(failure.phase == .receiving)
         #expect(try directory.names == ["film"])

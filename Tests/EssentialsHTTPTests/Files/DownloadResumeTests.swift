@@ -137,6 +137,7 @@ import Testing
         #expect(try result.get().bytes == 3)
         #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
         #expect(directory.text("film") == "xyz")
+        try FileManager.default.removeItem(atPath: directory("film"))
         try await breakOff(directory)
         let (second, more) = try await download(directory, Self.resuming, refusal, refusal)
         #expect(throws: RequestFailure.self) { try second.get() }

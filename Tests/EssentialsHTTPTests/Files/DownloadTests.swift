@@ -56,7 +56,7 @@ import Testing
                 status, [.contentType: "text/plain"],
                 [String(repeating: "x", count: 60_000), String(repeating: "y", count: 60_000)]))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await transport.download(.film(), to: directory("film"))
+            try await transport.download(.film(), to: directory("film"), options: .replacing)
         }
         #expect(failure?.reason == .status)
         #expect(failure?.host == "example.com")
@@ -85,7 +85,8 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let failure = await #expect(throws: RequestFailure.self) {
-            try await ScriptedTransport(Answer(status)).download(.film(), to: directory("film"))
+            let transport = ScriptedTransport(Answer(status))
+            return try await transport.download(.film(), to: directory("film"), options: .replacing)
         }
         #expect(failure?.reason == .emptyBody)
         #expect(directory.text("film") == "old")
@@ -105,13 +106,27 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("A file that is there is replaced, and its readers keep the old one")
+    @Test("By default a file that is there stays, and nothing is sent")
+    func refusesByDefault() async throws {
+        let directory = try ScratchDirectory()
+        try directory.write("old", "film")
+        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await transport.download(.film(), to: directory("film"))
+        }
+        #expect(failure?.reason == .file)
+        #expect(directory.text("film") == "old")
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("A file that is there is replaced if the options say so, and its readers keep the old one")
     func replace() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let reader = open(directory("film"), O_RDONLY)
         defer { close(reader) }
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(directory.text("film") == "new")
         var buffer = [UInt8](repeating: 0, count: 8)
         #expect(read(reader, &buffer, 8) == 3)
@@ -123,7 +138,8 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("old", "target")
         #expect(symlink(directory("target"), directory("film")) == 0)
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(directory.text("target") == "old")
         #expect(directory.text("film") == "new")
     }

@@ -79,6 +79,15 @@ final class ScriptedTransport: Transport {
     func shutdown() async {}
 }
 
+extension DownloadOptions {
+    /// A file that is there is replaced.
+    static let replacing: DownloadOptions = {
+        var options = DownloadOptions()
+        options.existing = .replace
+        return options
+    }()
+}
+
 extension TransportRequest {
     /// A GET of the file that these tests load.
     static func film(_ query: String = "") throws -> TransportRequest {

@@ -51,6 +51,7 @@ struct DownloadsAndUploadsTests {
             // Article ends
             #expect(file.bytes == 4)
             #expect(try place.content(destination) == "film")
+            try FileManager.default.removeItem(atPath: destination)
 
             // Article begins
             let (report, values) = ProgressReport.stream()
@@ -114,7 +115,7 @@ struct DownloadsAndUploadsTests {
 
             // Article begins
             let token = requests.download(
-                DataRequest(.get, "films/1"), to: destination, completionQueue: queue,
+                "films/1", to: destination, completionQueue: queue, progressInterval: .milliseconds(500),
                 progress: { show("\($0.bytes) of \($0.expected ?? -1)") },
                 completion: { result in
                     if case .success(let file) = result { show("whole: \(file.bytes)") }
@@ -148,7 +149,7 @@ struct DownloadsAndUploadsTests {
             // Article begins
             var options = DownloadOptions()
             options.resumes = true
-            options.existing = .refuse
+            options.existing = .replace
             options.maximumSize = 10 << 30
             do throws(RequestFailure) {
                 try await requests.download("films/1", to: destination, options: options)

@@ -62,8 +62,13 @@ struct TransferTests {
             request.path == "/v1/203" ? .response(status: 203, body: "other") : .response(status: 404, body: "none")
         }) { service, _, directory in
             try Data("old".utf8).write(to: URL(filePath: directory + "/a"))
+            let options = {
+                var options = DownloadOptions()
+                options.existing = .replace
+                return options
+            }()
             let failure = await #expect(throws: RequestFailure.self) {
-                try await service.download("film", to: directory + "/a")
+                try await service.download("film", to: directory + "/a", options: options)
             }
             #expect(failure?.reason == .status)
             #expect(failure?.response?.body == Data("none".utf8))
