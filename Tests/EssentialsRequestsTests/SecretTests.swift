@@ -44,7 +44,7 @@ private struct Observer: RequestInterceptor {
 
     private static func request() throws -> DataRequest {
         var request = DataRequest(
-            .post, "a?token=\(marker)", parameters: ["password": .text(marker)], query: ["token": marker],
+            .post, "a?token=\(marker)", parameters: ["password": marker], query: ["token": marker],
             headerFields: [.authorization: marker], body: .none)
         request.options.trust = try policy()
         return request
@@ -64,7 +64,7 @@ private struct Observer: RequestInterceptor {
         let data = DataResponse(response, url: url, redirects: [hop])
         let part = MultipartPart.field("password", marker)
         let bodies: [DataRequest.Body] = [
-            .text(marker), .data(Data(marker.utf8)), .parameters(["password": .text(marker)]), .model(marker),
+            .text(marker), .data(Data(marker.utf8)), .parameters(["password": marker]), .model(marker),
         ]
         return [
             ("DataRequest", try request()), ("RequestBuilder", RequestBuilder(try request())),

@@ -185,7 +185,7 @@ extension DataRequest: CustomReflectable {
                 "headerFields": RedactedText.names(of: headerFields), "body": body,
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
                 "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
-                "finishesOnShutdown": finishesOnShutdown,
+                "finishesOnShutdown": finishesOnShutdown as Any,
             ])
     }
 }
