@@ -34,20 +34,13 @@ struct GateReport {
     static func visible(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
-            if isInvisible(scalar) {
+            if scalar.isInvisible {
                 text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
             } else {
                 text.unicodeScalars.append(scalar)
             }
         }
         return text
-    }
-
-    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate: true
-        default: scalar.properties.isDefaultIgnorableCodePoint
-        }
     }
 
     static func text<Tuple>(of tuple: Tuple) -> String {
