@@ -107,7 +107,8 @@ extension ToolTests {
             #expect(
                 result.lines == [
                     Substring(down), "local", Substring(down),
-                    "error: cancelled: The watch was ended by a signal. Nothing; it was asked for.", "143",
+                    "error: cancelled: The watch was ended by a signal. Nothing; it was asked for. Caused by Signal.",
+                    "143",
                 ])
         }
     }
