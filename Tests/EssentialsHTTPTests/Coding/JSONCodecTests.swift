@@ -40,10 +40,24 @@ import Testing
         #expect(failure.message.contains("“at”"))
     }
 
+    @Test("A String is the document's text as it came, in its charset")
+    func documentText() throws {
+        for text in [#"{"a": [1, "é"]}"#, "5", "null", #""\u00e9""#] {
+            #expect(try codecs.decode(String.self, text) == text)
+            #expect(try codecs.decode(String?.self, text) == text)
+        }
+        let latin = Data([0x22, 0xe9, 0x22])
+        #expect(try codecs.decode(String.self, latin, as: "application/json; charset=iso-8859-1") == "\"é\"")
+        let failure = #expect(throws: RequestFailure.self) {
+            try codecs.decode(String.self, latin, as: "application/json")
+        }
+        #expect(failure?.reason == .decoding)
+    }
+
     @Test("Fragments are documents")
     func fragments() throws {
         #expect(try codecs.decode(Int.self, "5") == 5)
-        #expect(try codecs.decode(String.self, "\"x\"") == "x")
+        #expect(try codecs.decode(String.self, "\"x\"") == "\"x\"")
         #expect(try codecs.decode(Int?.self, "null") == nil)
         #expect(try codecs.text("x") == "\"x\"")
     }

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import FoundationEssentials
+import Glibc
 import Testing
 
 @Suite struct JSONValueTests {
@@ -71,5 +72,103 @@ import Testing
     func notFinite() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.text(JSONValue.array([.number(.nan)])) }
         #expect(failure.reason == .encoding)
+    }
+
+    /// Arrays and objects in turn, 500 deep, with hostile values at each level and many at the last.
+    private static let hostile: String = {
+        var (begin, end) = ("", "")
+        for level in 0..<500 {
+            begin += level.isMultiple(of: 2) ? "[null,true,1,\"\"," : "{\"b\":false,\"n\":null,\"a\":"
+            end = (level.isMultiple(of: 2) ? "]" : "}") + end
+        }
+        return begin + "[" + Array(repeating: "null,true,1,0.5,\"\"", count: 1_000).joined(separator: ",") + "]" + end
+    }()
+
+    private struct Envelope: Decodable {
+        let payload: JSONValue
+    }
+
+    @Test("500 levels of a hostile document are read in time that grows with its length")
+    func hostileDepth() throws {
+        var value: JSONValue?
+        let time = try ContinuousClock().measure { value = try codecs.decode(JSONValue.self, Self.hostile) }
+        #expect(value?[4]?["a"]?[1]?.boolean == true)
+        #expect(time < .seconds(2))
+    }
+
+    @Test("A hostile value inside a model is read in time that grows with its length")
+    func hostileModel() throws {
+        let whole = try codecs.decode(JSONValue.self, Self.hostile)
+        var models: [Envelope] = []
+        let time = try ContinuousClock().measure {
+            models = try codecs.decode([Envelope].self, "[{\"payload\":1.5},{\"payload\":\(Self.hostile)}]")
+        }
+        #expect(models.map(\.payload) == [1.5, whole])
+        #expect(time < .seconds(4))
+    }
+
+    @Test("A codec with other names reads a deep value of a model too")
+    func hostileNames() throws {
+        let codec = CodecRegistry().registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
+        let text = "{\"payload\":\(Self.hostile)}"
+        #expect(try codec.decode(Envelope.self, text).payload == codecs.decode(JSONValue.self, Self.hostile))
+    }
+
+    @Test("Another decoder reads 32 levels and refuses more, in time that grows with the length")
+    func otherDecoders() throws {
+        func nested(_ levels: Int) -> Data {
+            Data((String(repeating: "[", count: levels) + "1,true" + String(repeating: "]", count: levels)).utf8)
+        }
+        let value = try JSONDecoder().decode(JSONValue.self, from: nested(JSONValue.maximumDepthOfOtherDecoders))
+        #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)) == value)
+        let time = ContinuousClock().measure {
+            #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONValue.self, from: nested(33)) }
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(Envelope.self, from: Data(Self.hostile.utf8))
+            }
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(JSONValue.self, from: Data(Self.hostile.utf8))
+            }
+        }
+        #expect(time < .seconds(2))
+    }
+
+    @Test("512 levels are read and released on a small stack")
+    func smallStack() throws {
+        let document = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
+        let thread = SmallStack {
+            let codecs = CodecRegistry.standard
+            let value = try? codecs.decode(JSONValue.self, document)
+            let model = try? codecs.decode([JSONValue].self, document)
+            return value != nil && model?.count == 1
+        }
+        #expect(thread.run())
+    }
+}
+
+/// Runs a closure on a thread with a stack of 512 KiB.
+private final class SmallStack {
+    private let body: () -> Bool
+    private var isRight = false
+
+    init(_ body: @escaping () -> Bool) { self.body = body }
+
+    func run() -> Bool {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, 512 << 10)
+        var thread = pthread_t()
+        let created = pthread_create(
+            &thread, &attributes,
+            { pointer in
+                guard let pointer else { return nil }
+                let run = Unmanaged<SmallStack>.fromOpaque(pointer).takeUnretainedValue()
+                run.isRight = run.body()
+                return nil
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard created == 0 else { return false }
+        pthread_join(thread, nil)
+        return isRight
     }
 }

@@ -10,7 +10,7 @@ extension CodecRegistry {
     /// - `Data` and `[UInt8]` are the raw bytes, whatever the content type, and also when there are none.
     /// - ``EmptyResponse`` comes from any body.
     /// - All other models come from the codec for the content type: from a text type only `String`, from JSON also
-    ///   `String`, as the JSON text. Without a content type, or with one that cannot be read, `String` is read as text
+    ///   `String`, as the document's text. Without a content type, or with one that cannot be read, `String` is read as text
     ///   and all else as JSON: a recipient may guess (RFC 9110, 8.3), services that forget the field send JSON, and
     ///   what is not JSON fails all the same.
     /// - From an empty body an optional model is nil. With the status 204, 205 or 304 or after a HEAD request `String`

@@ -40,7 +40,7 @@ enum CodingFault {
     /// The decoder names no place for a damaged document, and none for a number that does not fit its type either.
     private static func damage(_ json: Data?) -> String {
         guard let json else { return "the document is not valid" }
-        return JSONSyntax.fault(in: json).map { "it is no valid JSON, \($0)" }
+        return JSONParser.fault(in: json).map { "it is no valid JSON, \($0)" }
             ?? "it is no valid JSON, or has a date or number that is not valid"
     }
 

@@ -36,6 +36,8 @@ public struct JSONCodec: BodyCodec {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
     private let addsCharset: Bool
+    /// Whether the decoder has no option that changes what a ``JSONValue`` is.
+    private let readsValuesItself: Bool
 
     /// Makes a codec.
     ///
@@ -69,6 +71,12 @@ public struct JSONCodec: BodyCodec {
         }
         configureEncoder?(encoder)
         configureDecoder?(decoder)
+        if let marker = JSONOutline.marker { decoder.userInfo[marker] = true }
+        if case .useDefaultKeys = decoder.keyDecodingStrategy {
+            readsValuesItself = !decoder.allowsJSON5 && !decoder.assumesTopLevelDictionary
+        } else {
+            readsValuesItself = false
+        }
     }
 
     /// Writes a model.
@@ -90,19 +98,42 @@ public struct JSONCodec: BodyCodec {
 
     /// Reads a model.
     ///
+    /// A `String` is the document's text as it came, in its charset, also if the document is a JSON string. A
+    /// ``JSONValue`` is read in one pass, in time that grows with the length of the body alone. Anywhere, more than
+    /// ``JSONValue/maximumDepth`` levels of arrays and objects are an error, as is in a
+    /// ``JSONValue`` a member's name outside ASCII of more than 4 KiB.
+    ///
     /// - Throws: `RequestFailure` with the reason `decoding`, which says where the document is damaged or does not
     ///   fit.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {
+        if type == String.self || type == String?.self {
+            return try TextCodec().decode(type, from: body, as: mediaType)
+        }
         do {
-            return try decoder.decode(type, from: body)
+            return try read(type, body)
         } catch {
-            if let text = Self.transcoded(body, error, mediaType), let model = try? decoder.decode(type, from: text) {
+            if let text = Self.transcoded(body, error, mediaType), let model = try? read(type, text) {
                 return model
             }
             throw CodingFault.decoding(error, type, json: body)
         }
+    }
+
+    private func read<Model: Decodable>(_ type: Model.Type, _ body: Data) throws -> Model {
+        if readsValuesItself, type == JSONValue.self || type == JSONValue?.self {
+            do {
+                let value: JSONValue? = try JSONParser.value(in: body)
+                // As for other optional models, `null` is `nil`.
+                if type == JSONValue?.self, value == .null { return try (JSONValue?.none as? Model).orMismatch(type) }
+                return try (value as? Model).orMismatch(type)
+            } catch is JSONParser.Fault {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(codingPath: [], debugDescription: "The document is not valid JSON."))
+            }
+        }
+        return try JSONOutline.$current.withValue(JSONOutline(body)) { try decoder.decode(type, from: body) }
     }
 
     /// With `charset=utf-8`, unless that was switched off.

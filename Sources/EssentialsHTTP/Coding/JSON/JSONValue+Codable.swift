@@ -1,26 +1,13 @@
 extension JSONValue: Codable {
     /// Reads a value from a decoder of self-describing data, such as JSON's.
+    ///
+    /// ``JSONCodec`` reads ``maximumDepth`` levels, also for a value inside a model. Another decoder does not say which
+    /// kind of value comes next, and each attempt to read the wrong kind costs a decoder time that grows with the square
+    /// of the depth: with those the limit is ``maximumDepthOfOtherDecoders``.
+    ///
+    /// - Throws: `DecodingError`, as `dataCorrupted` for a value that is nested deeper than the limit.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        // Each attempt that fails costs an error. The order is that of how often kinds come.
-        if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = (try? container.decode(UInt64.self)).map(Self.whole) ?? .number(value)
-        } else if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .boolean(value)
-        } else if let keyed = try? decoder.container(keyedBy: AnyKey.self) {
-            self = .object(
-                try Dictionary(keyed.allKeys.map { ($0.stringValue, try keyed.decode(Self.self, forKey: $0)) }) {
-                    first, _ in first
-                })
-        } else {
-            self = .array(try container.decode([JSONValue].self))
-        }
+        self = try JSONValueReader.value(from: decoder)
     }
 
     /// Writes the value.
@@ -65,6 +52,13 @@ extension EncodingError {
         // Not the value itself, which is deep, and not the path, which is long.
         .invalidValue(
             "…", Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) deep."))
+    }
+}
+
+extension DecodingError {
+    /// For documents that are nested too deep.
+    static func tooDeep(_ maximum: Int) -> DecodingError {
+        .dataCorrupted(Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) deep."))
     }
 }
 

@@ -25,8 +25,11 @@ public enum JSONValue: Sendable, Hashable {
     /// Values by name.
     case object([String: JSONValue])
 
-    /// How deep a value may be nested to be written or read.
+    /// How deep a value may be nested to be written, or to be read by ``JSONCodec``.
     public static let maximumDepth = 512
+
+    /// How deep a value may be nested to be read by a decoder other than ``JSONCodec``, such as a plain `JSONDecoder`.
+    public static let maximumDepthOfOtherDecoders = 32
 
     /// A whole number, as ``integer(_:)`` where it fits.
     public static func whole(_ value: UInt64) -> JSONValue { Int64(exactly: value).map(integer) ?? unsigned(value) }

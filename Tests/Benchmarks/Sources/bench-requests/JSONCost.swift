@@ -66,7 +66,7 @@ enum JSONCost {
         return (processNanoseconds() - start) / 1e6
     }
 
-    private static func processNanoseconds() -> Double {
+    static func processNanoseconds() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)

@@ -1,0 +1,199 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Reads a JSON text (RFC 8259) from its bytes, in one pass and without recursion.
+///
+/// The time grows with the length of the text alone. Of equal names in an object the first counts, as in Foundation's
+/// decoder on Linux.
+struct JSONParser {
+    /// What is wrong, and the offset of the byte where it is wrong.
+    struct Fault: Error {
+        let offset: Int
+        let text: String
+    }
+
+    private enum Expected {
+        case value, valueOrEnd, name, nameOrEnd, commaOrEnd, nothing
+    }
+
+    /// An array or object that has not ended yet.
+    private struct Open {
+        let isObject: Bool
+        var elements: [JSONValue] = []
+        var members: [String: JSONValue] = [:]
+        var name = ""
+    }
+
+    /// How many bytes a name with characters outside ASCII may have. Comparing such names takes time that grows with the
+    /// square of the number of combining marks in a row.
+    private static let maximumNameLength = 4 << 10
+
+    let bytes: [UInt8]
+    var index = 0
+    private var open: [Open] = []
+    private var result = JSONValue.null
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
+    }
+
+    /// Reads a document in UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
+    ///
+    /// - Throws: ``Fault``; its offset counts in the document's UTF-8 form.
+    static func value(in body: Data) throws(Fault) -> JSONValue {
+        var parser = JSONParser(try utf8(body))
+        return try parser.document()
+    }
+
+    /// Where and why the document is no JSON, without its contents; `nil` if it is JSON.
+    static func fault(in body: Data) -> String? {
+        do {
+            var parser = JSONParser(try utf8(body))
+            do {
+                _ = try parser.document()
+                return nil
+            } catch {
+                return "\(parser.place(of: error.offset)) \(error.text)"
+            }
+        } catch {
+            return error.text
+        }
+    }
+
+    private static func utf8(_ body: Data) throws(Fault) -> [UInt8] {
+        guard let charset = Charset(byteOrderMarkOf: body) ?? charset(withoutMark: body), charset != .utf8 else {
+            return Array(body)
+        }
+        guard let text = try? charset.decode(body) else {
+            throw Fault(offset: 0, text: "it is not valid in the charset \(charset.name)")
+        }
+        return Array(text.utf8)
+    }
+
+    /// The first two characters of nearly all documents are ASCII, so the zeros among the first four bytes say which
+    /// charset it is (RFC 4627, 3); `nil` for UTF-8.
+    private static func charset(withoutMark body: Data) -> Charset? {
+        switch body.prefix(4).map({ $0 == 0 }) {
+        case [true, true, true, false]: .utf32BigEndian
+        case [false, true, true, true]: .utf32LittleEndian
+        case [true, false, true, false], [true, false]: .utf16BigEndian
+        case [false, true, false, true], [false, true]: .utf16LittleEndian
+        default: nil
+        }
+    }
+
+    /// Counted from 1; the column in bytes.
+    private func place(of offset: Int) -> String {
+        let before = bytes.prefix(offset)
+        let line = before.count { $0 == 0x0a } + 1
+        let column = offset - (before.lastIndex(of: 0x0a) ?? -1)
+        return "at line \(line), column \(column)"
+    }
+}
+
+// MARK: - Structure
+
+extension JSONParser {
+    private mutating func document() throws(Fault) -> JSONValue {
+        var expected = Expected.value
+        while true {
+            skipSpace()
+            guard let byte = peek else {
+                guard expected == .nothing else { throw fault("it ends too early") }
+                return result
+            }
+            switch expected {
+            case .nothing: throw fault("something follows the end")
+            case .commaOrEnd: expected = try afterValue(byte)
+            case .nameOrEnd where byte == UInt8(ascii: "}"), .valueOrEnd where byte == UInt8(ascii: "]"):
+                expected = close()
+            case .name, .nameOrEnd:
+                guard byte == UInt8(ascii: "\"") else { throw fault("a name in quotation marks is missing") }
+                open[open.count - 1].name = try name()
+                skipSpace()
+                guard take(":") else { throw fault("a colon is missing") }
+                expected = .value
+            case .value, .valueOrEnd: expected = try value(byte)
+            }
+        }
+    }
+
+    /// Goes past a scalar or into a container.
+    private mutating func value(_ byte: UInt8) throws(Fault) -> Expected {
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard open.count < JSONValue.maximumDepth else {
+                throw fault("it is nested more than \(JSONValue.maximumDepth) deep")
+            }
+            index += 1
+            open.append(Open(isObject: byte == UInt8(ascii: "{")))
+            return byte == UInt8(ascii: "{") ? .nameOrEnd : .valueOrEnd
+        case UInt8(ascii: "\""): return add(.string(try string()))
+        case UInt8(ascii: "t"): return add(try word("true", .boolean(true)))
+        case UInt8(ascii: "f"): return add(try word("false", .boolean(false)))
+        case UInt8(ascii: "n"): return add(try word("null", .null))
+        default: return add(try number())
+        }
+    }
+
+    private mutating func add(_ value: JSONValue) -> Expected {
+        let last = open.count - 1
+        guard last >= 0 else {
+            result = value
+            return .nothing
+        }
+        if open[last].isObject {
+            let name = open[last].name
+            if let first = open[last].members.updateValue(value, forKey: name) {
+                open[last].members[name] = first
+            }
+        } else {
+            open[last].elements.append(value)
+        }
+        return .commaOrEnd
+    }
+
+    private mutating func name() throws(Fault) -> String {
+        let start = index
+        let name = try string()
+        guard name.utf8.count <= Self.maximumNameLength || name.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw fault("a name outside ASCII has more than \(Self.maximumNameLength) bytes", at: start)
+        }
+        return name
+    }
+
+    private mutating func afterValue(_ byte: UInt8) throws(Fault) -> Expected {
+        let isInObject = open.last?.isObject == true
+        if byte == (isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return close() }
+        guard take(",") else { throw fault(isInObject ? "a comma or “}” is missing" : "a comma or “]” is missing") }
+        return isInObject ? .name : .value
+    }
+
+    private mutating func close() -> Expected {
+        index += 1
+        guard let closed = open.popLast() else { return .nothing }
+        return add(closed.isObject ? .object(closed.members) : .array(closed.elements))
+    }
+}
+
+// MARK: - Bytes
+
+extension JSONParser {
+    var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    func fault(_ text: String, at offset: Int? = nil) -> Fault { Fault(offset: offset ?? index, text: text) }
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard peek == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while let byte = peek, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { index += 1 }
+    }
+}
