@@ -20,7 +20,7 @@ struct DownloadDirectories {
         var current = path
         while !Self.isThere(current), current != "/" {
             missing.append(current)
-            let slash = current.lastIndex(of: "/") ?? current.startIndex
+            let slash = current.utf8.lastIndex(of: UInt8(ascii: "/")) ?? current.startIndex
             current = slash == current.startIndex ? "/" : String(current[..<slash])
         }
         for directory in missing.reversed() {

@@ -12,8 +12,8 @@ struct DownloadPlace: Sendable, Hashable {
     init(_ destination: String) throws(RequestFailure) {
         path = try AbsolutePath.of(destination)
         // An absolute path has a slash.
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        name = path[path.index(after: slash)...]
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+        name = path[path.utf8.index(after: slash)...]
         directory = slash == path.startIndex ? "/" : String(path[..<slash])
         guard !["", ".", ".."].contains(name) else {
             throw RequestFailure(

@@ -39,7 +39,7 @@ enum FileTypes {
     /// The type of a file with this name, or nil when its extension says nothing. A dot at the beginning hides a file, and
     /// begins no extension.
     static func type(ofFileNamed name: String) -> String? {
-        let name = name.split(separator: "/").last ?? ""
+        let name = name.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
         return types[name[name.index(after: dot)...].lowercased()]
     }

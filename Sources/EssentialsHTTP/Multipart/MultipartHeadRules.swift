@@ -31,9 +31,9 @@ enum MultipartHeadRules {
 
     /// A media type alone, such as `text/plain` of `text/plain; charset=utf-8`.
     static func withoutParameters(_ type: String) -> String {
-        let name = type.prefix { $0 != ";" }
-        guard let last = name.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return String(name[...last])
+        let name = type.utf8.prefix { $0 != UInt8(ascii: ";") }
+        guard let last = name.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return "" }
+        return String(Substring(name[...last]))
     }
 
     /// A string in quotes (RFC 9110, 5.6.4).

@@ -113,7 +113,7 @@ extension MultipartPart {
     public static func file(
         _ path: String, name: String?, fileName: String? = nil, type: String? = nil
     ) throws(RequestFailure) -> MultipartPart {
-        let fileName = fileName ?? path.split(separator: "/").last.map(String.init)
+        let fileName = fileName ?? path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
         let type = try checked(type, fileName)
         return MultipartPart(try .file(path), name: name, fileName: fileName, type: type)
     }

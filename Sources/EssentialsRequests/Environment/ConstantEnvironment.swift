@@ -57,7 +57,7 @@ public struct ConstantEnvironment: EnvironmentService {
         }
         let baseURL = try Self.naming("\(prefix)_BASE_URL") { () throws(RequestFailure) in try RequestURL(text) }
         var fields = HTTPFields()
-        for line in (lookup("\(prefix)_HEADERS") ?? "").split(whereSeparator: \.isNewline) {
+        for line in (lookup("\(prefix)_HEADERS") ?? "")[...].utf8.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
             let field = try Self.naming("\(prefix)_HEADERS") { () throws(RequestFailure) in try Self.field(line) }
             fields.append(field)
         }
@@ -67,15 +67,15 @@ public struct ConstantEnvironment: EnvironmentService {
             name: lookup("\(prefix)_NAME") ?? "", baseURL: baseURL, headerFields: fields, trust: trust)
     }
 
-    private static func field(_ line: Substring) throws(RequestFailure) -> HTTPField {
-        guard let colon = line.firstIndex(of: ":") else {
+    private static func field(_ line: Substring.UTF8View) throws(RequestFailure) -> HTTPField {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
             throw RequestFailure(
                 .invalidRequest, "A line has no colon.", remedy: "Write each field as “Name: value” on its own line.")
         }
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let value = line[line.index(after: colon)...].drop(while: isBlank)
         let end = value.lastIndex { !isBlank($0) }.map { value.index(after: $0) } ?? value.startIndex
-        return try .checked(name: String(line[..<colon]), value: String(value[..<end]))
+        return try .checked(name: String(Substring(line[..<colon])), value: String(Substring(value[..<end])))
     }
 
     private static func naming<Value>(

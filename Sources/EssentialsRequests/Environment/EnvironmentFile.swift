@@ -83,7 +83,7 @@ struct EnvironmentFile {
             guard case .string(let path) = json.value else {
                 return try PolicyReader(directory: directory).policy(json)
             }
-            let whole = path.hasPrefix("/") ? path : directory + "/" + path
+            let whole = path.utf8.first == UInt8(ascii: "/") ? path : directory + "/" + path
             return try Self.located(json.line) { () throws(RequestFailure) in
                 try TrustPolicy(contentsOfFile: whole)
             }

@@ -19,8 +19,13 @@ enum CurlCommand {
         return words.joined(separator: " ")
     }
 
-    /// In single quotes, which keep everything but themselves from the shell.
-    private static func quoted(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    /// In single quotes, which keep everything but themselves from the shell. The shell reads bytes, so a quote is found
+    /// as a byte: with a combining mark behind it, it is no `Character` of its own.
+    static func quoted(_ text: String) -> String {
+        var quoted = "'"
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { quoted += #"'\''"# } else { quoted.unicodeScalars.append(scalar) }
+        }
+        return quoted + "'"
     }
 }

@@ -27,7 +27,8 @@ public struct RequestURL: Sendable, Hashable {
             throw Self.invalid("The scheme “\(name)” is not supported.", "Use http or https.")
         }
         let rest = text[colon.upperBound...]
-        let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+        // By bytes: a sign with a combining mark behind it is another `Character`, and ends the authority all the same.
+        let end = rest.utf8.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
         origin = try Self.readOrigin(scheme: scheme, authority: rest[..<end])
         target = try RequestTarget.read(rest[end...])
     }

@@ -16,8 +16,8 @@ package enum AbsolutePath {
                 path.isEmpty ? "The path is empty." : "The path “\(RequestFailure.shownPath(path))” holds a zero byte.",
                 remedy: "Name a file.")
         }
-        guard !path.hasPrefix("/") else { return path }
+        guard path.utf8.first != UInt8(ascii: "/") else { return path }
         let directory = FileManager.default.currentDirectoryPath
-        return directory.hasSuffix("/") ? directory + path : directory + "/" + path
+        return directory.utf8.last == UInt8(ascii: "/") ? directory + path : directory + "/" + path
     }
 }

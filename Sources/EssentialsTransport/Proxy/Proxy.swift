@@ -63,7 +63,7 @@ public struct Proxy: Sendable, Hashable {
     public init(_ url: String) throws(RequestFailure) {
         let (kind, rest) = try Self.scheme(of: url)
         var authority = rest
-        if let slash = rest.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }) {
+        if let slash = rest.utf8.firstIndex(where: { "/?#".utf8.contains($0) }) {
             guard rest[slash...] == "/" else {
                 throw Self.invalid(
                     "The proxy's URL has a path or a query.",
@@ -73,11 +73,12 @@ public struct Proxy: Sendable, Hashable {
         }
         var user: String?
         var password: String?
-        if let at = authority.lastIndex(of: "@") {
-            let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            user = try Self.decoded(parts.first ?? "")
+        if let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            let parts = authority.utf8[..<at].split(
+                separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+            user = try Self.decoded(parts.first ?? ""[...].utf8)
             password = parts.count > 1 ? try Self.decoded(parts[1]) : nil
-            authority = authority[authority.index(after: at)...]
+            authority = authority[authority.utf8.index(after: at)...]
         }
         let (host, port) = try Self.place(authority)
         let usualPort: UInt16 = kind == .http ? 80 : kind == .https ? 443 : 1080
@@ -111,9 +112,9 @@ public struct Proxy: Sendable, Hashable {
         }
     }
 
-    private static func decoded(_ text: Substring) throws(RequestFailure) -> String {
+    private static func decoded(_ text: Substring.UTF8View) throws(RequestFailure) -> String {
         var bytes: [UInt8] = []
-        var rest = text.utf8[...]
+        var rest = text
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)

@@ -19,7 +19,9 @@ public struct ProxyBypass: Sendable, Hashable {
 
     /// Reads a list.
     public init(_ list: String) {
-        entries = list.split { $0 == "," || $0.isWhitespace }.compactMap { Self.entry($0) }
+        // By bytes: a comma with a combining mark behind it is another `Character`, and ends an entry all the same.
+        let parts = list.utf8.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || (0x09...0x0d).contains($0) }
+        entries = parts.compactMap { Self.entry(Substring($0)) }
     }
 
     /// No host.

@@ -26,7 +26,7 @@ public struct PEM: Sendable, Hashable {
 
     /// The labels of the blocks in their order, such as `CERTIFICATE` and `PRIVATE KEY`.
     public var labels: [String] {
-        text.split(whereSeparator: \.isNewline).compactMap { Self.label(of: $0, mark: "BEGIN") }
+        Self.lines(of: text).compactMap { Self.label(of: $0, mark: "BEGIN") }
     }
 
     /// Whether it holds an encrypted private key: PKCS #8, or the older form with `Proc-Type: 4,ENCRYPTED` (RFC 1421).
@@ -42,7 +42,7 @@ public struct PEM: Sendable, Hashable {
     private init(_ text: String, source: String) throws(RequestFailure) {
         var open: String?
         var blocks = 0
-        for line in text.split(whereSeparator: \.isNewline) {
+        for line in Self.lines(of: text) {
             if let label = Self.label(of: line, mark: "BEGIN") {
                 if let open { throw Self.damaged(source, "no END of \(open)") }
                 open = label
@@ -61,25 +61,25 @@ public struct PEM: Sendable, Hashable {
         self.text = text
     }
 
-    private static func label(of line: some StringProtocol, mark: String) -> String? {
-        let trimmed = line.trimmingCharacters(while: \.isWhitespace)
-        guard trimmed.hasPrefix("-----\(mark) "), trimmed.hasSuffix("-----"), trimmed.count > mark.count + 11 else {
-            return nil
-        }
-        return String(trimmed.dropFirst(mark.count + 6).dropLast(5))
+    /// By bytes, as OpenSSL reads them: a combining mark in a line's beginning or end makes no other line of it.
+    private static func lines(of text: String) -> [Substring.UTF8View] {
+        text[...].utf8.split { $0 == 0x0a || $0 == 0x0d }
+    }
+
+    private static func label(of line: Substring.UTF8View, mark: String) -> String? {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) }
+        var trimmed = line.drop(while: isSpace)
+        while let last = trimmed.last, isSpace(last) { trimmed.removeLast() }
+        let (beginning, end) = ("-----\(mark) ".utf8, "-----".utf8)
+        guard trimmed.starts(with: beginning), trimmed.suffix(end.count).elementsEqual(end),
+            trimmed.count > beginning.count + end.count
+        else { return nil }
+        return String(Substring(trimmed.dropFirst(beginning.count).dropLast(end.count)))
     }
 
     private static func damaged(_ source: String, _ what: String) -> RequestFailure {
         RequestFailure(
             .invalidPolicy, "\(source) is damaged: it has \(what).", remedy: "Copy the whole file again.")
-    }
-}
-
-extension StringProtocol {
-    fileprivate func trimmingCharacters(while predicate: (Character) -> Bool) -> Substring {
-        var rest = Substring(self)
-        while let last = rest.last, predicate(last) { rest.removeLast() }
-        return rest.drop(while: predicate)
     }
 }
 

@@ -74,7 +74,9 @@ struct BodyOptions: ParsableArguments {
         }
         guard let data else { return .none }
         if data == "@-" { return .raw(.bytes(try InputFile.standardInput())) }
-        if data.hasPrefix("@") { return .raw(.bytes(try InputFile.contents(of: String(data.dropFirst())))) }
+        if data.utf8.first == UInt8(ascii: "@") {
+            return .raw(.bytes(try InputFile.contents(of: String(Substring(data.utf8.dropFirst())))))
+        }
         return .raw(.bytes(InputFile.bytes(of: data)))
     }
 }

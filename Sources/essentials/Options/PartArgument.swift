@@ -22,7 +22,7 @@ struct PartArgument: Sendable, Equatable {
             return
         }
         var (path, type, fileName): (String?, String?, String?) = (nil, nil, nil)
-        for piece in Self.pieces(argument.value.dropFirst()) {
+        for piece in Self.pieces(Substring(argument.value.utf8.dropFirst())) {
             if let value = Self.value(of: "type=", in: piece), path != nil {
                 guard type == nil else { throw ValidationError("“type=” is there twice.") }
                 guard MediaType(parsing: value) != nil else {
@@ -63,7 +63,8 @@ struct PartArgument: Sendable, Equatable {
     /// The path and the parameters behind it. A semicolon that begins no parameter is a part of what it stands in.
     private static func pieces(_ text: Substring) -> [String] {
         var pieces: [String] = []
-        for piece in text.split(separator: ";", omittingEmptySubsequences: false) {
+        for bytes in text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+            let piece = Substring(bytes)
             let beginsParameter = value(of: "type=", in: piece) != nil || value(of: "filename=", in: piece) != nil
             if pieces.isEmpty || beginsParameter {
                 pieces.append(String(piece))
@@ -75,7 +76,7 @@ struct PartArgument: Sendable, Equatable {
     }
 
     private static func value(of name: String, in piece: some StringProtocol) -> String? {
-        let trimmed = piece.drop { $0 == " " }
-        return trimmed.hasPrefix(name) ? String(trimmed.dropFirst(name.count)) : nil
+        let trimmed = Substring(piece).utf8.drop { $0 == UInt8(ascii: " ") }
+        return trimmed.starts(with: name.utf8) ? String(Substring(trimmed.dropFirst(name.utf8.count))) : nil
     }
 }

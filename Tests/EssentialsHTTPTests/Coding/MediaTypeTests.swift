@@ -119,6 +119,19 @@ import Testing
             ])
     }
 
+    @Test("A value is written so that a reader of bytes finds it again, whatever stands behind its quotation marks")
+    func quotedBytes() throws {
+        var numbers = SeededNumbers(state: 6838)
+        for _ in 0..<2_000 {
+            let value = numbers.text(of: GraphemePieces.text, upTo: 8)
+            let type = try MediaType.text.settingParameter("a", to: value).settingParameter("charset", to: "utf-8")
+            let read = try MediaType(type.description)
+            #expect(read.parameter("a")?.utf8.elementsEqual(value.utf8) == true, "\(value.debugDescription)")
+            #expect(read.charset == "utf-8")
+            #expect(read.parameters.count == 2)
+        }
+    }
+
     @Test("Whatever a peer sends is read to a type that reads itself, or to none")
     func random() {
         var numbers = SeededNumbers(state: 9110)

@@ -31,7 +31,10 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
     ///   type or subtype or in front of a suffix.
     public init(_ text: String) throws(RequestFailure) {
         let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ MediaTypeReader.isToken($0.utf8) }) else {
+        // Some letters outside ASCII have a lower case in it.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }), parts.count == 2,
+            parts.allSatisfy({ MediaTypeReader.isToken($0.utf8) })
+        else {
             throw Self.invalid(text)
         }
         let type = parts[0] == "*" ? nil : String(parts[0])

@@ -62,8 +62,8 @@ public struct MediaType: Sendable {
     /// What stands after the subtype's last `+`: `json` in `application/problem+json` (RFC 6838, 4.2.8); nil without
     /// one.
     public var suffix: String? {
-        guard let plus = subtype.lastIndex(of: "+") else { return nil }
-        let suffix = subtype[subtype.index(after: plus)...]
+        guard let plus = subtype.utf8.lastIndex(of: UInt8(ascii: "+")) else { return nil }
+        let suffix = subtype[subtype.utf8.index(after: plus)...]
         return suffix.isEmpty ? nil : String(suffix)
     }
 
@@ -146,7 +146,7 @@ extension MediaType: CustomStringConvertible {
             if MediaTypeReader.isToken(parameter.value.utf8) {
                 text += parameter.value
             } else {
-                text += "\"\(parameter.value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+                text += MultipartHeadRules.quoted(parameter.value)
             }
         }
     }

@@ -153,7 +153,7 @@ package struct PolicyReader {
 
     private func file(_ json: LocatedJSON) throws(Fault) -> PEM {
         let path = try json.text()
-        let whole = path.hasPrefix("/") ? path : directory + "/" + path
+        let whole = path.utf8.first == UInt8(ascii: "/") ? path : directory + "/" + path
         return try Self.located(json.line) { () throws(RequestFailure) in try PEM(contentsOfFile: whole) }
     }
 
