@@ -58,18 +58,31 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("new".utf8))
         }
 
-        @Test("that exists is replaced, keeps its permissions, and is found through its link")
+        @Test("that exists is replaced and keeps its permissions")
         func replaced() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }
-            let old = try directory.file("old", "old")
+            let old = try directory.file("out", "old")
             #expect(chmod(old, 0o640) == 0)
-            #expect(symlink("old", path) == 0)
             #expect(try await tool("get", server.url, "--output", path).code == 0)
-            #expect(try directory.names == ["old", "out"])
-            #expect(try directory.contents("old") == Array("new".utf8))
+            #expect(try directory.names == ["out"])
+            #expect(try directory.contents("out") == Array("new".utf8))
             var status = stat()
-            #expect(stat(old, &status) == 0)
+            #expect(lstat(path, &status) == 0)
             #expect(status.st_mode & 0o777 == 0o640)
+        }
+
+        @Test("that is a symbolic link is replaced, and the file that the link leads to is untouched")
+        func link() async throws {
+            let server = try LoopbackServer { _ in .response(body: "new") }
+            _ = try directory.file("other", "old")
+            #expect(symlink("other", path) == 0)
+            #expect(try await tool("get", server.url, "--output", path).code == 0)
+            #expect(try directory.names == ["other", "out"])
+            #expect(try directory.contents("other") == Array("old".utf8))
+            var status = stat()
+            #expect(lstat(path, &status) == 0)
+            #expect(status.st_mode & S_IFMT == S_IFREG)
+            #expect(try directory.contents("out") == Array("new".utf8))
         }
 
         @Test("that is a device is written to and stays a device")

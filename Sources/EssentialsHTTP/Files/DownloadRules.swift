@@ -61,7 +61,7 @@ enum DownloadRules {
 
     private static func readUnsatisfied(_ fields: HTTPFields, from point: ResumePoint) -> Answer {
         guard let value = fields[.contentRange], let range = ContentRange(value), range.bytes == nil,
-            range.total == point.offset
+            range.total == point.offset, !point.validator.isContradicted(by: fields)
         else { return .startAgain }
         return .complete
     }

@@ -23,8 +23,8 @@ struct PartialFile: Sendable {
 
     /// Opens or makes the partial file of a download and locks it.
     ///
-    /// - Throws: `file` when another download has it, when it is a symbolic link or somebody else's, or for any reason
-    ///   of the system.
+    /// - Throws: `file` when another download has it, when it is a symbolic link, has a second name or belongs to
+    ///   another user, or for any reason of the system.
     init(of place: DownloadPlace) throws(RequestFailure) {
         path = place.partial
         recordPath = place.record
@@ -53,6 +53,12 @@ struct PartialFile: Sendable {
                 .file, "“\(RequestFailure.shownPath(path))” belongs to another user.",
                 remedy: "Have it removed, or download to a directory of one's own.")
         }
+        // Writing would change the file under its other names too.
+        guard status.linkCount <= 1 else {
+            throw RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” has \(status.linkCount) names (hard links).",
+                remedy: "Remove that name, or download to another one.")
+        }
         guard opened.lock() else { throw taken(path) }
         guard let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity else {
             return nil
@@ -72,7 +78,7 @@ struct PartialFile: Sendable {
     /// Whose bytes they are, or nil when that is not known.
     func record() -> ResumeRecord? {
         guard let file = try? OpenFile(recordPath, O_RDONLY | O_NOFOLLOW), let status = try? file.status(),
-            status.isRegular, status.owner == geteuid(), status.size <= Self.recordLimit
+            status.isRegular, status.owner == geteuid(), status.linkCount <= 1, status.size <= Self.recordLimit
         else { return nil }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.recordLimit, alignment: 1)
         defer { memory.deallocate() }

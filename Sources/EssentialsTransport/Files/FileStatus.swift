@@ -24,6 +24,8 @@ package struct FileStatus: Sendable, Hashable {
     package let size: Int64
     package let modified: Moment
     package let owner: UInt32
+    /// How many names the file has in directories.
+    package let linkCount: UInt64
     private let kind: mode_t
 
     package var isRegular: Bool { kind == S_IFREG }
@@ -55,6 +57,7 @@ package struct FileStatus: Sendable, Hashable {
         #endif
         modified = Moment(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
         owner = facts.st_uid
+        linkCount = UInt64(truncatingIfNeeded: facts.st_nlink)
         kind = facts.st_mode & S_IFMT
     }
 }

@@ -5,7 +5,8 @@ import Synchronization
 /// A file that appears under its name when it is whole, and not at all before.
 ///
 /// The bytes go to a hidden file in the same directory, which is renamed at the end. An existing file keeps its
-/// permissions; a symbolic link keeps leading to it. A device or a pipe is written to directly.
+/// permissions. A symbolic link is replaced, not followed: somebody else could have made it, to have another file
+/// overwritten. A device or a pipe is written to directly; only links in `/dev`, such as `/dev/stdout`, are followed.
 final class OutputFile: Sendable {
     /// The hidden file; nil when a device or pipe is written to.
     let temporaryPath: String?
@@ -17,22 +18,23 @@ final class OutputFile: Sendable {
     ///
     /// - Throws: `file` when the directory cannot be written to, or the path is a directory.
     init(path: String) throws(RequestFailure) {
+        // In this directory only the system makes links.
+        let followsLink = path.utf8.starts(with: "/dev/".utf8)
         var status = stat()
-        let exists = stat(path, &status) == 0
+        let exists = (followsLink ? stat(path, &status) : lstat(path, &status)) == 0
         let kind = status.st_mode & S_IFMT
-        if exists, kind == S_IFDIR {
+        if Self.isDirectory(path) {
             throw RequestFailure(.file, "“\(path)” is a directory.", remedy: "Name a file.")
         }
         let descriptor: Int32
-        if exists, kind != S_IFREG {
-            self.path = path
+        self.path = path
+        if exists, kind != S_IFREG, kind != S_IFLNK {
             temporaryPath = nil
-            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW))
         } else {
-            self.path = Self.target(of: path)
-            let temporary = Self.hiddenPath(beside: self.path)
+            let temporary = Self.hiddenPath(beside: path)
             temporaryPath = temporary
-            descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
         }
         guard descriptor >= 0 else { throw SystemError.file("“\(path)” could not be created") }
         if exists, kind == S_IFREG { fchmod(descriptor, status.st_mode & 0o777) }
@@ -77,11 +79,9 @@ final class OutputFile: Sendable {
         if let temporaryPath { unlink(temporaryPath) }
     }
 
-    /// Where a symbolic link leads, so that the rename replaces the file and not the link.
-    private static func target(of path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private static func hiddenPath(beside path: String) -> String {

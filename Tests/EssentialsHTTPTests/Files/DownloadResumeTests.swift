@@ -127,6 +127,39 @@ import Testing
     }
 
     @Test(
+        "A part of another version is never the whole file, although its length is right",
+        arguments: [
+            [.eTag: "\"v2\""], [.eTag: "W/\"v1\""], [.eTag: "\"v2\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
+        ] as [HTTPFields])
+    func contradictedLength(fields: HTTPFields) async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        var fields = fields
+        fields[.contentRange] = "bytes */4"
+        let (result, requests) = try await download(
+            directory, Self.resuming, Answer(416, fields), Answer(200, [:], ["wxyz"]))
+        #expect(try result.get().resumedFrom == 0)
+        #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
+        #expect(directory.text("film") == "wxyz")
+    }
+
+    @Test("A part with a second name is refused, and the file under the other name stays as it is")
+    func hardLink() async throws {
+        let directory = try ScratchDirectory()
+        try await breakOff(directory)
+        #expect(link(directory("film.part"), directory("other")) == 0)
+        let (result, requests) = try await download(directory, Self.resuming, rest())
+        let failure = #expect(throws: RequestFailure.self) { try result.get() }
+        #expect(failure?.reason == .file)
+        #expect(failure?.message.contains("2 names") == true)
+        #expect(requests.isEmpty)
+        #expect(directory.text("other") == "abcd")
+        #expect(unlink(directory("other")) == 0)
+        let (second, _) = try await download(directory, Self.resuming, rest())
+        #expect(try second.get().resumedFrom == 4)
+    }
+
+    @Test(
         "A part that the server knows nothing of is thrown away, once",
         arguments: ["bytes */3", "bytes */*", "", "lines */4"])
     func unsatisfied(range: String) async throws {
