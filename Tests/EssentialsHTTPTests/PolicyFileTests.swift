@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import FoundationEssentials
+import Glibc
 import Testing
 
 @Suite struct PolicyFileTests {
@@ -418,6 +419,20 @@ import Testing
             #expect(accepted > 0)
             #expect(accepted < 1_000)
         }
+    }
+
+    @Test(
+        "A file that is no regular one is the failure file and never waited for",
+        .timeLimit(.minutes(1)), arguments: ["pipe", "directory", "/dev/null", "/dev/zero"])
+    func irregularFiles(name: String) throws {
+        let directory = try ScratchDirectory()
+        #expect(mkfifo(directory("pipe"), 0o600) == 0)
+        #expect(mkdir(directory("directory"), 0o700) == 0)
+        let path = name.utf8.first == UInt8(ascii: "/") ? name : directory(name)
+        let policy = #expect(throws: RequestFailure.self) { try TrustPolicy(contentsOfFile: path) }
+        #expect(policy?.reason == .file)
+        let certificate = #expect(throws: RequestFailure.self) { try PEM(contentsOfFile: path) }
+        #expect(certificate?.reason == .file)
     }
 
     @Test("No text that is cut off is taken for a whole one")

@@ -1,4 +1,5 @@
 import EssentialsTestKit
+import Glibc
 import Testing
 
 extension ToolTests {
@@ -68,6 +69,34 @@ extension ToolTests {
                 #expect(!text.isEmpty)
                 #expect(!text.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{9B}" })
             }
+        }
+
+        @Test("of a host are asked of the server, also where there is a file of that name")
+        func hostWithFile() async throws {
+            let server = try TrustedServer()
+            let directory = try TemporaryDirectory()
+            let name = "localhost:\(server.server.port)"
+            _ = try directory.file(name, server.authority.certificate.certificatePEM)
+            let process = try ToolProcess(["pins", name, "--anchor", server.anchor], directory: directory.path)
+            let result = try await process.end()
+            #expect(pins("publicKey", in: result.text).first == server.certificate.publicKeyPin)
+        }
+
+        @Test("of a file without a path before its name need --file", arguments: ["chain.pem", "certs/chain.pem"])
+        func namedFile(path: String) async throws {
+            let directory = try TemporaryDirectory()
+            let authority = try TestAuthority(name: "Tool Authority").certificate
+            _ = try directory.file("chain.pem", authority.certificatePEM)
+            #expect(symlink(".", directory.path + "/certs") == 0)
+            let named = try await ToolProcess(["pins", "--file", path], directory: directory.path).end()
+            #expect(pins("publicKey", in: named.text) == [authority.publicKeyPin])
+            let dotted = try await ToolProcess(["pins", "./" + path], directory: directory.path).end()
+            #expect(dotted.text == named.text)
+        }
+
+        @Test("of a path that could be neither are the error `invalidRequest`")
+        func ambiguous() async throws {
+            #expect(try await tool("pins", "certs/chain.pem").reason == "invalidRequest")
         }
 
         @Test("of a server that is not there, or is silent, are an error")

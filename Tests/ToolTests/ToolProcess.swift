@@ -41,7 +41,8 @@ final class ToolProcess: Sendable {
 
     /// Starts the tool, with these variables besides the ones of the tests.
     init(
-        _ arguments: [String], input: [UInt8] = [], output: Output = .captured, environment: [String: String] = [:]
+        _ arguments: [String], input: [UInt8] = [], output: Output = .captured, environment: [String: String] = [:],
+        directory: String? = nil
     ) throws {
         outputFile = try Self.temporaryFile()
         errorFile = try Self.temporaryFile()
@@ -59,7 +60,10 @@ final class ToolProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, errorFile, STDERR_FILENO)
 
         let path = try #require(Self.executable, "no executable “essentials” beside the tests")
-        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        // The shell changes to the directory and becomes the tool.
+        let shell = directory.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] } ?? []
+        let command = shell + [path] + arguments
+        var words = command.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
         let own = sequence(state: environ) { next -> UnsafeMutablePointer<CChar>? in
@@ -70,7 +74,7 @@ final class ToolProcess: Sendable {
         defer { for variable in given { free(variable) } }
         // The first of two variables with a name counts.
         var variables = given + own.map { $0 } + [nil]
-        let code = posix_spawn(&child, path, &actions, nil, &words, &variables)
+        let code = posix_spawn(&child, shell.first ?? path, &actions, nil, &words, &variables)
         try #require(code == 0, "the tool could not be started")
         identifier = child
     }

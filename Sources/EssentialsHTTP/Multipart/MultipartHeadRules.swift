@@ -8,7 +8,8 @@
 enum MultipartHeadRules {
     /// `Content-Disposition`, `Content-Type` and the extra fields in their order, each with its line break.
     ///
-    /// - Throws: `invalidRequest` when a form's part has no name, or an extra field is one of the first two.
+    /// - Throws: `invalidRequest` when a form's part has no name, a name has a zero byte, or an extra field is one of the
+    ///   first two.
     static func lines(of part: MultipartPart, in subtype: MultipartBody.Subtype) throws(RequestFailure) -> Data {
         var lines = Data()
         if let disposition = try disposition(of: part, in: subtype) {
@@ -78,6 +79,12 @@ enum MultipartHeadRules {
     private static func disposition(
         of part: MultipartPart, in subtype: MultipartBody.Subtype
     ) throws(RequestFailure) -> String? {
+        // No receiver reads a zero byte, and some read the name as if it ended there.
+        guard part.name?.utf8.contains(0) != true, part.fileName?.utf8.contains(0) != true else {
+            throw RequestFailure(
+                .invalidRequest, "The name or file name of the \(part.shown) has a zero byte.",
+                remedy: "Take the zero byte out.")
+        }
         var disposition = "attachment"
         if subtype == .formData {
             guard part.name != nil else {

@@ -14,7 +14,7 @@
 ///
 /// In a form each part needs a name. In mixed and related bodies a part that has neither name nor file name is written
 /// without `Content-Disposition`, others as attachments. In names and file names a double quote is written as `%22`, CR
-/// as `%0D` and LF as `%0A`, as browsers do; all else is UTF-8 as it is.
+/// as `%0D` and LF as `%0A`, as browsers do; a zero byte is refused as `invalidRequest`; all else is UTF-8 as it is.
 public struct MultipartPart: Sendable {
     /// The name of the field, or nil.
     public let name: String?

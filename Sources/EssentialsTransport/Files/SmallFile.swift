@@ -16,15 +16,19 @@
 package enum SmallFile {
     /// Reads a file.
     ///
-    /// - Throws: `file` when it cannot be read, the given reason when it is longer.
+    /// - Throws: `file` when it cannot be read or is no regular file, the given reason when it is longer. A pipe would
+    ///   otherwise be waited for without end, and a device has none.
     package static func read(
         _ path: String, upTo limit: Int, for what: String, tooLong reason: RequestFailure.Reason = .invalidPolicy
     ) throws(RequestFailure) -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { _ = close(descriptor) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, Int64(status.st_size) > Int64(limit) {
+        guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }
+        if status.st_mode & S_IFMT == S_IFDIR { throw unreadable(path, EISDIR) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SentFile.notRegular(path, phase: .preparation) }
+        guard Int64(status.st_size) <= Int64(limit) else {
             throw tooLong(reason, path, "\(status.st_size) bytes", limit, what)
         }
         var data = Data()

@@ -16,15 +16,19 @@ struct PinsCommand: AsyncParsableCommand {
             EXAMPLES
               essentials pins example.com
               essentials pins '[::1]:8443' --anchor ca.pem
-              essentials pins server.pem
+              essentials pins ./server.pem
+              essentials pins --file server.pem
               essentials pins example.com --format json > policy.json
 
             EXIT CODES
               0 printed, 1 the server or file could not be read, 64 wrong usage or a refused value
             """)
 
-    @Argument(help: "A server, the https URL of one, or a PEM file.")
+    @Argument(help: "A server, the https URL of one, or a PEM file whose path begins with /, ./ or ../.")
     var source: String
+
+    @Flag(name: .customLong("file"), help: "The argument is the path of a PEM file, however it begins.")
+    var isFile = false
 
     @OptionGroup(title: "Trust") var anchorFiles: AnchorOptions
 
@@ -55,7 +59,7 @@ struct PinsCommand: AsyncParsableCommand {
     }
 
     private func makeReport() throws(RequestFailure) -> PinsReport {
-        switch try PinsSource(source) {
+        switch try PinsSource(source, isFile: isFile) {
         case .file(let path):
             return PinsReport(chain: try CertificateChain(PEM(contentsOfFile: path)), host: nil, anchors: nil)
         case .server(let origin):

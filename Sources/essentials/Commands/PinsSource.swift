@@ -1,4 +1,3 @@
-import Glibc
 import ServiceEssentials
 
 /// What `essentials pins` looks at.
@@ -6,14 +5,23 @@ enum PinsSource: Equatable {
     case server(Origin)
     case file(String)
 
-    /// Reads `https://HOST`, the name of a file that exists or looks like a path, or `HOST[:PORT]`.
+    /// Reads a path that begins with `/`, `./` or `../`, or otherwise `https://HOST` or `HOST[:PORT]`.
     ///
-    /// - Throws: `invalidRequest` for what is none of these.
-    init(_ text: String) throws(RequestFailure) {
-        if text.contains("://") {
-            self = .server(try Self.origin(text))
-        } else if text.contains("/") || text.hasSuffix(".pem") || text.hasSuffix(".crt") || access(text, F_OK) == 0 {
+    /// Which one it is never depends on the files that there are: a file with the name of a host changes nothing.
+    ///
+    /// - Parameters:
+    ///   - text: The argument.
+    ///   - isFile: Whether the argument is a path, however it begins.
+    /// - Throws: `invalidRequest` for text that is none of these.
+    init(_ text: String, isFile: Bool = false) throws(RequestFailure) {
+        if isFile || ["/", "./", "../"].contains(where: { text.utf8.starts(with: $0.utf8) }) {
             self = .file(text)
+        } else if text.firstRange(of: "://") != nil {
+            self = .server(try Self.origin(text))
+        } else if text.utf8.contains(UInt8(ascii: "/")) {
+            throw RequestFailure(
+                .invalidRequest, "“\(RequestFailure.shown(text))” is no server.",
+                remedy: "If it is a file, write ./ before it, or add --file.")
         } else {
             self = .server(try Self.origin("https://" + text))
         }

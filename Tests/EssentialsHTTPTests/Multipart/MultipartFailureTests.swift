@@ -33,6 +33,19 @@ import Testing
         try #require(utimes(path, &times) == 0)
     }
 
+    @Test(
+        "A zero byte in a name or file name is refused",
+        arguments: [("a\0b", nil), ("a", "x\0.png")] as [(String, String?)])
+    func zeroByte(name: String, fileName: String?) throws {
+        for subtype in [MultipartBody.Subtype.formData, .mixed] {
+            var form = try MultipartBody(subtype: subtype)
+            let part = try MultipartPart.data(Data("1".utf8), name: name, fileName: fileName)
+            let failure = #expect(throws: RequestFailure.self) { try form.append(part) }
+            #expect(failure?.reason == .invalidRequest)
+            #expect(failure?.message.contains("zero byte") == true)
+        }
+    }
+
     /// Reads until the failure, and sees to it that the body's end was never handed out.
     private func failure(of next: RequestBody.Source) async throws -> RequestFailure {
         var last = Data()
