@@ -26,7 +26,8 @@ public struct RequestDraft: Sendable {
     /// in what is missing.
     public var headerFields: HTTPFields
     /// The request's parameters, for those whose parameters can be added to; else none. What is put in wins over the
-    /// request's own. They go where the request's parameters go, and where it has a body of another kind, to the query.
+    /// request's own. They go where the request's parameters go, and where it has a body of another kind, or of
+    /// a type whose codec does not merge parameters, to the query.
     public var parameters: FormParameters
     /// Names of fields that were not put in because there was one.
     private(set) var passedOver: [HTTPField.Name] = []

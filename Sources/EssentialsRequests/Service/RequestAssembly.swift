@@ -85,13 +85,24 @@ struct RequestAssembly {
     private func placed() throws(RequestFailure) -> (FormParameters, RequestDraft.ParameterPlace) {
         if request.hasParametersInQuery { return (request.parameters, .query) }
         switch request.body.content {
-        case .none: return (request.parameters, request.parameters.isEmpty ? .query : .body)
+        case .none:
+            guard !request.parameters.isEmpty else { return ([:], .query) }
+            return mergesParameters(standard: request.parameterEncoding)
+                ? (request.parameters, .body) : ([:], .query)
         case .parameters(let parameters):
             guard request.parameters.isEmpty else { return (request.parameters, .query) }
-            return (parameters, .body)
+            return mergesParameters(standard: request.parameterEncoding) ? (parameters, .body) : ([:], .query)
         case .raw(let body, _) where body.isEmpty: return ([:], .query)
         case .raw, .encoded: return ([:], .queryBesideBody)
         }
+    }
+
+    /// Whether the codec of a body of parameters takes those of interceptors too. A type without a codec fails later,
+    /// when the body is written.
+    private func mergesParameters(standard: MediaType?) -> Bool {
+        guard let type = try? mediaType(request.headerFields, standard: standard), let codec = codecs.codec(for: type)
+        else { return true }
+        return codec.mergesParameters
     }
 
     // MARK: The request
@@ -202,8 +213,11 @@ struct RequestAssembly {
 
     private func bodyParameters(of draft: RequestDraft) -> FormParameters? {
         if draft.place == .body { return draft.parameters }
-        if case .parameters(let parameters) = request.body.content { return parameters }
-        return nil
+        switch request.body.content {
+        case .parameters(let parameters): return parameters
+        case .none where !request.parameters.isEmpty && !request.hasParametersInQuery: return request.parameters
+        default: return nil
+        }
     }
 
     private func set(_ type: String, in fields: inout HTTPFields, _ passedOver: inout [HTTPField.Name]) {

@@ -111,6 +111,41 @@ struct InterceptorTests {
         #expect("\(sent.url)" == "https://other/q")
     }
 
+    /// Writes parameters as text, into which nothing can be merged.
+    private struct SealedCodec: BodyCodec {
+        func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
+            try JSONCodec().encode(model, as: .json)
+        }
+
+        func decode<Model: Decodable>(_ type: Model.Type, from body: Data, as mediaType: MediaType) throws -> Model {
+            try JSONCodec().decode(type, from: body, as: .json)
+        }
+    }
+
+    @Test("has its parameters in the query if the body's codec does not merge parameters")
+    func codecThatDoesNotMerge() async throws {
+        struct Language: RequestPreparationDelegate {
+            func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters { ["lang": "en"] }
+        }
+        let sealed = try MediaType("application/sealed")
+        let fixture = try ServiceFixture {
+            $0.codecs.register(SealedCodec(), for: MediaPattern(sealed))
+            $0.interceptors = [
+                DelegateInterceptor(Language()), Intercepting { $0.parameters["z"] = "1" },
+            ]
+        }
+        let body = try await fixture.sent(DataRequest(.post, "p", body: .parameters(["a": 1], as: sealed)))
+        #expect(body.bodyText == #"{"a":1}"#)
+        #expect(body.url.target == "/v1/p?lang=en&z=1")
+        var request = DataRequest(.post, "p", parameters: ["a": 1])
+        request.parameterEncoding = sealed
+        let parameters = try await fixture.sent(request)
+        #expect(parameters.bodyText == #"{"a":1}"#)
+        #expect(parameters.url.target == "/v1/p?lang=en&z=1")
+        request.parameterEncoding = .form
+        #expect(try await fixture.sent(request).bodyText == "a=1&lang=en&z=1")
+    }
+
     /// DATA-REQUESTS.md 1.10, when asked, and ownership.
     @Test("that asks a delegate asks for parameters where they count, and keeps the delegate")
     func delegate() async throws {
