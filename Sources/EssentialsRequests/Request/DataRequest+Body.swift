@@ -26,7 +26,7 @@ extension DataRequest {
         let content: Content
         /// The type that was given.
         let type: String?
-        /// The type of what is encoded, where none is named; nil for JSON.
+        /// The type of what is encoded if none is named; `nil` means JSON.
         let standardType: MediaType?
 
         private init(_ content: Content, type: String? = nil, standardType: MediaType? = nil) {
@@ -40,16 +40,18 @@ extension DataRequest {
 
         /// A model, written by the service's codec for the type; JSON where none is named.
         ///
-        /// A `String` is such a model: JSON's text in quotation marks; ``text(_:type:)`` sends its characters. `Data` and
-        /// `[UInt8]` are bytes as they are, `application/octet-stream` where no type is named.
+        /// Where no type is named, a `String` is sent as `text/plain`, and `Data` and `[UInt8]` as
+        /// `application/octet-stream`. With the type ``EssentialsHTTP/MediaType/json`` a `String` is a JSON string in
+        /// quotation marks.
         public static func model<Model: Encodable & Sendable>(_ model: Model, as type: MediaType? = nil) -> Body {
             let isBytes = Model.self == Data.self || Model.self == [UInt8].self
+            let standard: MediaType? = isBytes ? .octetStream : Model.self == String.self ? .text : nil
             return Body(
                 .encoded { codecs, type throws(RequestFailure) in
                     let encoded = try codecs.encode(model, as: type)
                     return (encoded.body, encoded.contentType)
                 },
-                type: type?.description, standardType: isBytes ? .octetStream : nil)
+                type: type?.description, standardType: standard)
         }
 
         /// Named values, to which a preparation may add more; JSON where no type is named.

@@ -37,12 +37,7 @@ public struct RequestBuilder: BuildableRequest {
     ///   two settings exclude each other.
     public func build() throws(RequestFailure) -> DataRequest {
         if let failure { throw failure }
-        guard let contentType else { return request }
-        guard bodySetting != nil else {
-            throw RequestFailure(
-                .invalidRequest, "The request has a content encoding and no body.",
-                remedy: "Set a body, or take the encoding out.")
-        }
+        guard let contentType, bodySetting != nil else { return request }
         var request = request
         request.headerFields[.contentType] = contentType.description
         return request
@@ -115,7 +110,7 @@ public struct RequestBuilder: BuildableRequest {
         body(.parameters(parameters), "body(parameters:)")
     }
 
-    /// A model as the body.
+    /// A model as the body: JSON, or `text/plain` for a `String`, unless ``contentEncoding(_:)`` names a type.
     public func body(model: some Encodable & Sendable) -> RequestBuilder { body(.model(model), "body(model:)") }
 
     /// Bytes as the body.
@@ -146,7 +141,8 @@ public struct RequestBuilder: BuildableRequest {
     public func body(multipart: MultipartBody) -> RequestBuilder { body(.multipart(multipart), "body(multipart:)") }
 
     /// Which codec writes the body's parameters or model, and what `Content-Type` says. Not for a body that has a type of
-    /// its own: one in parts, or one that was given its type.
+    /// its own: one in parts, or one that was given its type. Without a body it has no effect, and no `Content-Type` is
+    /// sent.
     public func contentEncoding(_ type: MediaType) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             if builder.contentType != nil { throw Self.conflict("contentEncoding", "contentEncoding") }

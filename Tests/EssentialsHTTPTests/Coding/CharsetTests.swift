@@ -37,9 +37,9 @@ import Testing
             (Charset.utf8, "aé€😀", [0x61, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80]),
             (.ascii, "a~", [0x61, 0x7e]), (.latin1, "aéÿ", [0x61, 0xe9, 0xff]),
             (.windows1252, "a€’", [0x61, 0x80, 0x92]),
-            (.utf16, "a😀", [0xfe, 0xff, 0, 0x61, 0xd8, 0x3d, 0xde, 0]),
+            (.utf16, "a😀", [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde]),
             (.utf16BigEndian, "a€", [0, 0x61, 0x20, 0xac]), (.utf16LittleEndian, "a€", [0x61, 0, 0xac, 0x20]),
-            (.utf32, "a", [0, 0, 0xfe, 0xff, 0, 0, 0, 0x61]), (.utf32BigEndian, "😀", [0, 1, 0xf6, 0]),
+            (.utf32, "a", [0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), (.utf32BigEndian, "😀", [0, 1, 0xf6, 0]),
             (.utf32LittleEndian, "😀", [0, 0xf6, 1, 0]), (.utf8, "", []), (.utf16BigEndian, "", []),
         ] as [(Charset, String, [UInt8])])
     func roundTrip(charset: Charset, text: String, bytes: [UInt8]) throws {
@@ -135,6 +135,12 @@ import Testing
         }
         #expect(Charset(byteOrderMarkOf: Data([0x61])) == nil)
         #expect(Charset(byteOrderMarkOf: Data()) == nil)
+    }
+
+    @Test("UTF-16 and UTF-32 without a byte order mark are big-endian when read")
+    func withoutByteOrderMark() throws {
+        #expect(try Charset.utf16.decode(Data([0, 0x61, 0x20, 0xac])) == "a€")
+        #expect(try Charset.utf32.decode(Data([0, 0, 0, 0x61])) == "a")
     }
 
     @Test("A slice of data is read from its own beginning")

@@ -6,7 +6,7 @@ import Testing
 /// DATA-REQUESTS.md 1.4, Content-Type of bodies and charsets, and 1.6, Content-Type, through a service.
 @Suite("The Content-Type of a body")
 struct BodyTypeTests {
-    private static let utf16: [UInt8] = [0xfe, 0xff, 0, 0x61, 0, 0xe9]
+    private static let utf16: [UInt8] = [0xff, 0xfe, 0x61, 0, 0xe9, 0]
 
     private func sent(
         _ body: DataRequest.Body, _ fields: HTTPFields = [:]
@@ -70,6 +70,21 @@ struct BodyTypeTests {
                 #expect(named.body == data)
             }
         }
+    }
+
+    @Test("of a String is text/plain, and JSON only if that is named")
+    func string() async throws {
+        let plain = try await sent(.model("aé"))
+        #expect(plain.type == ["text/plain; charset=utf-8"])
+        #expect(plain.body == Data("aé".utf8))
+        for json in [
+            try await sent(.model("aé", as: .json)), try await sent(.model("aé"), [.contentType: "application/json"]),
+        ] {
+            #expect(json.type == ["application/json; charset=utf-8"])
+            #expect(json.body == Data("\"aé\"".utf8))
+        }
+        let array = try await sent(.model(["a"]))
+        #expect(array.type == ["application/json; charset=utf-8"])
     }
 
     @Test("of an empty text or data is sent all the same")

@@ -72,7 +72,7 @@ struct RequestBuilderTests {
         }
     }
 
-    @Test("names the encoding of a body before or after it, once, and not for parts or without a body")
+    @Test("names the encoding of a body before or after it, once, and not for parts")
     func contentEncoding() async throws {
         let before = RequestBuilder(.post, "a").contentEncoding(.form).body(parameters: ["b": 1, "a": 2])
         let after = RequestBuilder(.post, "a").body(parameters: ["b": 1, "a": 2]).contentEncoding(.form)
@@ -83,7 +83,6 @@ struct RequestBuilderTests {
         }
         let multipart = try MultipartBody()
         for builder in [
-            RequestBuilder(.post, "a").contentEncoding(.json),
             RequestBuilder(.post, "a").body(text: "x").contentEncoding(.json).contentEncoding(.json),
             RequestBuilder(.post, "a").body(multipart: multipart).contentEncoding(.json),
             RequestBuilder(.post, "a").contentEncoding(.json).body(multipart: multipart),
@@ -97,6 +96,18 @@ struct RequestBuilderTests {
             .body(parameters: [:])
         let failure = await #expect(throws: RequestFailure.self) { try await sent(unknown) }
         #expect(failure?.reason == .encoding)
+    }
+
+    @Test("takes the encoding of a body that there is not, also an unknown one, and sends no Content-Type")
+    func contentEncodingWithoutBody() async throws {
+        for type in [MediaType.json, try MediaType("application/x-unknown")] {
+            let post = try await sent(RequestBuilder(.post, "a").contentEncoding(type))
+            #expect(post.bodyText == nil)
+            #expect(post.headerFields[.contentType] == nil)
+            let get = try await sent(RequestBuilder(.get, "a").parameters(["x": 1]).contentEncoding(type))
+            #expect(get.url.target.hasSuffix("a?x=1"))
+            #expect(get.headerFields[.contentType] == nil)
+        }
     }
 
     @Test("takes parameters that are empty as a body that is empty")

@@ -20,7 +20,7 @@
 public struct Charset: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case utf8, ascii, latin1, windows1252
-        /// With a byte order mark when written; read by its mark, else big-endian (RFC 2781, 4.3).
+        /// Written little-endian with a byte order mark; read by its mark, or big-endian without one (RFC 2781, 4.3).
         case utf16, utf32
         case utf16In(UnicodeUnits.Order)
         case utf32In(UnicodeUnits.Order)
@@ -39,13 +39,13 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
 
     /// UTF-8 (RFC 3629).
     public static let utf8 = Charset(kind: .utf8, name: "utf-8")
-    /// UTF-16; written big-endian with a byte order mark.
+    /// UTF-16; written little-endian with a byte order mark; read by its mark, or big-endian without one.
     public static let utf16 = Charset(kind: .utf16, name: "utf-16")
     /// UTF-16, big-endian, written without a mark.
     public static let utf16BigEndian = Charset(kind: .utf16In(.big), name: "utf-16be")
     /// UTF-16, little-endian, written without a mark.
     public static let utf16LittleEndian = Charset(kind: .utf16In(.little), name: "utf-16le")
-    /// UTF-32; written big-endian with a byte order mark.
+    /// UTF-32; written little-endian with a byte order mark; read by its mark, or big-endian without one.
     public static let utf32 = Charset(kind: .utf32, name: "utf-32")
     /// UTF-32, big-endian, written without a mark.
     public static let utf32BigEndian = Charset(kind: .utf32In(.big), name: "utf-32be")
@@ -120,9 +120,9 @@ extension Charset {
             case .ascii: SingleByteCharset.encode(text) { $0.value < 0x80 ? UInt8($0.value) : nil }
             case .latin1: SingleByteCharset.encode(text) { UInt8(exactly: $0.value) }
             case .windows1252: SingleByteCharset.encode(text, Windows1252.byte)
-            case .utf16: UnicodeUnits.utf16("\u{feff}" + text, .big)
+            case .utf16: UnicodeUnits.utf16("\u{feff}" + text, .little)
             case .utf16In(let order): UnicodeUnits.utf16(text, order)
-            case .utf32: UnicodeUnits.utf32("\u{feff}" + text, .big)
+            case .utf32: UnicodeUnits.utf32("\u{feff}" + text, .little)
             case .utf32In(let order): UnicodeUnits.utf32(text, order)
             case .system(let name): SystemCharset.encode(text, name)
             }
