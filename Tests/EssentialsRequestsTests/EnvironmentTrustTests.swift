@@ -29,7 +29,7 @@ struct EnvironmentTrustTests {
             let authority = try TestAuthority(name: name)
             let leaf = try authority.issue(.init(commonName: "localhost"))
             server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in
-                .response(headers: [("Content-Type", "application/json")], body: "\"\(name)\"")
+                .response(headers: [("Content-Type", "text/plain")], body: name)
             }
             let policy = try TrustPolicy(
                 pins: [.publicKey(leaf.publicKeyPin), .publicKey(authority.certificate.publicKeyPin)],

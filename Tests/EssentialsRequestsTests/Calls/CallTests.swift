@@ -166,7 +166,7 @@ struct CallTests {
             (.data(Data("x".utf8)), "application/octet-stream"), (.data(Data("x".utf8), type: png), "image/png"),
             (.text("x"), "text/plain; charset=utf-8"), (.text("x", type: png), "image/png"),
             (.raw(.bytes(Data("x".utf8))), nil), (.raw(.bytes(Data("x".utf8)), type: png), "image/png"),
-            (.model("x"), Self.json), (.model("x", as: .text), "text/plain; charset=utf-8"),
+            (.model(["x"]), Self.json), (.model("x"), "text/plain; charset=utf-8"), (.model("x", as: .json), Self.json),
             (try .file(#filePath), "application/octet-stream"), (.none, nil), (.raw(.none, type: png), nil),
         ]
         for (body, type) in bodies {
