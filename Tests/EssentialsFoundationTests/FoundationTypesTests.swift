@@ -49,7 +49,9 @@ struct FoundationTypesTests {
         let file = try await service.download("film", to: destination)
         #expect(file.url.standardizedFileURL == destination.standardizedFileURL)
         #expect(try Data(contentsOf: file.url) == Data("film".utf8))
-        try await service.download(DataRequest(.get, "film"), to: destination)
+        var replacing = DownloadOptions()
+        replacing.existing = .replace
+        try await service.download(DataRequest(.get, "film"), to: destination, options: replacing)
         try await service.send(DataRequest(.put, "film", body: .file(destination)))
         #expect(try RequestBody.file(destination).isReplayable)
 

@@ -78,7 +78,7 @@ extension ToolTests {
             let name = "localhost:\(server.server.port)"
             _ = try directory.file(name, server.authority.certificate.certificatePEM)
             let process = try ToolProcess(["pins", name, "--anchor", server.anchor], directory: directory.path)
-            let result = try await process.end()
+            let result = await process.end()
             #expect(pins("publicKey", in: result.text).first == server.certificate.publicKeyPin)
         }
 

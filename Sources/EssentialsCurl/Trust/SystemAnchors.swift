@@ -19,7 +19,8 @@ struct SystemAnchors: Sendable, Equatable {
     ///
     /// - Throws: `invalidPolicy` with the places tried, when there are none.
     static func locate(
-        environment: (String) -> String?, isReadable: (String) -> Bool, isHashed: (String) -> Bool
+        environment: (String) -> String?, isReadable: (String) -> Bool,
+        isHashed: (String) throws(RequestFailure) -> Bool
     ) throws(RequestFailure) -> SystemAnchors {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let directory = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
@@ -34,7 +35,7 @@ struct SystemAnchors: Sendable, Equatable {
             }
             return SystemAnchors(file: file, directory: directory)
         }
-        if let found = directories.first(where: isHashed) { return SystemAnchors(directory: found) }
+        for directory in directories where try isHashed(directory) { return SystemAnchors(directory: directory) }
         if let found = bundles.first(where: isReadable) { return SystemAnchors(file: found) }
         throw RequestFailure(
             .invalidPolicy,
@@ -51,8 +52,17 @@ struct SystemAnchors: Sendable, Equatable {
     }
 
     /// Whether a directory holds a link such as `5ed36f99.0`, by which OpenSSL looks certificates up.
-    static func isHashedDirectory(_ path: String) -> Bool {
-        guard let stream = opendir(path) else { return false }
+    ///
+    /// - Throws: `file` when the system has no descriptor or memory to look: what is lacking for a moment does not decide
+    ///   which anchors a policy has.
+    static func isHashedDirectory(_ path: String) throws(RequestFailure) -> Bool {
+        guard let stream = opendir(path) else {
+            let code = errno
+            guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return false }
+            throw RequestFailure(
+                .file, "The system's anchors in \(path) could not be looked for: \(String(cString: strerror(code))).",
+                remedy: "Raise the limit of open files, or close some.")
+        }
         defer { closedir(stream) }
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }

@@ -1,5 +1,6 @@
 import CEssentials
 import EssentialsHTTP
+import FoundationEssentials
 import Testing
 
 @testable import EssentialsCurl
@@ -127,6 +128,24 @@ struct LimitsAndFailuresTests {
             .merging(Self.limitsOfLibcurl) { "\($0) and \($1)" }
         for (name, value) in known { #expect(shown[name] == value, "\(name)") }
         #expect(Set(shown.keys) == Set(known.keys))
+    }
+
+    @Test("says of each limit of a document what it is in the code")
+    func documents() throws {
+        let shown = try Self.values(of: "Limits of a document")
+        #expect(shown["levels of a `JSONValue`"] == "\(JSONValue.maximumDepth)")
+        let others = JSONValue.maximumDepthOfOtherDecoders
+        #expect(shown["levels of a `JSONValue` that another decoder than `JSONCodec` reads"] == "\(others)")
+        let name = "a name of a `JSONValue` with characters outside ASCII"
+        #expect(shown[name] == "4 KiB")
+        let (longest, tooLong) = (String(repeating: "é", count: 2_048), String(repeating: "é", count: 2_049))
+        #expect(throws: Never.self) {
+            try JSONCodec().decode(JSONValue.self, from: Data("{\"\(longest)\":1}".utf8), as: .json)
+        }
+        #expect(throws: (any Error).self) {
+            try JSONCodec().decode(JSONValue.self, from: Data("{\"\(tooLong)\":1}".utf8), as: .json)
+        }
+        #expect(shown.count == 3)
     }
 
     @Test("leaves out no property that is a limit")
