@@ -39,9 +39,9 @@ struct RequestAssembly {
         if request.expectedStatus.isEmpty { throw Self.expectsNothing }
         var fields = settings.standardFields(for: request.answer)
         if let authorization { fields = HTTPFields([HTTPField(name: .authorization, value: authorization)] + fields) }
-        var plain = TransportRequest(request.method, url, headerFields: fields, options: options())
-        plain.unwantedBodies = (request.redirects ?? settings.configuration.redirects).unwantedBodies
-        return plain
+        return TransportRequest(
+            request.method, url, headerFields: fields, options: options(),
+            unwantedBodies: request.redirects?.unwantedBodies ?? settings.configuration.redirects.unwantedBodies)
     }
 
     @inline(__always)

@@ -67,6 +67,16 @@ public struct TransportRequest: Sendable {
             Parts(method: method, url: url, headerFields: headerFields, body: body, options: options))
     }
 
+    package init(
+        _ method: HTTPRequest.Method, _ url: RequestURL, headerFields: HTTPFields, options: TransportOptions,
+        unwantedBodies: UnwantedBodies
+    ) {
+        parts = CopyOnWrite(
+            Parts(
+                method: method, url: url, headerFields: headerFields, body: .none, options: options,
+                unwantedBodies: unwantedBodies))
+    }
+
     /// Makes a request from HTTPTypes' value.
     ///
     /// - Throws: `invalidRequest` when scheme or authority is missing, or one of scheme, authority and path is wrong.
