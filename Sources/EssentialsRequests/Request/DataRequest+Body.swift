@@ -41,7 +41,7 @@ extension DataRequest {
         /// A model, written by the service's codec for the type; JSON where none is named.
         ///
         /// Where no type is named, a `String` is sent as `text/plain`, and `Data` and `[UInt8]` as
-        /// `application/octet-stream`. With the type ``EssentialsHTTP/MediaType/json`` a `String` is a JSON string in
+        /// `application/octet-stream`. With the type `MediaType.json` a `String` is a JSON string in
         /// quotation marks.
         public static func model<Model: Encodable & Sendable>(_ model: Model, as type: MediaType? = nil) -> Body {
             let isBytes = Model.self == Data.self || Model.self == [UInt8].self
