@@ -50,7 +50,7 @@ static bool is_blank(const char *line, size_t count) {
     return (count == 2 && line[0] == '\r' && line[1] == '\n') || (count == 1 && line[0] == '\n');
 }
 
-// Whether a body is read as a stream because nobody may want it, so that its faults and its length are no matter then.
+// Whether the status turns a collected body into a stream: its reader decides whether anybody wants it.
 static bool is_handed_over(const ce_transfer *transfer) {
     switch (transfer->status) {
     case 301: case 302: case 303: case 307: case 308: return transfer->streams_redirects;

@@ -1,7 +1,7 @@
-// Watches the decoder of a compressed body for input that yields nothing.
+// Detects compressed input from which the decoder produces no output.
 //
-// Blocks, frames and tables without content can go on for ever, and the limits on a body count what comes out of the
-// decoder. libcurl reports after each read how much has come in.
+// A compressed body can hold endless blocks, frames and tables without content. The limits on a body do not stop it,
+// because they count decoded bytes. libcurl reports after each read how much has been received.
 #include "buffers.h"
 
 void ce_watch_decoder(ce_transfer *transfer) {

@@ -267,8 +267,8 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     (void)easy;
     ce_transfer *transfer = user;
     ce_multi *multi = transfer->multi;
-    // libcurl calls this for the proxy's TLS as well, and does not say so. On a connection that leads through such a proxy
-    // the proxy's handshake is the first, and no option that a configuration of OpenSSL could set decides it.
+    // libcurl calls this for the proxy's TLS as well, without saying so. The proxy's handshake is the first one on such
+    // a connection. No SSL option is used to tell it apart, because a configuration of OpenSSL could set it.
     bool is_proxy = transfer->proxy_is_secure && transfer->handshakes == 0;
     transfer->handshakes++;
     if (is_proxy && !multi->proxy_trust) return CURLE_SSL_CERTPROBLEM;

@@ -27,7 +27,7 @@ static bool has_blank_before_colon(const char *line, size_t count) {
     return colon && colon > line && is_blank(colon[-1]);
 }
 
-// How many codings a Content-Encoding field names that libcurl would undo one inside the other.
+// How many codings a Content-Encoding field names, without `identity`. libcurl decodes them one inside the other.
 static unsigned count_codings(const char *value, size_t count, bool *has_zstd) {
     unsigned codings = 0;
     const char *end = value + count;
@@ -46,9 +46,9 @@ static unsigned count_codings(const char *value, size_t count, bool *has_zstd) {
     return codings;
 }
 
-// libcurl undoes all codings of a body within one call, so their work multiplies, and nothing here can interrupt it:
-// the head is the only place to stop it. A zstd decoder may need 128 MiB for its window (RFC 9659 asks for 8 at most,
-// which libcurl cannot be told): a collected body stays within its own limit, and a stream has none.
+// libcurl decodes all codings of a body within one call. Their work multiplies and cannot be interrupted, so it is
+// refused in the head. A zstd window may take 128 MiB: RFC 9659 asks for at most 8 MiB, but libcurl has no option for
+// that. A collected body is bounded by its own limit. A streamed body has none, so zstd is refused for it.
 static ce_refusal judge_codings(ce_transfer *transfer, const char *line, size_t count) {
     static const char name[] = "content-encoding:";
     const size_t name_size = sizeof name - 1;
@@ -74,7 +74,7 @@ ce_refusal ce_judge_head_line(ce_transfer *transfer, const char *line, size_t co
     if (line[0] == '\r' || line[0] == '\n') return is_end(line, count) ? CE_REFUSED_NOT : CE_REFUSED_LINE;
     bool is_first = transfer->head.count == 0 && !transfer->head_done;
     if (is_first) {
-        // What speaks HTTP/2 has a line that libcurl made.
+        // Over HTTP/2, libcurl makes the status line itself.
         return transfer->speaks_http2 || is_status_line(line, count) ? CE_REFUSED_NOT : CE_REFUSED_STATUS_LINE;
     }
     if (has_blank_before_colon(line, count)) return CE_REFUSED_LINE;

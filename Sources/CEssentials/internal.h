@@ -26,8 +26,8 @@ struct ce_trust {
 };
 
 void ce_trust_retain(ce_trust *trust);
-// Puts the system's bundle into the store, where there is one, before the store is used. False with a verdict in `report` when
-// the bundle cannot be read. Any thread.
+// Adds the system's bundle, if there is one, to the store. To be called before the store is used. False, with a verdict
+// in `report`, if the bundle cannot be read. Any thread.
 bool ce_trust_load_anchors(ce_trust *trust, ce_report *report);
 
 // What a handshake proved. It hangs on the SSL_SESSION and follows it through tickets and resumption, so that a later
@@ -127,10 +127,10 @@ struct ce_transfer {
     size_t head_limit, head_line_limit, body_limit;
     size_t body_total, head_total, head_lines;
     unsigned coding_count;        // content codings that libcurl undoes
-    bool names_codings;           // the last field line does
-    size_t decoder_output;        // `body_total` when the decoder was last looked at
-    curl_off_t decoder_input;     // and how much had come in when that changed
-    bool streams_redirects, streams_challenges; // of a body that would be collected else
+    bool names_codings;           // whether the last field line is a Content-Encoding
+    size_t decoder_output;        // `body_total` when the decoder was last checked
+    curl_off_t decoder_input;     // how much had been received when `decoder_output` last changed
+    bool streams_redirects, streams_challenges; // see ce_request
     unsigned expansion_limit;
     bool draining;
     size_t drain_left;

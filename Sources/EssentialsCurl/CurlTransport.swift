@@ -19,11 +19,10 @@ import Synchronization
 /// Where requests have several policies, ``CurlTransports`` keeps a transport for each.
 ///
 /// **Fork.** A transport belongs to the process that made it. In a child after fork(2) without exec its thread does not
-/// exist, and ``send(_:)`` fails as `closed`. A child that was forked before the first request makes a transport of its
-/// own. After a request, Swift's task pool counts on threads that the child does not have, and no new task ever runs there:
-/// making a transport fails as `closed`, and a completion handler is never called, because Dispatch has lost its threads
-/// too. Such a child can only call exec(2), which closes the descriptors, except for one that libcurl has while it resolves
-/// a name.
+/// exist, and ``send(_:)`` fails as `closed`. A child that was forked before the first request can make its own
+/// transport. A child that was forked after a request lacks the threads of Swift's task pool and of Dispatch. It never
+/// runs a new task or calls a completion handler, and making a transport fails as `closed`. Such a child can only call
+/// exec(2), which closes all descriptors except one that libcurl uses while it resolves a name.
 public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let trust: CompiledTrust

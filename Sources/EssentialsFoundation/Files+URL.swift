@@ -7,9 +7,9 @@ extension DataRequestService {
     /// - Parameters:
     ///   - request: The request.
     ///   - destination: A file URL.
-    ///   - options: What becomes of a file that is there, and whether to resume.
-    ///   - progress: Told of the bytes as they are written.
-    /// - Throws: `file` if the destination is no file URL, and what the variant with a path throws.
+    ///   - options: What happens to an existing file, and whether to resume.
+    ///   - progress: Receives the progress as bytes are written.
+    /// - Throws: `file` if the destination is not a file URL, and what the variant with a path throws.
     @discardableResult
     public func download(
         _ request: DataRequest, to destination: URL, options: DownloadOptions = DownloadOptions(),
@@ -24,9 +24,9 @@ extension DataRequestService {
     ///   - path: The path below the environment's base URL.
     ///   - parameters: The query.
     ///   - destination: A file URL.
-    ///   - options: What becomes of a file that is there, and whether to resume.
-    ///   - progress: Told of the bytes as they are written.
-    /// - Throws: `file` if the destination is no file URL, and what the variant with a path throws.
+    ///   - options: What happens to an existing file, and whether to resume.
+    ///   - progress: Receives the progress as bytes are written.
+    /// - Throws: `file` if the destination is not a file URL, and what the variant with a path throws.
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = [:], to destination: URL,

@@ -12,12 +12,12 @@ extension RequestFailure: CustomNSError {
     /// The domain of all failures.
     public static var errorDomain: String { "ServiceEssentials.RequestFailure" }
 
-    /// The failure's `legacyCode`, or else a number from 3001 on that its reason has in every version; 3000 for a reason
-    /// without a number.
+    /// The failure's `legacyCode`. A reason without one has a number from 3001 on that never changes, or 3000 if it has
+    /// no number.
     public var errorCode: Int { legacyCode ?? ReasonCodes.code(of: reason) }
 
-    /// The message, the remedy, and under ``FailureKey`` reason, phase and host; the error below the failure as
-    /// `NSUnderlyingErrorKey`. Neither response nor certificates: those are in the failure itself.
+    /// The message, the remedy, the underlying error, and reason, phase and host under the keys of ``FailureKey``. The
+    /// response and the certificates are only in the failure itself.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: reason.name,

@@ -11,7 +11,7 @@ struct FailureErrorTests {
         .timeout, "The response came too late.", remedy: "Wait longer.", phase: .waiting, host: "api.example.com",
         underlying: Below())
 
-    @Test("has its message, remedy and reason as localised texts")
+    @Test("A failure's localised texts are its message, remedy and reason")
     func localized() {
         let error: any Error = failure
         #expect(error.localizedDescription == "The response came too late.")
@@ -20,7 +20,7 @@ struct FailureErrorTests {
         #expect((error as? any LocalizedError)?.errorDescription == "The response came too late.")
     }
 
-    @Test("is an NSError with domain, code, host, phase and the error below")
+    @Test("A failure becomes an NSError with domain, code, host, phase and underlying error")
     func error() throws {
         #expect((failure as any Error) is any CustomNSError)
         let error = NSError(failure)
@@ -35,7 +35,7 @@ struct FailureErrorTests {
         #expect(NSError(RequestFailure(.timeout, "Late.")).userInfo[FailureKey.host] == nil)
     }
 
-    @Test("shows failures below it as errors of the same kind")
+    @Test("An underlying failure becomes an NSError too")
     func nested() throws {
         let outer = RequestFailure(.invalidRequest, "It was refused.", underlying: failure)
         let below = try #require(NSError(outer).userInfo[NSUnderlyingErrorKey] as? NSError)
@@ -43,7 +43,7 @@ struct FailureErrorTests {
         #expect(below.userInfo[NSUnderlyingErrorKey] is Below)
     }
 
-    @Test("has a code for every reason: that of the original, or one that no other reason has")
+    @Test("Every reason has a code: its legacy code, or one that no other reason has")
     func codes() {
         var known: [Int: RequestFailure.Reason] = [:]
         for reason in RequestFailure.Reason.all {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Foundation's types")
 struct FoundationTypesTests {
-    @Test("are read as URLs of requests, and written from them")
+    @Test("A request's URL is made from Foundation's URL, and converted back")
     func urls() throws {
         let url = try #require(URL(string: "https://Example.com:443/a%20b?x=1#fragment"))
         let read = try RequestURL(url)
@@ -17,7 +17,7 @@ struct FoundationTypesTests {
     }
 
     @Test(
-        "that are no URLs of requests are refused",
+        "A URL that cannot be requested is refused",
         arguments: ["ftp://example.com/", "file:///tmp/x", "https://u:secret@example.com/", "mailto:a@b", "/path"])
     func refused(text: String) throws {
         let url = try #require(URL(string: text))
@@ -26,7 +26,7 @@ struct FoundationTypesTests {
         #expect(failure?.description.contains("secret") == false)
     }
 
-    @Test("make environments")
+    @Test("An environment is made from Foundation's URL")
     func environments() throws {
         let url = try #require(URL(string: "https://example.com/v1/"))
         let environment = try ConstantEnvironment(url, name: "live", headerFields: [.acceptLanguage: "en"])
@@ -35,7 +35,7 @@ struct FoundationTypesTests {
         #expect(try EnvironmentSnapshot(baseURL: url).baseURL == environment.baseURL)
     }
 
-    @Test("name files to be loaded and sent, and are refused where they name none")
+    @Test("File URLs name files to download and send, and other URLs are refused")
     func files() async throws {
         let transport = ScriptedTransport()
         transport.on(.get, "/v1/film", fileID: "T.swift", line: 1).answer(text: "film")
@@ -62,7 +62,7 @@ struct FoundationTypesTests {
         #expect(throws: RequestFailure.self) { try RequestBody.file(web) }
     }
 
-    @Test("for bytes are the ones that bodies take")
+    @Test("A body takes Foundation's Data")
     func data() {
         let data: Foundation.Data = NSMutableData(data: Data("x".utf8)) as Data
         #expect(RequestBody.bytes(data).isReplayable)

@@ -58,7 +58,7 @@ struct PathResolutionTests {
     }
 
     @Test(
-        "that hides a dot segment from some readers is refused in both resolutions",
+        "A path that hides a dot segment from some readers is refused in both resolutions",
         arguments: [
             "..%2f", "..%2F", "..%2fb", "..%2f..%2fetc", "a/..%2fb", "a%2f..%2fb", "a%2f..", "%2f..", "..%5c", "..%5Cb",
             "..\\", "..\\b", "a\\..\\b", "a/..\\b", "\\..\\b", "%2e%2e%2f", "%2E%2e%5c", ".%2e%2fb", "%2e.%2fb",
@@ -79,7 +79,7 @@ struct PathResolutionTests {
     }
 
     @Test(
-        "with escapes, backslashes and semicolons that hide no dot segment is sent",
+        "A path whose escapes, backslashes and semicolons hide no dot segment is sent",
         arguments: [
             ("a%2fb", "/v1/a%2fb"), ("a%5cb", "/v1/a%5cb"), ("a\\b", "/v1/a%5Cb"), ("a%252fb", "/v1/a%252fb"),
             ("a..%2fb", "/v1/a..%2fb"), ("...%2fb", "/v1/...%2fb"), ("%2e%2e%2e", "/v1/%2e%2e%2e"),

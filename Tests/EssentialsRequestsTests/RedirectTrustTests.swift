@@ -190,7 +190,7 @@ struct RedirectTrustAttacks {
     }
 
     @Test(
-        "A redirect to a spelling of an address that cannot be folded is no redirect",
+        "A redirect to a refused spelling of an address is not followed, and fails the request",
         arguments: ["[64:ff9b::7f00:1]", "0.0.0.0", "[::]", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1%25lo]"])
     func toRefusedSpelling(host: String) async throws {
         let source = try LoopbackServer { _ in

@@ -56,7 +56,7 @@ extension ToolTests {
             #expect(result.text.contains(/CN=old, certificate 1 of 2, expired \d{4}-\d\d-\d\d, 0 days ago\n/))
         }
 
-        @Test("of a certificate with invisible characters in its name show their numbers")
+        @Test("Printed pins show invisible characters in a certificate's name as numbers")
         func invisible() async throws {
             let directory = try TemporaryDirectory()
             let name = "evil\u{202E}moc\n\u{9B}x"
@@ -71,7 +71,7 @@ extension ToolTests {
             }
         }
 
-        @Test("of a host are asked of the server, also where there is a file of that name")
+        @Test("Pins of a host come from the server, even if a file has that name")
         func hostWithFile() async throws {
             let server = try TrustedServer()
             let directory = try TemporaryDirectory()
@@ -82,7 +82,7 @@ extension ToolTests {
             #expect(pins("publicKey", in: result.text).first == server.certificate.publicKeyPin)
         }
 
-        @Test("of a file without a path before its name need --file", arguments: ["chain.pem", "certs/chain.pem"])
+        @Test("Pins of a file need --file or a path that begins with ./", arguments: ["chain.pem", "certs/chain.pem"])
         func namedFile(path: String) async throws {
             let directory = try TemporaryDirectory()
             let authority = try TestAuthority(name: "Tool Authority").certificate
@@ -94,7 +94,7 @@ extension ToolTests {
             #expect(dotted.text == named.text)
         }
 
-        @Test("of a path that could be neither are the error `invalidRequest`")
+        @Test("A relative path without ./ or --file is the error `invalidRequest`")
         func ambiguous() async throws {
             #expect(try await tool("pins", "certs/chain.pem").reason == "invalidRequest")
         }

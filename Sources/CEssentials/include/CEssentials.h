@@ -24,8 +24,8 @@ typedef struct ce_library_facts {
 /// Initialises libcurl once for the process and says what was found. Any thread.
 ce_library_facts ce_libraries(void);
 
-/// What libcurl can undo, as the value of `Accept-Encoding`; of a streamed body all but zstd, whose window can be 128 MiB.
-/// Any thread; never freed.
+/// The codings that libcurl can decode, as the value of `Accept-Encoding`. For a streamed body zstd is left out,
+/// because its window can be 128 MiB. Any thread; never freed.
 const char *_Nonnull ce_accepted_encodings(bool streamed);
 
 // MARK: Digests
@@ -321,8 +321,8 @@ typedef struct ce_request {
     bool wait_for_multiplexing;
     bool decompress;
     bool streaming;
-    bool streams_redirects;  // a collected body comes as a stream all the same when the status is a redirect's,
-    bool streams_challenges; // or 401: its reader decides whether anybody wants it
+    bool streams_redirects;  // a redirect's body is streamed even if bodies are collected: its reader may not want it
+    bool streams_challenges; // the same for the body of a 401
     bool fresh_connection;
     bool full_handshake; // no TLS session is resumed
     size_t rule;       // of the trust, for the host

@@ -19,7 +19,7 @@ extension EngineThread {
         }
     }
 
-    /// Hands the response out when its head has come and its body follows as a stream, which can be the status' doing.
+    /// Delivers the response once its head has arrived, if its body is a stream: by request, or because of its status.
     func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
         guard ce_transfer_streams(transfer), !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
         exchange.openBody()

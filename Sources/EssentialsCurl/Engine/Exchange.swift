@@ -64,7 +64,7 @@ final class Exchange: @unchecked Sendable {
     /// set.
     func openBody() {
         guard body == nil else { return }
-        // The pipe belongs to the exchange. Whoever reads it keeps the engine alive, and not the exchange.
+        // The exchange owns the pipe, so the pipe refers to it weakly. The pipe's reader keeps only the engine alive.
         body = BodyPipe(
             requests: BodyPipe.Requests(
                 read: { [weak self, owner] in if let self { owner.engine.post(.read(self)) } },

@@ -163,7 +163,7 @@ enum Failures {
             host: prepared.origin.host.text)
     }
 
-    /// No transport would do in this process: nothing that is asynchronous goes on here.
+    /// The failure in a forked process in which no task can run, so that no transport can work.
     static var lostTasks: RequestFailure {
         RequestFailure(
             .closed, "Swift tasks ran in the process that this one was forked from, so that none runs here.",

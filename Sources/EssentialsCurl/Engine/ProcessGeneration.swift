@@ -21,8 +21,8 @@ enum ProcessGeneration {
         if taskGeneration.load(ordering: .relaxed) != current { taskGeneration.store(current, ordering: .relaxed) }
     }
 
-    /// Whether tasks ran in a process that this one was forked from. The threads of Swift's pool are gone then, the pool
-    /// counts on them all the same, and a task that it gets never runs.
+    /// Whether tasks ran in a process that this one was forked from. Swift's task pool still counts on the threads of
+    /// that process, which do not exist here, so a new task never runs.
     static var hasLostTasks: Bool {
         let noted = taskGeneration.load(ordering: .relaxed)
         return noted >= 0 && noted != current

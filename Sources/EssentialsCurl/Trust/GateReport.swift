@@ -29,8 +29,8 @@ struct GateReport {
             certificatePin: certificate, publicKeyPin: key)
     }
 
-    /// A name without what cannot be seen: control characters forge lines, bidirectional ones the order of what is read,
-    /// invisible ones make two names look the same. Each becomes its number, such as `\u{202E}`.
+    /// A name in which each invisible character is replaced by its number, such as `\u{202E}`. Control characters could
+    /// forge lines, bidirectional ones could change the reading order, and others could make two names look the same.
     static func visible(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {

@@ -5,9 +5,9 @@
 /// ```
 ///
 /// Without TLS, anyone on the path can pose as the server, choose the challenge and try passwords against the response.
-/// Without `qop` the response holds nothing that the client has chosen, so that tables that were computed in advance find
-/// the password (RFC 7616, 5.12). The default is therefore ``any`` over `https`, and `DigestMinimum(.md5)`, which requires
-/// `qop`, over `http`.
+/// Without `qop` the response holds nothing that the client has chosen, so precomputed tables can reveal the password
+/// (RFC 7616, 5.12). The default is therefore ``any`` over `https`. Over `http` it is `DigestMinimum(.md5)`, which
+/// requires `qop`.
 ///
 /// If no challenge of a 401 reaches the minimum, the request fails as `authorization`, and no response is sent.
 public struct DigestMinimum: Sendable, Hashable {

@@ -15,8 +15,8 @@ package enum DigestRules {
         return choice
     }
 
-    /// The failure of a request to which all challenges that could be answered are below the minimum; nil if one reaches
-    /// it, or none could be answered anyway.
+    /// The failure if all challenges that could be answered are below the minimum. `nil` if one of them reaches it, or
+    /// if none could be answered in any case.
     package static func weakness(
         of challenges: [DigestChallenge], for request: DigestRequest, by account: DigestAccount, minimum: DigestMinimum,
         from origin: Origin, response: FailedResponse

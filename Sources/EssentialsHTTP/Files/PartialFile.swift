@@ -23,8 +23,8 @@ struct PartialFile: Sendable {
 
     /// Opens or makes the partial file of a download and locks it.
     ///
-    /// - Throws: `file` when another download has it, when it is a symbolic link, has a second name or belongs to
-    ///   another user, or for any reason of the system.
+    /// - Throws: `file` if another download has locked it, if it is a symbolic link, has a second name or belongs to
+    ///   another user, or if a system call fails.
     init(of place: DownloadPlace) throws(RequestFailure) {
         path = place.partial
         recordPath = place.record

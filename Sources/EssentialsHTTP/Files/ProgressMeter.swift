@@ -11,7 +11,7 @@ final class ProgressMeter: Sendable {
         var delivered: (bytes: Int64, moment: Duration)?
         /// The value to be delivered next; a newer one takes its place.
         var due: (bytes: Int64, rate: Double)?
-        /// Up to where the values are that were handed to the callback.
+        /// The bytes in the last value that was handed to the callback.
         var reported: Int64 = 0
         var isDelivering = false
         var isFinished = false
@@ -40,8 +40,8 @@ final class ProgressMeter: Sendable {
         self.end = end
     }
 
-    /// This meter for the first operation that asks, and for every later one a new meter with the same callback. The end
-    /// comes once, with the first operation.
+    /// This meter for the first operation, and a new meter with the same callback for every later one. Only the first
+    /// operation calls `end`.
     func forOperation() -> ProgressMeter {
         let isFirst = state.withLock { state in
             defer { state.isTaken = true }

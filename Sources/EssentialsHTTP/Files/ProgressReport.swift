@@ -2,8 +2,8 @@
 ///
 /// Values come one at a time, at most one in each interval, with `bytes` growing. The last one is always delivered, and
 /// before the operation returns or throws; after that no value follows and the stream ends. A report belongs to one
-/// operation. The report of a data request is the exception: its callback receives the progress of each sending, from 0
-/// on, and a stream that of the first one.
+/// operation. The report of a data request is the exception: its callback receives the progress each time that the
+/// request is sent, starting at 0, and a stream receives it only the first time.
 ///
 /// The callback runs in the task that transfers, which goes on when it returns: it should be quick. A stream keeps the
 /// newest value only, so its reader may take its time.

@@ -8,9 +8,8 @@
 public struct TransferProgress: Sendable, Hashable {
     /// The bytes that are there; of a resumed download those of earlier attempts too.
     public let bytes: Int64
-    /// The bytes that came since the value that was delivered before this one. The values that a callback receives add
-    /// up to what the operation has moved; a stream leaves values out if its reader is slow. A resumed download's first
-    /// value has 0.
+    /// The bytes since the previous value; 0 in the first value of a resumed download. The values that a callback
+    /// receives add up to the bytes that the operation has moved. A stream skips values if its reader is slow.
     public let bytesSinceLast: Int64
     /// How many there will be, or nil when that is not known.
     public let expected: Int64?

@@ -1,5 +1,5 @@
-/// Tells by its name whether a header field, or an item of a query, is likely to hold a secret: the one list for logs,
-/// recorded requests and redirects.
+/// Decides by its name whether a header field or query item is likely to hold a secret. Logs, recorded requests and
+/// redirects share this list.
 ///
 /// A name is split into words at every byte that is neither a letter nor a digit, and letters are compared without case:
 /// `X-Api-Key`, `x_api_key` and `API.key` have the same words. Names without separators, such as `accesstoken`, are found

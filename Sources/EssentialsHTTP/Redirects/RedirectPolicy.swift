@@ -43,7 +43,7 @@ public struct RedirectPolicy: Sendable {
 
     /// Fields that go to other origins although their names sound like those of secrets. The default is none.
     ///
-    /// Fields that ``sensitiveFields`` names, and those of its first kind, stay behind all the same.
+    /// Fields in ``sensitiveFields``, and fields of the first kind that is described there, stay behind in any case.
     public var sharedFields: Set<HTTPField.Name> = []
 
     /// Whether the body goes to no other origin, because it may hold what only the first one may see.

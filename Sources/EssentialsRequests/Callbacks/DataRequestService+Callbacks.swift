@@ -5,7 +5,7 @@ public import EssentialsHTTP
 extension DataRequestService {
     /// Sends a request and hands the response to a completion handler.
     ///
-    /// The handler is called exactly once, on a serial queue of the request's own that leads to the one that is named.
+    /// The handler is called exactly once, on a serial queue of the request's own that targets `completionQueue`.
     /// After ``CancellableToken/cancel(silently:)``, and when the service shuts down, it receives the failure
     /// `cancelled`. A failure of ``RequestBuilder/build()`` goes to the handler like every other one.
     ///
@@ -13,8 +13,8 @@ extension DataRequestService {
     ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
     ///   - completionQueue: The queue on which handlers run. The default is the service's own queue.
     ///   - progressInterval: The least time between two values of the progress; the first and the last do not wait.
-    ///   - progress: Receives the progress of the upload on the same queue, the last value before the completion. For
-    ///     bodies from a file, a stream or in parts the token has the progress in any case.
+    ///   - progress: Receives the progress of the upload on the same queue, the last value before the completion.
+    ///     Without it, the token has the progress only of bodies that come from a file or a stream or are in parts.
     ///   - completion: Receives the response or the failure.
     /// - Returns: A token that cancels. Dropping it does not cancel.
     @discardableResult
@@ -95,8 +95,8 @@ extension DataRequestService {
 }
 
 extension DataRequest {
-    /// The same request with the progress of its body reported to the run, where a callback wants it or it costs nothing:
-    /// bytes in memory have to be sent in pieces for it.
+    /// The same request, which reports the progress of its body to the run if there is a callback or if that costs
+    /// nothing. Bytes in memory have to be sent in pieces for it.
     fileprivate func reporting(
         to run: CallbackRun, every interval: Duration, _ callback: (@Sendable (TransferProgress) -> Void)?
     ) -> DataRequest {

@@ -1,11 +1,12 @@
 import EssentialsHTTP
 
-/// Dot segments of a path that RFC 3986 does not know as such, and that servers find all the same: `..%2f`, `..%5c`,
-/// `..\`, `%252e%252e` and `..;x`.
+/// Dot segments of a path that RFC 3986 does not recognise, but that some servers do: `..%2f`, `..%5c`, `..\`,
+/// `%252e%252e` and `..;x`.
 ///
-/// A segment is `..` or `.` for RFC 3986, 5.2.4, also where its dots are escaped once; that one is removed when the URL is
-/// made. A server that unescapes before it splits, splits at backslashes (WHATWG URL, 4.4), unescapes twice behind a
-/// proxy, or drops what follows a semicolon (RFC 3986, 3.3) finds more of them, and would leave the base's path.
+/// The dot segments of RFC 3986, 5.2.4 are `..` and `.`, also if their dots are escaped once. They are removed when the
+/// URL is made. A server finds more of them if it unescapes before it splits, splits at backslashes (WHATWG URL, 4.4),
+/// unescapes twice behind a proxy, or drops what follows a semicolon (RFC 3986, 3.3). It would then leave the base's
+/// path.
 enum HiddenDotSegments {
     private static let slash = UInt8(ascii: "/")
     private static let backslash = UInt8(ascii: "\\")

@@ -11,8 +11,8 @@ public import EssentialsHTTP
 /// try environment.select("staging")
 /// ```
 ///
-/// What a switch does to requests that run is the service's `onEnvironmentChange`. Where URLs are not known beforehand,
-/// there is ``MutableEnvironment``. Callable from any thread.
+/// The service's `onEnvironmentChange` decides what a switch does to requests that run. If the URLs are not known in
+/// advance, use ``MutableEnvironment``. Callable from any thread.
 public final class SwitchableEnvironment: EnvironmentService {
     /// What can be selected, in the order in which it was given.
     public let environments: [EnvironmentSnapshot]

@@ -19,8 +19,8 @@ enum CurlCommand {
         return words.joined(separator: " ")
     }
 
-    /// In single quotes, which keep everything but themselves from the shell. The shell reads bytes, so a quote is found
-    /// as a byte: with a combining mark behind it, it is no `Character` of its own.
+    /// The text in single quotes, in which the shell interprets only a single quote. The shell reads bytes, so quotes
+    /// are found by scalar: a quote that a combining mark follows is not a `Character` of its own.
     static func quoted(_ text: String) -> String {
         var quoted = "'"
         for scalar in text.unicodeScalars {

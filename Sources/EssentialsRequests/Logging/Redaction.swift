@@ -11,10 +11,10 @@ public struct Redaction: Sendable, Hashable {
     public enum Query: Sendable, Hashable {
         /// Nothing but that there is one.
         case hiddenWhole
-        /// The items, with the values hidden of those with one of these names, and of those whose name sounds secret, as
-        /// for ``Redaction/hiddenFields``. Names are compared without regard to case and percent-encoding; `token` stands
-        /// for `token[]` and `token[x]` too. A name that is secret only by its purpose, such as OAuth's `code`, has to be
-        /// among these.
+        /// All items, without the values of items that have one of these names or whose name sounds secret, as for
+        /// ``Redaction/hiddenFields``. Names are compared without regard to case and percent-encoding, and `token`
+        /// stands for `token[]` and `token[x]` too. List names that are secret only by their purpose, such as OAuth's
+        /// `code`.
         case hidden(Set<String>)
     }
 
@@ -22,10 +22,11 @@ public struct Redaction: Sendable, Hashable {
     public var query: Query = .hiddenWhole
     /// The fields whose values are hidden in the command line of a request.
     ///
-    /// Hidden in any case are fields whose name sounds like that of a secret: one with the word `auth`, `csrf`, `hmac`,
-    /// `jwt`, `key`, `otp`, `pass`, `pin`, `pwd`, `sid`, `sig` or `xsrf`, or with a word that holds `authoriz`, `cookie`,
-    /// `credential`, `passwd`, `password`, `secret`, `session`, `signature` or `token`, and a few more of their kind. Words
-    /// end at `-` and `_`, and case does not matter. `Idempotency-Key`, `Surrogate-Key` and `Sec-WebSocket-Key` are shown.
+    /// Fields whose names sound secret are always hidden: names with the word `auth`, `csrf`, `hmac`, `jwt`, `key`,
+    /// `otp`, `pass`, `pin`, `pwd`, `sid`, `sig` or `xsrf`, names with a word that holds `authoriz`, `cookie`,
+    /// `credential`, `passwd`, `password`, `secret`, `session`, `signature` or `token`, and a few similar ones. Words
+    /// end at `-` and `_`, and case does not matter. `Idempotency-Key`, `Surrogate-Key` and `Sec-WebSocket-Key` are
+    /// shown.
     /// The same fields stay behind when a redirect leads to another origin; see `RedirectPolicy.sensitiveFields`.
     public var hiddenFields: Set<HTTPField.Name> = []
 

@@ -84,8 +84,8 @@ public struct DataRequest: Sendable {
         _modify { yield &parts.value.expectedStatus }
     }
 
-    /// What the body of an unexpected response is read as, for `RequestFailure.errorModel(as:)`. The default is `nil`: the
-    /// error model of the service's configuration.
+    /// The model type for the body of an unexpected response; see `RequestFailure.errorModel(as:)`. The default is
+    /// `nil`, which means the error model of the service's configuration.
     public var errorModel: (any (Decodable & Sendable).Type)? {
         get { parts.value.errorModel }
         _modify { yield &parts.value.errorModel }
@@ -105,7 +105,8 @@ public struct DataRequest: Sendable {
 
     /// Receives the progress of the body while it is sent, each time that the request is sent.
     ///
-    /// A report that is a stream ends with the first of several operations; one with a callback reports them all.
+    /// If the request value is sent in several operations, a stream ends with the first, and a callback reports them
+    /// all.
     public var uploadProgress: ProgressReport? {
         get { parts.value.uploadProgress }
         _modify { yield &parts.value.uploadProgress }

@@ -9,9 +9,10 @@ extension HTTPFields {
     /// request.headerFields["X-Tenant"] = "acme"
     /// ```
     ///
-    /// Setting what is no header field traps nowhere: the data-request service refuses to send the request, as
-    /// `invalidRequest` with the name. That holds for a name that is no token (RFC 9110, 5.1) and for a value with a
-    /// control character or outer white space (RFC 9110, 5.5). `HTTPField.checked` throws at once instead.
+    /// Setting an invalid field does not trap: the data-request service refuses to send the request, as
+    /// `invalidRequest` with the name. A name is invalid if it is not a token (RFC 9110, 5.1). A value is invalid if it
+    /// has a control character, or leading or trailing white space (RFC 9110, 5.5). `HTTPField.checked` throws at once
+    /// instead.
     public subscript(name: String) -> String? {
         get { HTTPField.Name(name).flatMap { self[$0] } }
         set {
@@ -42,7 +43,7 @@ extension HTTPFields {
 // MARK: - Refused fields
 
 extension HTTPFields {
-    /// Stands in the place of a field that is none, because a subscript cannot throw. It is never sent.
+    /// Takes the place of an invalid field, because setting by a subscript cannot throw. It is never sent.
     private static let refused = HTTPField.Name("Essentials-Refused-Field")
 
     /// Keeps the first failure.

@@ -207,7 +207,7 @@ public struct RequestBuilder: BuildableRequest {
         changed { builder throws(RequestFailure) in builder.request.options.delivery = .streamed }
     }
 
-    /// A graceful shutdown of the service waits for the request, or does not, whatever the service's configuration says.
+    /// Decides whether a graceful shutdown waits for the request, and overrides the service's configuration.
     public func finishingOnShutdown(_ finishes: Bool = true) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.finishesOnShutdown = finishes }
     }

@@ -30,11 +30,11 @@ extension HTTPDataRequestService {
         public var logsCommands = false
         /// Reads and writes bodies by their media type.
         public var codecs = CodecRegistry.standard
-        /// What the bodies of unexpected responses are read as; a request's own error model wins. The default is `nil`:
-        /// they stay as they came.
+        /// The model type for the bodies of unexpected responses; a request's own error model wins. The default is
+        /// `nil`: the bodies are not decoded.
         ///
-        /// The failure `status` has the model as `errorModel(as:)`, and the raw body in any case. A body that cannot be
-        /// read as the model leaves a failure `decoding` below it.
+        /// The failure `status` has the model as `errorModel(as:)`, and always the raw body. If the body cannot be read
+        /// as the model, the failure's `underlying` error is a failure `decoding`.
         ///
         /// ```swift
         /// configuration.errorModel = Problem.self

@@ -5,9 +5,9 @@ extension RequestFailure {
     /// 1002 cancelled, 1003 submission, 1004 builder, and the status itself for an unexpected one and for `authorization`,
     /// which is a 401. `nil` for a failure for which it had none.
     ///
-    /// `file` is 1004, too: the builder, which refused the file of a part, was the only place where that library had a
-    /// number for files. What went wrong with a download's file, or while a file was sent, it passed on as the error of
-    /// Cocoa or of the stream, in another domain; `underlying` has the system's error number here.
+    /// `file` is 1004 too: that library had a number for files only in the builder, which refused the file of a part.
+    /// It passed on other file errors, in downloads or while a file was sent, as Cocoa's or the stream's error in
+    /// another domain. Here `underlying` has the system's error number.
     ///
     /// For programs that are moved from there; new ones compare the reason.
     public var legacyCode: Int? {

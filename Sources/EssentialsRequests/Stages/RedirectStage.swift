@@ -24,10 +24,10 @@ public struct RedirectStage: Sendable {
     /// Sends a request and follows what the policy allows.
     ///
     /// `totalTimeout` is for the whole chain, and each hop gets what is left of it; the other options are for each hop.
-    /// Up to 64 KiB of a redirect's body are read and thrown away, so that its connection can be used again. A body that is
-    /// longer, takes more than a second or is faulty is cancelled, and decides nothing: collected and streamed requests end
-    /// alike. A transport that wraps another one therefore sees the bodies of redirects as streams, also where the request
-    /// collects its body.
+    /// Up to 64 KiB of a redirect's body are read and thrown away, so that its connection can be used again. A body
+    /// that is longer, takes more than a second or is faulty is cancelled. It never fails the request, whether
+    /// collected or streamed. A transport that wraps another one therefore sees the bodies of redirects as streams,
+    /// even if the request collects its body.
     ///
     /// - Throws: what the transport throws for any hop, with that hop's host; `redirectLimit`, `redirectRefused`,
     ///   `notReplayable` for a redirect that is not followed, and `protocolViolation` for one that cannot be, with the

@@ -10,8 +10,8 @@ public struct FailedResponse: Sendable {
     public let head: HTTPResponse
     /// The raw body, as far as it was received; of a streamed body at most 64 KiB.
     public let body: Data
-    /// The body as the model that the request or its service names for errors; nil if none is named, or the body could not
-    /// be read as it. `RequestFailure.errorModel(as:)` has its type.
+    /// The body, decoded as the error model of the request or its service. `nil` if neither has one, or if the body
+    /// does not fit. `RequestFailure.errorModel(as:)` returns it with its type.
     public var model: (any Sendable)?
 
     /// Makes one from a head and a body.
@@ -42,6 +42,6 @@ extension RequestFailure {
     /// show(failure.errorModel(as: Problem.self)?.title ?? failure.message)
     /// ```
     ///
-    /// A body that could not be read as the model leaves a failure of the reason `decoding` as ``underlying``.
+    /// If the body could not be read as the model, ``underlying`` is a failure with the reason `decoding`.
     public func errorModel<Model: Sendable>(as type: Model.Type = Model.self) -> Model? { response?.model as? Model }
 }

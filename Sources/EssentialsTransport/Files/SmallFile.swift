@@ -16,8 +16,8 @@
 package enum SmallFile {
     /// Reads a file.
     ///
-    /// - Throws: `file` when it cannot be read or is no regular file, the given reason when it is longer. A pipe would
-    ///   otherwise be waited for without end, and a device has none.
+    /// - Throws: `file` if it cannot be read or is not a regular file, the given reason if it is too long. Reading a
+    ///   pipe could wait for ever, and reading a device might never end.
     package static func read(
         _ path: String, upTo limit: Int, for what: String, tooLong reason: RequestFailure.Reason = .invalidPolicy
     ) throws(RequestFailure) -> Data {

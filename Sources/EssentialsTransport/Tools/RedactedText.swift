@@ -6,8 +6,8 @@
 
 /// What descriptions and mirrors show in place of values that may be secret.
 ///
-/// Credentials stand in fields, queries and bodies of any name, so that dumps show names and sizes alone. Whoever wants a
-/// value prints the property that has it.
+/// Any field, query or body may hold credentials, so dumps show only names and sizes. To see a value, print the
+/// property that has it.
 package enum RedactedText {
     /// The names of fields in their order.
     package static func names(of fields: HTTPFields) -> [String] { fields.map { $0.name.rawName } }

@@ -1,7 +1,7 @@
-/// Responses whose bodies are for nobody, if the stage that asked for them acts on the status alone.
+/// Responses whose bodies the stage that sent the request may not want, because it acts on the status alone.
 ///
-/// A transport may deliver these bodies as a stream although the request collects its body. The stage then drains what it
-/// does not want, and its length, pace and coding decide nothing; what it does want it collects itself.
+/// A transport may deliver these bodies as a stream although the request collects its body. The stage then collects a
+/// body that it wants and drains any other. The length, pace and coding of a drained body do not matter.
 package struct UnwantedBodies: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

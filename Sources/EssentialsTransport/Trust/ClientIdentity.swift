@@ -103,7 +103,7 @@ extension ClientIdentity: Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What the two texts hold by their labels, never the key.
+    /// The labels of certificate and key, never their contents.
     public var description: String {
         let labels = certificate.labels + privateKey.labels
         return "ClientIdentity (\(labels.joined(separator: ", ")))"

@@ -61,7 +61,8 @@ public struct PEM: Sendable, Hashable {
         self.text = text
     }
 
-    /// By bytes, as OpenSSL reads them: a combining mark in a line's beginning or end makes no other line of it.
+    /// The lines, split by bytes as OpenSSL reads them, so that a combining mark at a line's start or end changes
+    /// nothing.
     private static func lines(of text: String) -> [Substring.UTF8View] {
         text[...].utf8.split { $0 == 0x0a || $0 == 0x0d }
     }

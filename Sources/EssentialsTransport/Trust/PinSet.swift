@@ -40,9 +40,9 @@ public struct PinSet: Sendable, Hashable {
     /// Takes pins.
     ///
     /// - Parameters:
-    ///   - pins: At least two with different digests, so that a lost or renewed key does not lock every client out. One
-    ///     digest as a key's pin and as a certificate's is one pin, because it can be right as one of them only. A set that
-    ///     only reports may have one.
+    ///   - pins: At least two with different digests, so that a lost or renewed key does not lock every client out. The
+    ///     same digest as a key pin and as a certificate pin is one pin, because only one of the two can match. A set
+    ///     that only reports may have one.
     ///   - mode: What becomes of a connection whose chain holds none of them.
     ///   - acceptsSinglePin: Accept a single one.
     ///   - expires: A date after which an old build of a program gets in again; nil for never.
@@ -58,7 +58,7 @@ public struct PinSet: Sendable, Hashable {
                 .invalidPolicy, "The list of pins is empty.",
                 remedy: "Name the server's pin and a backup, or make the policy without pins.")
         }
-        // The same key pinned for two places in the chain is one key, and no digest is of a key and of a certificate.
+        // A key that is pinned for two places in the chain is one key. No key has the same digest as a certificate.
         let different = Set(pins.map(\.digest)).count
         guard mode == .reportOnly || acceptsSinglePin || different >= 2 else {
             throw RequestFailure(

@@ -62,7 +62,7 @@ struct AnchorAttacks {
         }
     }
 
-    @Test("33: the system's bundle is read by the first handshake that needs it, and once in a process")
+    @Test("The system's bundle is read by the first handshake that needs it, and only once in a process")
     func bundle() async throws {
         // In a process of its own, whose environment can be changed.
         await #expect(processExitsWith: .success) {

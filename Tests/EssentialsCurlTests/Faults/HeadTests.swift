@@ -167,7 +167,7 @@ struct HeadTests {
     @Test("without an end is given up soon", arguments: bombs)
     func bomb(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("has at most as many lines as the request allows", arguments: [1, 5, 1_000, 10_000])
+    @Test("A response's head has at most as many lines as the request allows", arguments: [1, 5, 1_000, 10_000])
     func lines(limit: Int) async throws {
         let bench = try Bench(options: ServerOptions()) { request in
             // Besides the fields there are a status line, a length and the empty line.
@@ -190,7 +190,7 @@ struct HeadTests {
         try await bench.expectRecovery()
     }
 
-    @Test("is not read with a limit that nobody could keep", arguments: [Int.min, 0, 10_001, Int.max])
+    @Test("A limit on head lines outside 1 to 10,000 is refused", arguments: [Int.min, 0, 10_001, Int.max])
     func limits(lines: Int) async throws {
         var sent = try request(.get, try LoopbackServer { _ in .close })
         sent.options.maximumHeadLines = lines

@@ -57,7 +57,7 @@ struct DigestMinimumTests {
         return fixture
     }
 
-    @Test("decides which challenge is met, the strongest that reaches it", arguments: vectors)
+    @Test("The strongest challenge that reaches the minimum is answered", arguments: vectors)
     private func choice(vector: Vector) async throws {
         let fixture = try fixture(vector)
         guard let realm = vector.realm else {
@@ -71,7 +71,7 @@ struct DigestMinimumTests {
         #expect(fixture.transport.requests.count == 2)
     }
 
-    @Test("is not reached: the failure says what was offered, what is allowed, and what to try")
+    @Test("The failure for weak challenges says what was offered, what is allowed, and what to try")
     func failure() async throws {
         let vector = Vector(scheme: "http", minimum: nil, offered: [Self.md5, Self.sha, Self.md5], realm: nil)
         let failure = await #expect(throws: RequestFailure.self) { try await fixture(vector).service.get("a") }
@@ -87,7 +87,7 @@ struct DigestMinimumTests {
         #expect(failure?.legacyCode == 401)
     }
 
-    @Test("is no matter for challenges that cannot be met anyway: the 401 is the response")
+    @Test("The minimum does not matter for challenges that cannot be answered: the failure is the 401")
     func unknown() async throws {
         let offered = ["Digest realm=r, nonce=n, algorithm=SHA-1", "Basic realm=b"]
         let vector = Vector(scheme: "http", minimum: nil, offered: offered, realm: nil)
@@ -95,7 +95,7 @@ struct DigestMinimumTests {
         #expect(failure?.reason == .status)
     }
 
-    @Test("belongs to the credentials: those with another one differ")
+    @Test("Credentials with different minimums are not equal")
     func equality() throws {
         let one = try Credentials.digest(user: "ada", password: "p", minimum: .any)
         #expect(one == (try .digest(user: "ada", password: "p", minimum: .any)))

@@ -72,7 +72,7 @@ struct BodyTypeTests {
         }
     }
 
-    @Test("of a String is text/plain, and JSON only if that is named")
+    @Test("A String body is text/plain, and JSON only if that type is named")
     func string() async throws {
         let plain = try await sent(.model("aé"))
         #expect(plain.type == ["text/plain; charset=utf-8"])

@@ -72,7 +72,7 @@ struct RequestBuilderTests {
         }
     }
 
-    @Test("names the encoding of a body before or after it, once, and not for parts")
+    @Test("The encoding may be set before or after the body, only once, and not for parts")
     func contentEncoding() async throws {
         let before = RequestBuilder(.post, "a").contentEncoding(.form).body(parameters: ["b": 1, "a": 2])
         let after = RequestBuilder(.post, "a").body(parameters: ["b": 1, "a": 2]).contentEncoding(.form)
@@ -98,7 +98,7 @@ struct RequestBuilderTests {
         #expect(failure?.reason == .encoding)
     }
 
-    @Test("takes the encoding of a body that there is not, also an unknown one, and sends no Content-Type")
+    @Test("An encoding without a body, even an unknown one, is accepted and sends no Content-Type")
     func contentEncodingWithoutBody() async throws {
         for type in [MediaType.json, try MediaType("application/x-unknown")] {
             let post = try await sent(RequestBuilder(.post, "a").contentEncoding(type))

@@ -76,7 +76,7 @@ struct ShutdownTests {
         #expect(held.fixture.transport.shutdownCount == 1)
     }
 
-    @Test("waits for every request where its configuration says so, but not for one that says otherwise")
+    @Test("A graceful shutdown waits for every request if the configuration says so, unless a request opts out")
     func graceForAll() async throws {
         let held = try Held { $0.finishesOnShutdown = true }
         let service = held.fixture.service

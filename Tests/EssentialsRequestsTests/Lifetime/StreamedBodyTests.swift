@@ -53,7 +53,7 @@ struct StreamedBodyTests {
         }
     }
 
-    @Test("comes to its end after the service, and the transport that only it held, are gone")
+    @Test("A streamed body is read to its end after the service and its transport are gone")
     func released() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in

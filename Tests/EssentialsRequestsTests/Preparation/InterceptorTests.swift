@@ -78,7 +78,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("that changes the body has it sent to no other origin", arguments: [307, 308])
+    @Test("A body that an interceptor has changed is sent to no other origin", arguments: [307, 308])
     func bodyLeavingOrigin(status: Int) async throws {
         let adding = Intercepting { $0.parameters["key"] = "s3cret" }
         let fixture = try ServiceFixture(redirecting(status, to: "https://other/q")) { $0.interceptors = [adding] }
@@ -97,7 +97,7 @@ struct InterceptorTests {
         #expect(bytes.bodyText == "bytes")
     }
 
-    @Test("that changes the body has it sent again within the origin, and one that leaves the body alone anywhere")
+    @Test("A body that an interceptor has changed is sent again within the origin, and an unchanged one anywhere")
     func bodyWithinOrigin() async throws {
         let adding = Intercepting { $0.parameters["key"] = "s3cret" }
         let inside = try ServiceFixture(redirecting(307, to: "/v1/q")) { $0.interceptors = [adding] }
@@ -122,7 +122,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("has its parameters in the query if the body's codec does not merge parameters")
+    @Test("An interceptor's parameters go to the query if the body's codec does not merge parameters")
     func codecThatDoesNotMerge() async throws {
         struct Language: RequestPreparationDelegate {
             func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters { ["lang": "en"] }

@@ -98,10 +98,10 @@ public struct JSONCodec: BodyCodec {
 
     /// Reads a model.
     ///
-    /// A `String` is the document's text as it came, in its charset, also if the document is a JSON string. A
-    /// ``JSONValue`` is read in one pass, in time that grows with the length of the body alone. Anywhere, more than
-    /// ``JSONValue/maximumDepth`` levels of arrays and objects are an error, as is in a
-    /// ``JSONValue`` a member's name outside ASCII of more than 4 KiB.
+    /// A `String` is the document's text in its charset, unchanged, even if the document is a JSON string. A
+    /// ``JSONValue`` is read in one pass, in time that depends only on the length of the body. More than
+    /// ``JSONValue/maximumDepth`` levels of arrays and objects are an error in any model. In a ``JSONValue``, a
+    /// member's name with characters outside ASCII is an error too if it is longer than 4 KiB.
     ///
     /// - Throws: `RequestFailure` with the reason `decoding`, which says where the document is damaged or does not
     ///   fit.

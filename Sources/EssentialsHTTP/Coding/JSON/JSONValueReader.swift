@@ -1,8 +1,8 @@
 /// Reads values from any decoder, without recursion.
 ///
-/// A decoder does not say which kind of value it has; a wrong attempt throws an error with the path to the value, for
-/// which Foundation's decoder takes time that grows with the square of the depth. Below
-/// ``JSONValue/maximumDepthOfOtherDecoders`` levels there is no attempt without an outline that names the kind.
+/// A decoder does not say which kind of value it has. A wrong attempt throws an error with the path to the value, and
+/// making that error takes Foundation's decoder time that grows with the square of the depth. A value deeper than
+/// ``JSONValue/maximumDepthOfOtherDecoders`` levels is therefore read only if an outline names its kind.
 struct JSONValueReader {
     /// An array or object whose values are being read.
     private struct Open {
