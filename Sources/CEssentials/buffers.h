@@ -16,6 +16,12 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *transfer);
 size_t ce_on_upload(char *buffer, size_t size, size_t items, void *transfer);
 // Judges a line of a head or of trailers, and counts it.
 ce_refusal ce_judge_head_line(ce_transfer *transfer, const char *line, size_t count);
+// Begins the next head without the codings of the last one.
+void ce_forget_codings(ce_transfer *transfer);
+// Judges the codings of the final head, whose status is known.
+ce_refusal ce_judge_codings(const ce_transfer *transfer);
+// Has libcurl hand the body over as it is; false if it refuses.
+bool ce_stop_decoding(ce_transfer *transfer);
 // Has libcurl report what comes in; to be called when a body turns out to be compressed.
 void ce_watch_decoder(ce_transfer *transfer);
 // Whether too much has come in since the decoder last gave something out.

@@ -2,6 +2,7 @@
 // refused before it connects, never pays for it. Equal bundles are read once in a process.
 #include "internal.h"
 
+#include <errno.h>
 #include <openssl/err.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,13 +23,23 @@ static bool is_same(const struct stat *one, const struct stat *other) {
 }
 
 // Reads the file, unless it is the one that was read last. NULL when it holds no anchors. Under the lock.
-static X509_STORE *read_bundle(const char *path) {
+static X509_STORE *read_bundle(const char *path, char text[CE_TEXT_SIZE]) {
     struct stat identity;
-    if (stat(path, &identity) != 0) return NULL;
+    ERR_clear_error();
+    if (stat(path, &identity) != 0) {
+        ce_copy_text(text, CE_TEXT_SIZE, strerror(errno));
+        return NULL;
+    }
+    // The lock is the process's: nothing may be waited for under it.
+    if (!S_ISREG(identity.st_mode)) {
+        ce_copy_text(text, CE_TEXT_SIZE, "it is no regular file");
+        return NULL;
+    }
     if (bundle.store && strcmp(bundle.path, path) == 0 && is_same(&bundle.identity, &identity)) return bundle.store;
     char *copy = strdup(path);
     X509_STORE *store = X509_STORE_new();
     if (!copy || !store || X509_STORE_load_file(store, path) != 1) {
+        ce_openssl_text(text, "out of memory");
         X509_STORE_free(store);
         free(copy);
         return NULL;
@@ -58,13 +69,13 @@ bool ce_trust_load_anchors(ce_trust *trust, ce_report *report) {
     if (!trust->system_file || atomic_load_explicit(&trust->has_anchors, memory_order_acquire)) return true;
     pthread_mutex_lock(&bundle.lock);
     if (!atomic_load_explicit(&trust->has_anchors, memory_order_relaxed)) {
-        X509_STORE *store = read_bundle(trust->system_file);
+        ce_copy_text(report->text, CE_TEXT_SIZE, "out of memory");
+        X509_STORE *store = read_bundle(trust->system_file, report->text);
         bool is_loaded = store && copy_objects(trust->store, store);
         if (is_loaded) atomic_store_explicit(&trust->has_anchors, true, memory_order_release);
     }
     pthread_mutex_unlock(&bundle.lock);
     if (atomic_load_explicit(&trust->has_anchors, memory_order_relaxed)) return true;
     report->verdict = CE_VERDICT_ANCHORS;
-    ce_openssl_text(report->text, "the bundle could not be read");
     return false;
 }

@@ -59,6 +59,36 @@ static bool is_handed_over(const ce_transfer *transfer) {
     }
 }
 
+// libcurl calls back once for each line, but hands over the trailers of a paused stream in one piece.
+static ce_refusal judge_lines(ce_transfer *transfer, const char *lines, size_t count) {
+    while (count) {
+        const char *feed = memchr(lines, '\n', count);
+        size_t size = feed ? (size_t)(feed - lines) + 1 : count;
+        ce_refusal refusal = ce_judge_head_line(transfer, lines, size);
+        if (refusal != CE_REFUSED_NOT) return refusal;
+        lines += size;
+        count -= size;
+    }
+    return CE_REFUSED_NOT;
+}
+
+// What follows upon the final head.
+static ce_refusal begin_body(ce_transfer *transfer) {
+    bool may_be_unwanted = is_handed_over(transfer);
+    ce_refusal refusal = ce_judge_codings(transfer);
+    if (refusal != CE_REFUSED_NOT) {
+        if (!may_be_unwanted || !ce_stop_decoding(transfer)) return refusal;
+        transfer->body_refusal = refusal;
+    } else if (transfer->coding_count) {
+        ce_watch_decoder(transfer);
+    }
+    if (may_be_unwanted && !transfer->streaming) {
+        ce_bytes_free(&transfer->body); // chunks come from elsewhere
+        transfer->streaming = true;
+    }
+    return CE_REFUSED_NOT;
+}
+
 size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     ce_transfer *transfer = user;
     size_t count = size * items;
@@ -71,7 +101,7 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     }
     // A refusal that a fold before the first field has caused stands (see ce_first_field.c).
     if (transfer->refusal == CE_REFUSED_LINE) return 0;
-    ce_refusal refusal = ce_judge_head_line(transfer, line, count);
+    ce_refusal refusal = judge_lines(transfer, line, count);
     if (refusal != CE_REFUSED_NOT) {
         refuse(transfer, refusal);
         return 0;
@@ -96,18 +126,17 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     if (status < 200) { // the final head is still to come
         ce_bytes_append(&transfer->informational, transfer->head.data, transfer->head.count, transfer->head.count);
         transfer->head.count = 0;
+        ce_forget_codings(transfer);
     } else {
-        if (!ce_head_is_sound(transfer)) {
-            refuse(transfer, CE_REFUSED_FRAMING);
+        transfer->status = (int)status;
+        refusal = ce_head_is_sound(transfer) ? begin_body(transfer) : CE_REFUSED_FRAMING;
+        if (refusal != CE_REFUSED_NOT) {
+            transfer->status = 0;
+            refuse(transfer, refusal);
             return 0;
         }
-        transfer->status = (int)status;
         transfer->head_done = true;
         transfer->was_answered_early = transfer->sent_us == 0 && transfer->gives_body;
-        if (is_handed_over(transfer)) {
-            ce_bytes_free(&transfer->body); // chunks come from elsewhere
-            transfer->streaming = true;
-        }
         if (transfer->streaming) ce_transfer_touch(transfer);
     }
     return count;
@@ -184,6 +213,7 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
         transfer->drain_left -= count;
         return count;
     }
+    if (transfer->body_refusal != CE_REFUSED_NOT) return refuse(transfer, transfer->body_refusal);
     if (expands_too_far(transfer, count)) return refuse(transfer, CE_REFUSED_EXPANSION);
     return transfer->streaming ? stream(transfer, data, count) : collect(transfer, data, count);
 }

@@ -9,8 +9,14 @@ void ce_watch_decoder(ce_transfer *transfer) {
     transfer->reports_progress = curl_easy_setopt(transfer->easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
 }
 
+bool ce_stop_decoding(ce_transfer *transfer) {
+    if (curl_easy_setopt(transfer->easy, CURLOPT_HTTP_CONTENT_DECODING, 0L) != CURLE_OK) return false;
+    transfer->decompress = false; // so that the next request sets the option again
+    return true;
+}
+
 bool ce_decoder_is_stuck(ce_transfer *transfer, curl_off_t received) {
-    if (transfer->coding_count == 0) return false;
+    if (transfer->coding_count == 0 || transfer->draining) return false;
     if (transfer->body_total != transfer->decoder_output || received < transfer->decoder_input) {
         transfer->decoder_output = transfer->body_total;
         transfer->decoder_input = received;

@@ -27,42 +27,50 @@ static bool has_blank_before_colon(const char *line, size_t count) {
     return colon && colon > line && is_blank(colon[-1]);
 }
 
-// How many codings a Content-Encoding field names, without `identity`. libcurl decodes them one inside the other.
-static unsigned count_codings(const char *value, size_t count, bool *has_zstd) {
-    unsigned codings = 0;
+// White space as libcurl skips it around a coding.
+static bool is_space(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+
+// Counts the codings that a Content-Encoding field names, without `identity`.
+static void note_codings(ce_transfer *transfer, const char *value, size_t count) {
     const char *end = value + count;
     while (value < end) {
         const char *comma = memchr(value, ',', (size_t)(end - value));
         const char *last = comma ? comma : end;
-        while (value < last && strchr(" \t\r\n", *value)) value++;
+        while (value < last && is_space(*value)) value++;
         const char *stop = last;
-        while (stop > value && strchr(" \t\r\n", stop[-1])) stop--;
+        while (stop > value && is_space(stop[-1])) stop--;
         size_t length = (size_t)(stop - value);
         bool is_identity = length == 8 && strncasecmp(value, "identity", 8) == 0;
-        if (length && !is_identity) codings++;
-        if (length == 4 && strncasecmp(value, "zstd", 4) == 0) *has_zstd = true;
+        if (length && !is_identity) transfer->coding_count++;
+        if (length == 4 && strncasecmp(value, "zstd", 4) == 0) transfer->names_zstd = true;
         value = comma ? comma + 1 : end;
     }
-    return codings;
 }
 
-// libcurl decodes all codings of a body within one call. Their work multiplies and cannot be interrupted, so it is
-// refused in the head. A zstd window may take 128 MiB: RFC 9659 asks for at most 8 MiB, but libcurl has no option for
-// that. A collected body is bounded by its own limit. A streamed body has none, so zstd is refused for it.
-static ce_refusal judge_codings(ce_transfer *transfer, const char *line, size_t count) {
+static ce_refusal note_field(ce_transfer *transfer, const char *line, size_t count) {
     static const char name[] = "content-encoding:";
     const size_t name_size = sizeof name - 1;
     if (!transfer->decompress || transfer->head_done) return CE_REFUSED_NOT;
     // libcurl does not see the rest of a folded value.
     if (is_blank(line[0])) return transfer->names_codings ? CE_REFUSED_LINE : CE_REFUSED_NOT;
     transfer->names_codings = count >= name_size && strncasecmp(line, name, name_size) == 0;
-    if (!transfer->names_codings) return CE_REFUSED_NOT;
-    bool has_zstd = false;
-    transfer->coding_count += count_codings(line + name_size, count - name_size, &has_zstd);
-    if (transfer->coding_count > 1) return CE_REFUSED_CODINGS;
-    if (has_zstd && transfer->streaming) return CE_REFUSED_CODING;
-    if (transfer->coding_count == 1) ce_watch_decoder(transfer);
+    if (transfer->names_codings) note_codings(transfer, line + name_size, count - name_size);
     return CE_REFUSED_NOT;
+}
+
+void ce_forget_codings(ce_transfer *transfer) {
+    transfer->coding_count = 0;
+    transfer->names_codings = transfer->names_zstd = false;
+}
+
+// libcurl decodes all codings of a body within one call. Their work multiplies and cannot be interrupted, so it is
+// refused in the head. A zstd window may take 128 MiB: RFC 9659 asks for at most 8 MiB, but libcurl has no option for
+// that. A collected body is bounded by its own limit. A streamed body has none, so zstd is refused for it.
+ce_refusal ce_judge_codings(const ce_transfer *transfer) {
+    bool has_body = !transfer->is_head && transfer->status != 204 && transfer->status != 304;
+    if (!has_body) return CE_REFUSED_NOT;
+    if (transfer->coding_count > 1) return CE_REFUSED_CODINGS;
+    return transfer->names_zstd && transfer->streaming ? CE_REFUSED_CODING : CE_REFUSED_NOT;
 }
 
 ce_refusal ce_judge_head_line(ce_transfer *transfer, const char *line, size_t count) {
@@ -78,5 +86,5 @@ ce_refusal ce_judge_head_line(ce_transfer *transfer, const char *line, size_t co
         return transfer->speaks_http2 || is_status_line(line, count) ? CE_REFUSED_NOT : CE_REFUSED_STATUS_LINE;
     }
     if (has_blank_before_colon(line, count)) return CE_REFUSED_LINE;
-    return judge_codings(transfer, line, count);
+    return note_field(transfer, line, count);
 }

@@ -96,8 +96,8 @@ static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *
     transfer->head_line_limit = request->head_line_limit;
     transfer->streams_redirects = request->streams_redirects;
     transfer->streams_challenges = request->streams_challenges;
-    transfer->coding_count = 0;
-    transfer->names_codings = false;
+    ce_forget_codings(transfer);
+    transfer->body_refusal = CE_REFUSED_NOT;
     transfer->decoder_output = 0;
     transfer->decoder_input = 0;
     transfer->body_limit = request->body_limit;

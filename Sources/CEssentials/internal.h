@@ -128,6 +128,8 @@ struct ce_transfer {
     size_t body_total, head_total, head_lines;
     unsigned coding_count;        // content codings that libcurl undoes
     bool names_codings;           // whether the last field line is a Content-Encoding
+    bool names_zstd;
+    ce_refusal body_refusal; // takes effect with the first byte of a body that may be unwanted
     size_t decoder_output;        // `body_total` when the decoder was last checked
     curl_off_t decoder_input;     // how much had been received when `decoder_output` last changed
     bool streams_redirects, streams_challenges; // see ce_request

@@ -1,5 +1,6 @@
 import EssentialsTestKit
 import ServiceEssentials
+import Synchronization
 import Testing
 
 /// Bodies of redirects and challenges that a client acts on without reading them.
@@ -32,6 +33,12 @@ struct UnwantedBodyTests {
         Body(
             "one of an unknown coding", "Content-Encoding: foo\r\nContent-Length: 5\r\n", [.text("moved"), .close],
             .protocolViolation),
+        Body(
+            "one that is compressed twice", "Content-Encoding: gzip, gzip\r\nContent-Length: 5\r\n",
+            [.text("moved"), .close], .protocolViolation),
+        Body(
+            "one that is compressed by zstd", "Content-Encoding: zstd\r\nContent-Length: 5\r\n",
+            [.text("moved"), .close], .protocolViolation),
         Body(
             "one whose chunks are none", "Transfer-Encoding: chunked\r\n", [.text("x\r\n"), .close],
             .protocolViolation),
@@ -111,5 +118,63 @@ struct UnwantedBodyTests {
         #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
         #expect(server.connectionCount == 1)
         await transport.shutdown()
+    }
+
+    @Test("gives its connection back before the next request, however long it is")
+    func place() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/there"
+                ? .response(body: "here")
+                : .response(
+                    status: 307, headers: [("Location", "/there")], body: String(repeating: "x", count: 1 << 20))
+        }
+        var configuration = CurlTransport.Configuration()
+        (configuration.connectionsPerOrigin, configuration.queueLimit) = (1, 0)
+        let transport = try CurlTransport(configuration: configuration)
+        let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
+        let redirected = try await RedirectStage().send(request, through: transport)
+        #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
+        await transport.shutdown()
+    }
+
+    @Test("comes as the request says when the request of the result is sent by itself")
+    func published() async throws {
+        let server = try LoopbackServer { _ in
+            .response(status: 302, headers: [("Location", "/there")], body: "moved")
+        }
+        let transport = try CurlTransport()
+        let proposed = Mutex<TransportRequest?>(nil)
+        let policy = RedirectPolicy.deciding { proposal in
+            proposed.withLock { $0 = proposal.request }
+            return .stop
+        }
+        let first = TransportRequest(.get, try RequestURL(server.url + "/first"))
+        let redirected = try await RedirectStage().send(first, policy: policy, through: transport)
+        for request in [redirected.request, try #require(proposed.withLock { $0 })] {
+            let response = try await transport.send(request)
+            #expect(response.body.data.map { String(decoding: $0, as: UTF8.self) } == "moved")
+        }
+        await transport.shutdown()
+    }
+
+    @Test("that a transport in between has read is a failure and not an empty body")
+    func readInBetween() async throws {
+        struct Reading: Transport {
+            let transport: CurlTransport
+            func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+                let response = try await transport.send(request)
+                _ = try await response.body.collect(upTo: 1_000)
+                return response
+            }
+            func shutdown() async { await transport.shutdown() }
+        }
+        let server = try LoopbackServer { _ in .response(status: 302, body: "no location") }
+        let reading = Reading(transport: try CurlTransport())
+        let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await RedirectStage().send(request, through: reading)
+        }
+        #expect(failure?.reason == .invalidRequest)
+        await reading.shutdown()
     }
 }

@@ -123,10 +123,14 @@ final class BodyStream: ResponseBody.Source {
 
     func next() async throws(RequestFailure) -> BodyChunk? { try await pipe.next() }
 
-    func cancel() {
+    func cancel() { end(pipe.requests.drop) }
+
+    func abandon() { end(pipe.requests.cancel) }
+
+    private func end(_ request: () -> Void) {
         guard !pipe.isEnded else { return }
         pipe.finish(.failure(RequestFailure(.cancelled, "The body was dropped before its end.", phase: .receiving)))
-        pipe.requests.drop()
+        request()
     }
 
     var ending: ResponseEnding? { pipe.ending }

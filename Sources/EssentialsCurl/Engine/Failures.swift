@@ -26,7 +26,7 @@ enum Failures {
             return tooSlow(prepared, phase: phase)
         }
         if code == CurlCodes.noMemory, !ce_transfer_has_head(transfer) { return tooLongLine(prepared) }
-        if code == CurlCodes.noMemory, prepared.isStreaming { return expandsTooFast(prepared) }
+        if code == CurlCodes.noMemory, ce_transfer_streams(transfer) { return expandsTooFast(prepared) }
         // Before anything was sent it would be an option that libcurl cannot read.
         let isMalformed = code == CurlCodes.badArgument && ce_transfer_send_count(transfer) > 0
         let reason =

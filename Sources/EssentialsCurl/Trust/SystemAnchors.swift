@@ -33,7 +33,10 @@ struct SystemAnchors: Sendable, Equatable {
                     .file, "“\(path)”, named by SSL_CERT_FILE or SSL_CERT_DIR, could not be read.",
                     remedy: "Correct or remove the variable.")
             }
-            return SystemAnchors(file: file, directory: directory)
+            // Read later, from wherever the process is then.
+            let path = try file.map { path throws(RequestFailure) in try AbsolutePath.of(path) }
+            let absolute = try directories.map { path throws(RequestFailure) in try AbsolutePath.of(path) }
+            return SystemAnchors(file: path, directory: absolute.isEmpty ? nil : absolute.joined(separator: ":"))
         }
         for directory in directories where try isHashed(directory) { return SystemAnchors(directory: directory) }
         if let found = bundles.first(where: isReadable) { return SystemAnchors(file: found) }

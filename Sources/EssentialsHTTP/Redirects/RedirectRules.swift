@@ -31,8 +31,13 @@ package enum RedirectRules {
             let hop = RedirectHop(from: request.url, status: status, to: url, method: next.method)
             guard history.count < limit else { throw overLimit(limit, history: history, hop: hop) }
             guard !isDowngrade(hop) || policy.allowsDowngrade else { throw downgrade(hop) }
-            let proposal = RedirectProposal(hop: hop, request: next, history: history)
-            guard try decision(of: policy, about: proposal) else { return .deliver }
+            if policy.decide != nil {
+                // Whoever keeps the request and sends it for itself gets its body as the request says.
+                var shown = next
+                shown.unwantedBodies = []
+                let proposal = RedirectProposal(hop: hop, request: shown, history: history)
+                guard try decision(of: policy, about: proposal) else { return .deliver }
+            }
             if policy.keepsBodyInOrigin, hop.leavesOrigin, !next.body.isEmpty { throw bodyStays(hop) }
             guard next.body.isReplayable else { throw notReplayable(hop) }
             return .follow(next, hop)

@@ -39,6 +39,11 @@ final class TrackedBody: ResponseBody.Source {
         end()
     }
 
+    func abandon() {
+        source.abandon()
+        end()
+    }
+
     var ending: ResponseEnding? { source.ending }
 
     private func cancelFromOutside() {

@@ -13,14 +13,23 @@ struct BodyDrain: Sendable {
     func drain(_ body: ResponseBody) async {
         guard case .stream(let source) = body.content else { return }
         await withTaskGroup { group in
-            group.addTask { _ = try? await body.collect(upTo: Self.limit) }
+            group.addTask { await Self.read(source) }
             group.addTask {
                 // Throws when the reader is done.
                 guard (try? await clock.sleep(for: Self.time, tolerance: nil)) != nil else { return }
-                source.cancel()
+                source.abandon()
             }
             await group.next()
             group.cancelAll()
         }
+    }
+
+    private static func read(_ source: any ResponseBody.Source) async {
+        var count = 0
+        while count <= limit {
+            guard let chunk = try? await source.next() else { return }
+            count += chunk.count
+        }
+        source.abandon()
     }
 }

@@ -59,8 +59,10 @@ public struct RedirectStage: Sendable {
                 history: history)
             switch outcome {
             case .deliver:
-                return RedirectedResponse(
-                    response: try await Self.collected(response, for: current), request: current, history: history)
+                let delivered = try await Self.collected(response, for: current)
+                // Whoever sends it again gets its body as the request says.
+                current.unwantedBodies = []
+                return RedirectedResponse(response: delivered, request: current, history: history)
             case .fail(let failure):
                 Self.drop(response.body)
                 throw failure
@@ -83,6 +85,15 @@ public struct RedirectStage: Sendable {
         guard case .collected(let limit) = request.options.delivery, !response.body.isWhole else { return response }
         let data = try await response.body.collect(upTo: limit)
         let ending = response.body.ending
+        // A transport in between that has read the stream left nothing of it.
+        if data.isEmpty, let ending, ending.metrics.bodyBytesReceived > 0,
+            !response.headerFields.contains(.contentEncoding)
+        {
+            throw RequestFailure(
+                .invalidRequest, "The body of a redirect was read before it reached its stage.",
+                remedy: "Have the transport that reads it return a response with the bytes that it has read.",
+                phase: .receiving, host: request.url.origin.host.text)
+        }
         return TransportResponse(
             response.head, body: ResponseBody(data), metrics: ending?.metrics ?? response.metrics,
             connection: response.connection, trailerFields: ending?.trailerFields ?? response.trailerFields,

@@ -21,6 +21,8 @@ public struct ResponseBody: Sendable {
         func next() async throws(RequestFailure) -> BodyChunk?
         /// Nobody will read on.
         func cancel()
+        /// Nobody will read on, and the connection is not worth keeping: more was read already than a new one costs.
+        func abandon()
         /// What came with the end; nil before the last piece was read, and after a failure.
         var ending: ResponseEnding? { get }
     }
@@ -83,6 +85,7 @@ public struct ResponseBody: Sendable {
 
 extension ResponseBody.Source {
     package var ending: ResponseEnding? { nil }
+    package func abandon() { cancel() }
 }
 
 extension ResponseBody: AsyncSequence {

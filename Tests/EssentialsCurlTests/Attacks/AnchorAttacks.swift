@@ -91,6 +91,13 @@ struct AnchorAttacks {
             try await AttackBench.expectSuccess(of: server, under: AttackBench.trusting(.system))
             write(nothing)
             try await AttackBench.expectSuccess(of: server, under: AttackBench.trusting(.system))
+            // A pipe is not waited for.
+            unlink(path)
+            #expect(mkfifo(path, 0o600) == 0)
+            let piped = try AttackBench.transport(AttackBench.trusting(.system), to: server)
+            let unread = await failure { try await piped.send(AttackBench.request(server)) }
+            #expect(unread?.reason == .file, "\(String(describing: unread))")
+            await piped.shutdown()
             await faulty.shutdown()
             await pinned.shutdown()
         }

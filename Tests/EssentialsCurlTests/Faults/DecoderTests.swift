@@ -89,8 +89,59 @@ struct DecoderTests {
         sent.options.decompresses = false
         let raw = await transport.outcome(of: sent)
         #expect(Array(raw.body) == frame, "\(raw)")
+        for space in ["\u{b}", "\u{c}"] {
+            let spaced = try LoopbackServer { _ in
+                .raw([
+                    .text("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\(space)\r\nContent-Length: 11\r\n\r\n"),
+                    .send(frame),
+                ])
+            }
+            var request = try request(spaced)
+            request.options.delivery = .streamed
+            #expect(await transport.outcome(of: request).failure?.reason == .protocolViolation)
+        }
         let accepted = server.requests.map { $0.header("Accept-Encoding") ?? "" }
         #expect(accepted[0].contains("zstd"))
         #expect(accepted[1] == accepted[0].replacing(", zstd", with: ""))
+    }
+
+    @Test("Codings count only where there is a body to decode")
+    func bodiless() async throws {
+        let twice = "Content-Encoding: gzip, zstd\r\n"
+        for (method, text) in [
+            (HTTPRequest.Method.head, "HTTP/1.1 200 OK\r\n\(twice)Content-Length: 9\r\n\r\n"),
+            (.get, "HTTP/1.1 304 Not Modified\r\n\(twice)\r\n"), (.get, "HTTP/1.1 204 No Content\r\n\(twice)\r\n"),
+            (.get, "HTTP/1.1 103 Hints\r\n\(twice)\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        ] {
+            let bench = try Bench(bad: [.text(text), .keepAlive])
+            for delivery in deliveries {
+                let outcome = try await bench.bad(method, as: delivery)
+                #expect(outcome.failure == nil, "\(text): \(outcome)")
+            }
+            try await bench.expectRecovery()
+        }
+    }
+
+    @Test("Trailers of a stream that nobody reads are counted and judged line by line, too")
+    func trailersOfPausedStream() async throws {
+        // The body fills what may wait for a reader, so libcurl keeps the trailers of the same read in one piece.
+        let packed = try Gzip.zeros(count: 2_200_000)
+        for (trailers, reason) in [
+            (String(repeating: "a:\n", count: 14_000), RequestFailure.Reason.tooLarge),
+            ("X-A: a\r\nX-B : b\r\n", .protocolViolation),
+        ] {
+            let whole =
+                Array("\(String(packed.count, radix: 16))\r\n".utf8) + packed + Array("\r\n0\r\n\(trailers)\r\n".utf8)
+            let server = try LoopbackServer { _ in
+                .raw([.head(headers: [("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked")]), .send(whole)])
+            }
+            let transport = try CurlTransport()
+            var sent = try request(server)
+            sent.options.delivery = .streamed
+            let response = try await transport.send(sent)
+            try await Task.sleep(for: .milliseconds(200))
+            let found = await failure { _ = try await response.body.collect(upTo: 4 << 20) }
+            #expect(found?.reason == reason, "\(String(describing: found))")
+        }
     }
 }
