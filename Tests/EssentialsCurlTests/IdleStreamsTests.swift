@@ -44,7 +44,7 @@ struct IdleStreamsTests {
         return false
     }
 
-    @Test("is read when the next request uses it, and not before", arguments: unasked)
+    @Test("Frames that come while a connection is idle are read by the next request", arguments: unasked)
     func next(unasked: Unasked) async throws {
         let authority = try Authority()
         let hasBegun = Mutex(false)

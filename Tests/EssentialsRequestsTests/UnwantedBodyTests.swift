@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Bodies of redirects and challenges that a client acts on without reading them.
-@Suite("The body of a response that nobody wants", .timeLimit(.minutes(5)))
+@Suite("Bodies of redirects and challenges", .timeLimit(.minutes(5)))
 struct UnwantedBodyTests {
     /// What is wrong with a body, and what a request fails with that wants it.
     struct Body: Sendable, CustomTestStringConvertible {
@@ -71,14 +71,14 @@ struct UnwantedBodyTests {
 
     private static let deliveries: [TransportOptions.Delivery] = [.collected(upTo: 1_000), .streamed]
 
-    @Test("does not keep a redirect from being followed", arguments: bodies, deliveries)
+    @Test("A redirect is followed whatever is wrong with its body", arguments: bodies, deliveries)
     func redirect(body: Body, delivery: TransportOptions.Delivery) async throws {
         let outcome = try await outcome(of: body, status: 302, field: "Location: there", delivery: delivery)
         #expect(outcome.text == "here", "\(String(describing: outcome.failure))")
         #expect(outcome.targets == ["/v1/first", "/v1/there"])
     }
 
-    @Test("does not keep a challenge from being answered", arguments: bodies, deliveries)
+    @Test("A challenge is answered whatever is wrong with its body", arguments: bodies, deliveries)
     func challenge(body: Body, delivery: TransportOptions.Delivery) async throws {
         let field = "WWW-Authenticate: Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
         let outcome = try await outcome(of: body, status: 401, field: field, delivery: delivery) { request, service in
@@ -88,7 +88,7 @@ struct UnwantedBodyTests {
         #expect(outcome.targets == ["/v1/first", "/v1/first"])
     }
 
-    @Test("is judged where the redirect is handed back", arguments: bodies, deliveries)
+    @Test("The body of a redirect that is not followed is judged", arguments: bodies, deliveries)
     func handedBack(body: Body, delivery: TransportOptions.Delivery) async throws {
         for status in [301, 302, 303, 307, 308] {
             for policy in [RedirectPolicy.none, .deciding { _ in .stop }] {
@@ -105,7 +105,7 @@ struct UnwantedBodyTests {
         }
     }
 
-    @Test("leaves its connection to the next request if it is small")
+    @Test("A small body of a redirect leaves its connection to the next request")
     func connection() async throws {
         let server = try LoopbackServer { request in
             request.path == "/there"
@@ -120,7 +120,7 @@ struct UnwantedBodyTests {
         await transport.shutdown()
     }
 
-    @Test("gives its connection back before the next request, however long it is")
+    @Test("A long body of a redirect gives up its connection before the next request")
     func place() async throws {
         let server = try LoopbackServer { request in
             request.path == "/there"
@@ -137,7 +137,7 @@ struct UnwantedBodyTests {
         await transport.shutdown()
     }
 
-    @Test("comes as the request says when the request of the result is sent by itself")
+    @Test("The request of a result, sent again, has its body collected as its options say")
     func published() async throws {
         let server = try LoopbackServer { _ in
             .response(status: 302, headers: [("Location", "/there")], body: "moved")
@@ -157,7 +157,7 @@ struct UnwantedBodyTests {
         await transport.shutdown()
     }
 
-    @Test("that a transport in between has read is a failure and not an empty body")
+    @Test("A redirect whose body a transport in between has read is a failure, not an empty body")
     func readInBetween() async throws {
         struct Reading: Transport {
             let transport: CurlTransport

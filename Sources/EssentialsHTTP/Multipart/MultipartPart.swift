@@ -158,7 +158,7 @@ extension MultipartPart {
 }
 
 extension MultipartPart: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names, and not the content's bytes.
+    /// The properties above, for debuggers and `dump`: the names of fields, without the content's bytes.
     public var customMirror: Mirror {
         Mirror(
             self,

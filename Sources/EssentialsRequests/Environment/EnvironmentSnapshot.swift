@@ -50,7 +50,7 @@ public struct EnvironmentSnapshot: Sendable, Hashable {
 }
 
 extension EnvironmentSnapshot: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names, and not the base URL's query.
+    /// The properties above, for debuggers and `dump`: the names of fields, without the base URL's query.
     public var customMirror: Mirror {
         Mirror(
             self,

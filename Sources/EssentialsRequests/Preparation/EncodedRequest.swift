@@ -70,7 +70,7 @@ extension EncodedRequest.Content {
 }
 
 extension EncodedRequest: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names, and neither the query nor the body's bytes.
+    /// The properties above, for debuggers and `dump`: the names of fields, without the query and the body's bytes.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -48,7 +48,7 @@ public struct DataResponse: Sendable {
 }
 
 extension DataResponse: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names, and neither queries nor the body's bytes.
+    /// The properties above, for debuggers and `dump`: the names of fields, without queries and the body's bytes.
     public var customMirror: Mirror {
         Mirror(
             self,

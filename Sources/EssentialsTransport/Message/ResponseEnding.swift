@@ -20,7 +20,7 @@ public struct ResponseEnding: Sendable {
 }
 
 extension ResponseEnding: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names.
+    /// The properties above, for debuggers and `dump`: the names of fields only.
     public var customMirror: Mirror {
         Mirror(
             self, children: ["trailerFields": RedactedText.names(of: trailerFields), "metrics": metrics])

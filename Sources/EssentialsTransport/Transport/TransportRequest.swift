@@ -116,7 +116,7 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names, and neither the query nor the body's bytes.
+    /// The properties above, for debuggers and `dump`: the names of fields, without the query and the body's bytes.
     public var customMirror: Mirror {
         Mirror(
             self,

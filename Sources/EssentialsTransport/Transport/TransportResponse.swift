@@ -92,7 +92,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields the names, and not the body's bytes.
+    /// The properties above, for debuggers and `dump`: the names of fields, without the body's bytes.
     public var customMirror: Mirror {
         Mirror(
             self,
