@@ -108,6 +108,15 @@ import Testing
                 == ["https://proxy:3128", "proxy", "me", "secret"])
     }
 
+    @Test("A field that was set by an invalid name is never sent")
+    func refusedField() throws {
+        var request = TransportRequest(.get, try RequestURL("http://a/"))
+        request.headerFields.refuse(RequestFailure(.invalidRequest, "no token"))
+        let failure = #expect(throws: RequestFailure.self) { try layout(request) }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message == "no token")
+    }
+
     @Test("All codings that libcurl decodes are accepted, once, unless the caller names codings or decodes nothing")
     func encodings() throws {
         let names = String(cString: ce_accepted_encodings(false))

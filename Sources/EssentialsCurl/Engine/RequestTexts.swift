@@ -156,6 +156,9 @@ struct RequestTexts: Sendable {
                         .invalidRequest, "The request sets Host to something else than its URL.",
                         remedy: "Put the name in the URL, and lead it elsewhere with an address override.")
                 }
+            // Keeps the place of a field that was none.
+            case let name where name.canonicalName == "essentials-refused-field":
+                try HTTPFields([field]).checkNothingRefused()
             default: break
             }
         }

@@ -9,8 +9,8 @@ extension HTTPFields {
     /// request.headerFields["X-Tenant"] = "acme"
     /// ```
     ///
-    /// Setting an invalid field does not trap: the data-request service refuses to send the request, as
-    /// `invalidRequest` with the name. A name is invalid if it is not a token (RFC 9110, 5.1). A value is invalid if it
+    /// Setting an invalid field does not trap: services and transports refuse to send the request, as `invalidRequest`
+    /// with the name. A name is invalid if it is not a token (RFC 9110, 5.1). A value is invalid if it
     /// has a control character, or leading or trailing white space (RFC 9110, 5.5). `HTTPField.checked` throws at once
     /// instead.
     public subscript(name: String) -> String? {
@@ -37,25 +37,5 @@ extension HTTPFields {
     public init(_ values: [String: String]) {
         self.init()
         for (name, value) in values.sorted(by: { $0.key < $1.key }) { self[name] = value }
-    }
-}
-
-// MARK: - Refused fields
-
-extension HTTPFields {
-    /// Takes the place of an invalid field, because setting by a subscript cannot throw. It is never sent.
-    private static let refused = HTTPField.Name("Essentials-Refused-Field")
-
-    /// Keeps the first failure.
-    private mutating func refuse(_ failure: RequestFailure) {
-        guard let name = Self.refused, self[name] == nil else { return }
-        self[name] = failure.message
-    }
-
-    /// - Throws: `invalidRequest` when a field was set that is none.
-    func checkNothingRefused() throws(RequestFailure) {
-        guard let name = Self.refused, let message = self[name] else { return }
-        throw RequestFailure(
-            .invalidRequest, message, remedy: "Header names are letters, digits and “-”; a value is one line.")
     }
 }

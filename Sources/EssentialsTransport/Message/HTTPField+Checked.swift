@@ -26,3 +26,21 @@ extension HTTPField {
         return HTTPField(name: fieldName, value: value)
     }
 }
+
+extension HTTPFields {
+    /// The name under which a failure takes the place of an invalid field, where setting one cannot throw.
+    private static let refusedName = HTTPField.Name("Essentials-Refused-Field")
+
+    /// Keeps a failure to be thrown when the fields are sent. The first one counts.
+    package mutating func refuse(_ failure: RequestFailure) {
+        guard let name = Self.refusedName, self[name] == nil else { return }
+        self[name] = failure.message
+    }
+
+    /// - Throws: `invalidRequest` when an invalid field was set.
+    package func checkNothingRefused() throws(RequestFailure) {
+        guard let name = Self.refusedName, let message = self[name] else { return }
+        throw RequestFailure(
+            .invalidRequest, message, remedy: "Header names are letters, digits and “-”; a value is one line.")
+    }
+}
