@@ -48,7 +48,7 @@ extension FormValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolatio
     public init(floatLiteral value: Double) { self = .number(value) }
     /// True or false.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Nothing.
+    /// Null.
     public init(nilLiteral: ()) { self = .null }
     /// Values in their order.
     public init(arrayLiteral elements: (any FormParameterValue)?...) { self = .array(elements.map(Self.init)) }
