@@ -72,7 +72,7 @@ static ce_refusal judge_lines(ce_transfer *transfer, const char *lines, size_t c
     return CE_REFUSED_NOT;
 }
 
-// What follows upon the final head.
+// Decides how the body after the final head is decoded and delivered.
 static ce_refusal begin_body(ce_transfer *transfer) {
     bool may_be_unwanted = is_handed_over(transfer);
     ce_refusal refusal = ce_judge_codings(transfer);

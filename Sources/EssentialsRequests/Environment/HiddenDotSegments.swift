@@ -1,7 +1,7 @@
 import EssentialsHTTP
 
-/// Dot segments of a path that RFC 3986 does not recognise, but that some servers do: `..%2f`, `..%5c`, `..\`,
-/// `%252e%252e` and `..;x`.
+/// Finds dot segments that RFC 3986 does not define and some servers act on: `..%2f`, `..%5c`, `..\`, `%252e%252e` and
+/// `..;x`.
 ///
 /// The dot segments of RFC 3986, 5.2.4 are `..` and `.`, also if their dots are escaped once. They are removed when the
 /// URL is made. A server finds more of them if it unescapes before it splits, splits at backslashes (WHATWG URL, 4.4),
