@@ -54,6 +54,7 @@ var targets: [Target] = [
             .product(name: "EssentialsCurl", package: "ServiceEssentials"),
             .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
             .product(name: "EssentialsRequests", package: "ServiceEssentials"),
+            .product(name: "ServiceEssentials", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),

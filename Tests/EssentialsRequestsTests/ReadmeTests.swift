@@ -145,7 +145,7 @@ struct ReadmeTests {
 
         // README begins
         request.options.delivery = .streamed
-        let redirected = try await RedirectStage().send(request, policy: .limit(3), through: transport)
+        let redirected = try await transport.send(request, following: .limit(3))
         for try await event in redirected.response.body.serverSentEvents() { show(event.data) }
 
         upload.body = try .file(source)  // read while it is sent, and again after a dead connection

@@ -23,7 +23,7 @@ import Testing
     func noRedirect(status: Int) async throws {
         let transport = StubTransport(status: status)
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.status.code == status)
         #expect(redirected.request.url == request.url)
         #expect(redirected.history.isEmpty)
@@ -39,7 +39,7 @@ import Testing
         let request = TransportRequest(
             .post, try RequestURL("https://a.example/x"), headerFields: [.contentType: "text/plain"],
             body: .bytes(Data("hello".utf8)))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.body.data == Data("end".utf8))
         #expect(redirected.request.url.description == "https://b.example/z?r")
         #expect(redirected.request.method == .get)
@@ -60,7 +60,7 @@ import Testing
         ])
         let request = TransportRequest(
             .put, try RequestURL("https://a.example/x"), body: .bytes(Data("hello".utf8)))
-        _ = try await RedirectStage().send(request, through: transport)
+        _ = try await transport.send(request, following: .standard)
         let bodies = transport.requests.map { request in
             if case .bytes(let data) = request.body.content { String(decoding: data, as: UTF8.self) } else { "-" }
         }
@@ -75,7 +75,7 @@ import Testing
         let request = TransportRequest(
             .put, try RequestURL("https://a.example/x"), body: .stream(pieces, length: nil))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         #expect(failure?.reason == .notReplayable)
         #expect(failure?.host == "a.example")
@@ -91,7 +91,7 @@ import Testing
         let request = TransportRequest(
             .get, try RequestURL("https://a.example/1"),
             headerFields: [.authorization: "secret", .cookie: "secret", .accept: "a/b"])
-        _ = try await RedirectStage().send(request, through: transport)
+        _ = try await transport.send(request, following: .standard)
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["secret", "secret", nil, nil])
         #expect(transport.requests.map { $0.headerFields[.cookie] } == ["secret", "secret", nil, nil])
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["a/b", "a/b", "a/b", "a/b"])
@@ -102,7 +102,7 @@ import Testing
         let transport = transport(["https://a.example/x": (302, "/y"), "https://a.example/y": (302, "/x")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, policy: .limit(limit), through: transport)
+            try await transport.send(request, following: .limit(limit))
         }
         #expect(failure?.reason == .redirectLimit)
         #expect(failure?.host == "a.example")
@@ -113,7 +113,7 @@ import Testing
     func noPolicy() async throws {
         let transport = transport(["https://a.example/x": (302, "/y")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await RedirectStage().send(request, policy: .none, through: transport)
+        let redirected = try await transport.send(request, following: .none)
         #expect(redirected.response.status == .found)
         #expect(redirected.history.isEmpty)
         #expect(transport.requests.count == 1)
@@ -128,7 +128,7 @@ import Testing
             return proposal.history.count < 3 ? .follow : .stop
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await RedirectStage().send(request, policy: policy, through: transport)
+        let redirected = try await transport.send(request, following: policy)
         #expect(redirected.response.status == .found)
         #expect(redirected.history.count == 3)
         #expect(lengths.withLock { $0 } == [0, 1, 2, 3])
@@ -146,7 +146,7 @@ import Testing
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         #expect(failure?.reason == .connection)
         #expect(failure?.host == "b.example")
@@ -166,7 +166,7 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/0"))
         request.options.totalTimeout = .seconds(10)
         request.options.idleTimeout = .seconds(4)
-        let redirected = try await RedirectStage(clock: clock).send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard, clock: clock)
         #expect(redirected.request.options == request.options)
         #expect(
             transport.requests.map(\.options.totalTimeout) == [.seconds(10), .seconds(7), .seconds(4), .seconds(1)])
@@ -183,7 +183,7 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/"))
         request.options.totalTimeout = .seconds(5)
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage(clock: clock).send(request, through: transport)
+            try await transport.send(request, following: .standard, clock: clock)
         }
         #expect(failure?.reason == .timeout)
         #expect(failure?.host == "b.example")
@@ -200,20 +200,25 @@ import Testing
                 ? redirect(302, to: "/y") : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/"))
-        _ = try await RedirectStage(clock: clock).send(request, through: transport)
+        _ = try await transport.send(request, following: .standard, clock: clock)
         #expect(transport.requests.map(\.options.totalTimeout) == [nil, nil])
     }
 
     @Test("A task that was cancelled during a hop sends no other")
     func cancelled() async throws {
+        let (sent, cancelled) = (LoopbackGate(), LoopbackGate())
         let transport = StubTransport { _ in
-            withUnsafeCurrentTask { $0?.cancel() }
+            sent.open()
+            await cancelled.opened()
             return redirect(302, to: "https://b.example/")
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/"))
         let task = Task { () async throws(RequestFailure) -> RedirectedResponse in
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
+        await sent.opened()
+        task.cancel()
+        cancelled.open()
         let failure = await #expect(throws: RequestFailure.self) { try await task.value }
         #expect(failure?.reason == .cancelled)
         #expect(transport.requests.count == 1)
@@ -237,7 +242,7 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         request.options.delivery = .streamed
         // On the real clock a busy machine may need longer than is spent on a body that nobody wants.
-        let redirected = try await RedirectStage(clock: StoppedClock()).send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard, clock: StoppedClock())
         #expect(source.cancelCount == cancels)
         #expect(source.isRead == isReadToItsEnd)
         #expect(redirected.response.body.data == nil)
@@ -253,7 +258,7 @@ import Testing
                 : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        #expect(try await RedirectStage().send(request, through: transport).response.status == .ok)
+        #expect(try await transport.send(request, following: .standard).response.status == .ok)
     }
 
     @Test("Time spent on throwing a body away counts")
@@ -264,7 +269,7 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         request.options.totalTimeout = .seconds(5)
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage(clock: clock).send(request, through: transport)
+            try await transport.send(request, following: .standard, clock: clock)
         }
         #expect(failure?.reason == .timeout)
         #expect(transport.requests.count == 1)
@@ -279,8 +284,8 @@ import Testing
                 : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let stage = RedirectStage(clock: StoppedClock(sleeps: false))
-        #expect(try await stage.send(request, through: transport).response.status == .ok)
+        let clock = StoppedClock(sleeps: false)
+        #expect(try await transport.send(request, following: .standard, clock: clock).response.status == .ok)
         #expect(source.isCancelled)
     }
 
@@ -290,11 +295,10 @@ import Testing
         let stopped = Pieces([10])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let first = StubTransport { _ in redirect(302, to: "ftp://b.example/", body: ResponseBody(source: refused)) }
-        await #expect(throws: RequestFailure.self) { try await RedirectStage().send(request, through: first) }
+        await #expect(throws: RequestFailure.self) { try await first.send(request, following: .standard) }
         #expect(refused.cancelCount == 1)
         let second = StubTransport { _ in redirect(302, to: "/y", body: ResponseBody(source: stopped)) }
-        let handedBack = try await RedirectStage().send(
-            request, policy: .deciding { _ in .stop }, through: second)
+        let handedBack = try await second.send(request, following: .deciding { _ in .stop })
         #expect(stopped.cancelCount == 0)
         #expect(try await handedBack.response.body.collect(upTo: 10).count == 10)
     }
@@ -331,8 +335,8 @@ import Testing
         if isStreamed { request.options.delivery = .streamed }
         do throws(RequestFailure) {
             // On a busy machine a body may take longer than the time after which it is given up with its connection.
-            let stage = RedirectStage(clock: StoppedClock())
-            let redirected = try await stage.send(request, through: transport)
+            let clock = StoppedClock()
+            let redirected = try await transport.send(request, following: .standard, clock: clock)
             let body = try await redirected.response.body.collect(upTo: 100)
             return .success((redirected, String(decoding: body, as: UTF8.self)))
         } catch {

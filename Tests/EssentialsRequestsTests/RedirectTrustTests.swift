@@ -70,7 +70,7 @@ private struct RedirectBench: Sendable {
             body: .bytes(Data("secret".utf8)))
         let outcome: Result<RedirectedResponse, any Error>
         do {
-            outcome = .success(try await RedirectStage().send(request, policy: policy, through: transport))
+            outcome = .success(try await transport.send(request, following: policy))
         } catch {
             outcome = .failure(error)
         }
@@ -181,7 +181,7 @@ struct RedirectTrustAttacks {
         let transport = try CurlTransport(trust: trust, configuration: configuration)
         let request = TransportRequest(.get, try RequestURL("http://source.test:\(source.port)/"))
         let found = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         // No authority that the system trusts has signed the certificate, so that the chain fails before the pins.
         #expect(found?.reason == (scheme == "http" ? .plaintextRefused : .trustChain))
@@ -201,7 +201,7 @@ struct RedirectTrustAttacks {
         let transport = try CurlTransport(trust: .system, configuration: configuration)
         let request = TransportRequest(.get, try RequestURL("http://127.0.0.1:\(source.port)/"))
         let found = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         #expect(found?.reason == .protocolViolation)
         #expect(source.requestCount == 1)

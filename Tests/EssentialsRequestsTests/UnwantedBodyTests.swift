@@ -114,7 +114,7 @@ struct UnwantedBodyTests {
         }
         let transport = try CurlTransport()
         let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
         #expect(server.connectionCount == 1)
         await transport.shutdown()
@@ -132,7 +132,7 @@ struct UnwantedBodyTests {
         (configuration.connectionsPerOrigin, configuration.queueLimit) = (1, 0)
         let transport = try CurlTransport(configuration: configuration)
         let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
         await transport.shutdown()
     }
@@ -149,7 +149,7 @@ struct UnwantedBodyTests {
             return .stop
         }
         let first = TransportRequest(.get, try RequestURL(server.url + "/first"))
-        let redirected = try await RedirectStage().send(first, policy: policy, through: transport)
+        let redirected = try await transport.send(first, following: policy)
         for request in [redirected.request, try #require(proposed.withLock { $0 })] {
             let response = try await transport.send(request)
             #expect(response.body.data.map { String(decoding: $0, as: UTF8.self) } == "moved")
@@ -172,7 +172,7 @@ struct UnwantedBodyTests {
         let reading = Reading(transport: try CurlTransport())
         let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: reading)
+            try await reading.send(request, following: .standard)
         }
         #expect(failure?.reason == .invalidRequest)
         await reading.shutdown()

@@ -58,17 +58,4 @@ import Testing
             #expect(read[0].value?.utf8.elementsEqual(value.utf8) == true)
         }
     }
-
-    @Test("The fields of a Digest response are read again by bytes, whatever user and realm hold")
-    func digest() throws {
-        var numbers = SeededNumbers(state: 7616)
-        for _ in 0..<2_000 {
-            let nonce = numbers.text(of: GraphemePieces.text, upTo: 6)
-            let field = "Digest realm=\"r\", nonce=" + MultipartHeadRules.quoted(nonce) + ", qop=\"auth\""
-            let challenges = ChallengeReader.challenges(in: Array(field.utf8))
-            #expect(challenges.count == 1)
-            #expect(challenges.first?["nonce"].map { $0.elementsEqual(nonce.utf8) } == true)
-            #expect(challenges.first?["qop"].map { $0.elementsEqual("auth".utf8) } == true)
-        }
-    }
 }

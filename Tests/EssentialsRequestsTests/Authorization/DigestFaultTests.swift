@@ -187,17 +187,18 @@ struct DigestFaultTests {
     }
 
     /// A transport that can be told to end a request, and whose service ends while the challenge is on its way.
-    private final class Endable: CancellableTransport {
+    private final class Endable: Transport {
         let service = Mutex<HTTPDataRequestService?>(nil)
         let sent = Atomic(0)
 
+        func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+            try await send(request, cancellation: Cancellation())
+        }
+
         func send(
-            _ request: TransportRequest, register: (@escaping @Sendable () -> Void) -> Void
+            _ request: TransportRequest, cancellation: Cancellation
         ) async throws(RequestFailure) -> TransportResponse {
-            final class Flag: Sendable { let isSet = Atomic(false) }
-            let flag = Flag()
-            register { flag.isSet.store(true, ordering: .relaxed) }
-            guard !flag.isSet.load(ordering: .relaxed) else { throw RequestFailure(.cancelled, "Told to end.") }
+            try cancellation.check()
             sent.add(1, ordering: .relaxed)
             await service.withLock { $0.take() }?.shutdown()
             return DigestFaultTests.refusal([DigestFaultTests.challenge])

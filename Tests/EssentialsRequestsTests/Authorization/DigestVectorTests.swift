@@ -3,6 +3,8 @@ import EssentialsHTTP
 import FoundationEssentials
 import Testing
 
+@testable import EssentialsRequests
+
 /// The answers that the RFCs print, as whole field values; the order of the parameters is ours.
 @Suite("A Digest answer")
 struct DigestVectorTests {

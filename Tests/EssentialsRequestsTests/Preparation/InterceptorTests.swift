@@ -137,13 +137,11 @@ struct InterceptorTests {
         let body = try await fixture.sent(DataRequest(.post, "p", body: .parameters(["a": 1], as: sealed)))
         #expect(body.bodyText == #"{"a":1}"#)
         #expect(body.url.target == "/v1/p?lang=en&z=1")
-        var request = DataRequest(.post, "p", parameters: ["a": 1])
-        request.parameterEncoding = sealed
-        let parameters = try await fixture.sent(request)
+        let parameters = try await fixture.sent(.post("p", parameters: ["a": 1], encoding: sealed))
         #expect(parameters.bodyText == #"{"a":1}"#)
         #expect(parameters.url.target == "/v1/p?lang=en&z=1")
-        request.parameterEncoding = .form
-        #expect(try await fixture.sent(request).bodyText == "a=1&lang=en&z=1")
+        let form = try await fixture.sent(.post("p", parameters: ["a": 1], encoding: .form))
+        #expect(form.bodyText == "a=1&lang=en&z=1")
     }
 
     /// DATA-REQUESTS.md 1.10, when asked, and ownership.

@@ -3,8 +3,9 @@
 //     cd Tests/Benchmarks
 //     swift build -c release && .build/release/bench-requests
 //
-// - a small GET through the service beside the same request given to the transport: over a transport that answers at
-//   once, which counts the service's own work, and over the loopback interface;
+// - a small GET through a service that is made as README.md shows it, beside the same request given to a CurlTransport:
+//   over the loopback interface, one at a time and 64 at a time;
+// - the same over a transport that responds at once, which counts the service's own work;
 // - a JSON array of 1 MB read by the service beside JSONDecoder alone;
 // - a JSON object of 1 MB read as JSONValue beside JSONDecoder with a known type, and a document 512 levels deep;
 // - a file of 1 GiB sent as a multipart body beside bench-limit, a C program on libcurl alone, that sends it as it is.
@@ -36,7 +37,7 @@ struct BenchRequests {
     private static func report(_ options: Options) async throws -> Table {
         var table = Table(options)
         if options.parts.contains("null") { table.add(try await OwnCost.measure(options)) }
-        if options.parts.contains("loopback") { table.add(try await LoopbackCost.measure(options)) }
+        if options.parts.contains("composition") { table.add(try await CompositionCost.measure(options)) }
         if options.parts.contains("json") {
             table.add(try await JSONCost.measure(options))
             table.add(try JSONValueCost.measure(options))

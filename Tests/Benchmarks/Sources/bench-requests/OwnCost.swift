@@ -19,8 +19,8 @@ enum OwnCost {
         let head = HTTPResponse(status: .ok, headerFields: [.contentType: "text/plain"])
         let null = NullTransport(TransportResponse(head, body: ResponseBody(Data("Hello, world!".utf8))))
         let control = try await sample(options.isSmoke ? 10_000 : 500_000) { () async throws in consume(Object()) }
-        return try await rows(options, null, "GET, transport that answers at once")
-            + rows(options, DeafTransport(transport: null), "the same, transport that cannot be told to end a request")
+        return try await rows(options, null, "GET, transport that responds at once")
+            + rows(options, TaskTransport(transport: null), "the same, transport with a task for each request")
             + [
                 Row(
                     what: "    control: allocations of an object made and released", value: control.allocations,

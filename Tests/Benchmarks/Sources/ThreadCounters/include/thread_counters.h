@@ -14,6 +14,9 @@ uint64_t monotonic_nanoseconds(void);
 /// A program that links this gets an allocator that counts, which costs one instruction an allocation.
 uint64_t thread_allocations(void);
 
+/// How often all threads of the program have asked for memory, those that have ended included.
+uint64_t process_allocations(void);
+
 /// Starts to count the instructions that the calling thread runs outside the kernel.
 /// Returns a descriptor to read and close, or -1 if the machine or its rules do not allow it.
 int instruction_counter_open(void);
