@@ -1,4 +1,4 @@
-/// What a server has seen so far.
+/// Everything that a server has recorded so far.
 struct ServerRecords {
     private(set) var requests: [ServerRequest] = []
     private(set) var requestCount = 0
@@ -7,7 +7,7 @@ struct ServerRecords {
     var applicationBytes = 0
     private var recordedBytes = 0
 
-    /// Counts a request, keeps it within the maxima, and returns it with its number.
+    /// Counts a request, records it within the limits, and returns it with its number.
     mutating func add(_ request: ServerRequest, options: ServerOptions) -> ServerRequest {
         var request = request
         request.number = requestCount

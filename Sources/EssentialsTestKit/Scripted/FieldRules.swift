@@ -2,7 +2,7 @@ import EssentialsHTTP
 
 /// Compares header fields.
 enum FieldRules {
-    /// What is missing: each expected field must be there, whatever else is.
+    /// Each expected field that is missing, as one line. Further fields are allowed.
     static func differences(of fields: HTTPFields, expected: HTTPFields) -> [String] {
         expected.compactMap { field in
             let values = fields[values: field.name]
