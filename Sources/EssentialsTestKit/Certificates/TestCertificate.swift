@@ -77,7 +77,7 @@ public struct TestCertificate: Sendable, Hashable {
         let text = cet_certificate_create(
             &terms, template.commonName, names.joined(separator: "\n"), key, issuer?.certificatePEM,
             issuer?.privateKeyPEM, &error)
-        guard let text else { throw TestKitError(CText.string(error.text) ?? "No certificate.") }
+        guard let text else { throw TestKitError(error, fallback: "No certificate.") }
         defer { free(text) }
         return try TestCertificate(certificatePEM: String(cString: text), privateKeyPEM: key)
     }
@@ -93,7 +93,7 @@ public struct TestCertificate: Sendable, Hashable {
         }
         var error = cet_error()
         guard let text = cet_key_create(bits, &error) else {
-            throw TestKitError(CText.string(error.text) ?? "No private key.")
+            throw TestKitError(error, fallback: "No private key.")
         }
         defer { free(text) }
         return String(cString: text)

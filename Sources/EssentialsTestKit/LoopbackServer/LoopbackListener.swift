@@ -70,6 +70,6 @@ struct LoopbackListener: Sendable {
     }
 
     private static func failure(_ what: String) -> TestKitError {
-        TestKitError("The loopback server failed at \(what): \(String(cString: strerror(errno))).")
+        TestKitError("The loopback server failed at \(what)", errorNumber: errno)
     }
 }

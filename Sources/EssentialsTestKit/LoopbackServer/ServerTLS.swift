@@ -92,7 +92,7 @@ public struct ServerTLS: Sendable {
         let presented = ([certificate] + chain).map(\.certificatePEM).joined()
         let context = cet_server_context_create(
             &options, presented, certificate.privateKeyPEM, anchor, alpn.joined(separator: "\n"), &error)
-        guard let context else { throw TestKitError(CText.string(error.text) ?? "No TLS context.") }
+        guard let context else { throw TestKitError(error, fallback: "No TLS context.") }
         if let staple, !cet_context_set_staple(context, staple, staple.count) {
             cet_context_free(context)
             throw TestKitError("No memory for the OCSP response.")

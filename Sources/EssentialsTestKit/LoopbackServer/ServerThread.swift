@@ -29,7 +29,7 @@ struct ServerThread: Sendable {
             }, body.toOpaque())
         guard code == 0 else {
             body.release()
-            throw TestKitError("No thread for the loopback server: \(String(cString: strerror(code))).")
+            throw TestKitError("No thread for the loopback server", errorNumber: code)
         }
         self.handle = handle
     }
