@@ -5,8 +5,8 @@ import Testing
 
 @testable import EssentialsRequests
 
-/// Requests to which nobody adds anything leave the stages out that have nothing to do.
-@Suite("A plain request")
+/// Requests without optional parts skip the stages that have nothing to do.
+@Suite("Plain requests")
 struct PlainRequestTests {
     private static let base = "https://api.example.com/v1/"
 
@@ -21,7 +21,9 @@ struct PlainRequestTests {
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .delete, .options, .post, .put, .patch]
 
-    @Test("is sent as the long way would make it", arguments: methods, [AnswerKind.response, .model, .bytes])
+    @Test(
+        "A plain request is sent exactly as the full preparation would create it", arguments: methods,
+        [AnswerKind.response, .model, .bytes])
     func same(method: HTTPRequest.Method, answer: AnswerKind) throws {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = "test/1"
@@ -46,7 +48,7 @@ struct PlainRequestTests {
         }
     }
 
-    @Test("is none that somebody has added to, or whose path is to be looked at")
+    @Test("A request with any additional part, or with a path that must be normalized, is not plain")
     func others() throws {
         var requests = [
             DataRequest(.get, "a", parameters: ["x": 1]), DataRequest(.get, "a", query: ["x": "1"]),
@@ -67,14 +69,14 @@ struct PlainRequestTests {
         #expect(try assembly(plain, configuration: configuration).plain(authorization: nil) == nil)
     }
 
-    @Test("that expects no status at all is refused like any other")
+    @Test("A request without expected statuses is refused")
     func nothingExpected() throws {
         var request = DataRequest(.get, "a")
         request.expectedStatus = []
         #expect(throws: RequestFailure.self) { try assembly(request).plain(authorization: nil) }
     }
 
-    @Test("has credentials, once there are any, and none when they were taken back")
+    @Test("A plain request has the credentials that are set, and none after they are cleared")
     func credentials() async throws {
         let transport = ScriptedTransport()
         _ = transport.on(.get, "/v1/a").answer(.ok)
