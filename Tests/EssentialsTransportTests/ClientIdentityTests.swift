@@ -6,7 +6,9 @@ import Testing
         try PEM(labels.map { "-----BEGIN \($0)-----\n\(heading)AAAA\n-----END \($0)-----\n" }.joined())
     }
 
-    @Test("A certificate and a plain key are accepted", arguments: ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"])
+    @Test(
+        "A certificate and its unencrypted key are accepted",
+        arguments: ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"])
     func plain(label: String) throws {
         let certificate = try pem("CERTIFICATE", "CERTIFICATE")
         let key = try pem(label)

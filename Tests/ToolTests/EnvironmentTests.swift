@@ -165,7 +165,7 @@ extension ToolTests {
             #expect(result.reason == "invalidRequest")
             #expect(
                 result.errors.contains(
-                    "The environment “own” of --environment has a trust policy, and \(arguments[0]) is given."),
+                    "The environment “own” of --environment has a trust policy, so \(arguments[0]) is refused."),
                 "\(result.errors)")
             #expect(server.server.connectionCount == 0)
         }

@@ -107,7 +107,7 @@ extension ToolTests {
             #expect(
                 result.lines == [
                     Substring(down), "local", Substring(down),
-                    "error: cancelled: The watch was ended by a signal. Nothing; it was asked for. Caused by Signal.",
+                    "error: cancelled: A signal ended the watch. Nothing; it was asked for. Caused by Signal.",
                     "143",
                 ])
         }

@@ -104,7 +104,7 @@ struct StreamedExchange: Sendable {
         let method = response.redirects.last?.method ?? request.method
         let url = response.url.map { " \($0.redacted)" } ?? ""
         return RequestFailure(
-            .status, "The response to \(method.rawValue)\(url) has the status \(StatusText.text(of: response.status)).",
+            .status, "\(method.rawValue)\(url) was answered with the status \(StatusText.text(of: response.status)).",
             remedy: "See the body for the reason, or accept the status with --expect.", phase: .receiving,
             host: response.url?.origin.host.text)
     }

@@ -23,8 +23,7 @@ import Testing
     ]
 
     @Test(arguments: paths)
-    func `Paths match exactly, except for asterisks`(pattern: String, target: String, fits: Bool) async throws
-    {
+    func `Paths match exactly, except for asterisks`(pattern: String, target: String, fits: Bool) async throws {
         #expect(await self.fits(transport.on(.get, pattern), try scriptedRequest(.get, target)) == fits)
     }
 
