@@ -35,18 +35,18 @@ extension TestCertificate {
         public var notAfter: Int64
         /// The source of the private key.
         public var key: Key
-        /// Whether the certificate is an authority that may issue others.
-        public var isCA: Bool
-        /// The maximum number of authorities below it. `nil` means no limit.
-        public var pathLength: Int?
         /// The extended key usage. An empty list leaves the extension out.
         public var extendedKeyUsage: [Usage]
+        /// Whether the certificate is an authority that may issue others.
+        private(set) var isCA = false
+        /// The maximum number of authorities below it. `nil` means no limit.
+        private(set) var pathLength: Int?
 
         /// Creates a template. By default the certificate is valid from one day ago for ten years.
         public init(
             commonName: String, dnsNames: [String] = ["localhost"], ipAddresses: [String] = ["127.0.0.1"],
-            notBefore: Int64 = -86_400, notAfter: Int64 = 3650 * 86_400, key: Key = .ec, isCA: Bool = false,
-            pathLength: Int? = nil, extendedKeyUsage: [Usage] = [.serverAuth, .clientAuth]
+            notBefore: Int64 = -86_400, notAfter: Int64 = 3650 * 86_400, key: Key = .ec,
+            extendedKeyUsage: [Usage] = [.serverAuth, .clientAuth]
         ) {
             self.commonName = commonName
             self.dnsNames = dnsNames
@@ -54,16 +54,15 @@ extension TestCertificate {
             self.notBefore = notBefore
             self.notAfter = notAfter
             self.key = key
-            self.isCA = isCA
-            self.pathLength = pathLength
             self.extendedKeyUsage = extendedKeyUsage
         }
 
         /// Creates the template of an authority, without host names or extended key usage.
         public static func authority(name: String, key: Key = .ec, pathLength: Int? = nil) -> Template {
-            Template(
-                commonName: name, dnsNames: [], ipAddresses: [], key: key, isCA: true, pathLength: pathLength,
-                extendedKeyUsage: [])
+            var template = Template(commonName: name, dnsNames: [], ipAddresses: [], key: key, extendedKeyUsage: [])
+            template.isCA = true
+            template.pathLength = pathLength
+            return template
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The properties of one certificate in a trust decision.
 public struct CertificateFacts: Sendable, Hashable {
     /// The subject in the form of RFC 2253. Control, bidirectional and invisible characters are escaped, such as
-    /// `\u{202E}`. Empty if the connection is a reused one of which only the pins are known.
+    /// `\u{202E}`. Empty for a reused connection, whose pins alone are known.
     public let subject: String
     /// The start of the validity period, in seconds since 1970; 0 if unknown.
     public let notBefore: Int64

@@ -6,7 +6,7 @@ public enum Revocation: Sendable, Hashable {
     /// Revocation is not checked.
     case none
     /// Uses the OCSP response that the server staples to its handshake (RFC 6066, section 8; RFC 6960). The
-    /// connection is refused if the response says revoked, has expired, or is not signed by the issuer, and, with
+    /// connection is refused if the response reports a revocation, has expired, or is not signed by the issuer, and, with
     /// `isRequired`, if there is none.
     case stapled(isRequired: Bool)
     /// Uses these certificate revocation lists in PEM form (RFC 5280, section 5). The chain is refused unless there is

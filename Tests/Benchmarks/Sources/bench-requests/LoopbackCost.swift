@@ -5,12 +5,13 @@ internal import Figures
 internal import Glibc
 internal import ThreadCounters
 
-/// What the service adds to a small GET over the loopback interface, one request at a time: to its time, and to the CPU
-/// time of all threads of the program.
+/// The cost that the service adds to a small GET over the loopback interface, one request at a time: to its duration,
+/// and to the CPU time of all threads of the program.
 ///
-/// The transport at its end is libcurl's, which a service uses in its own way: over others it needs a task for each request.
+/// The transport is libcurl's, which can cancel a request. With other transports the service needs
+/// a task for each request.
 enum LoopbackCost {
-    /// One side's requests of a round.
+    /// The requests of one side in a round.
     private struct Side {
         var times: [Double] = []
         var nanoseconds: UInt64 = 0
@@ -18,7 +19,7 @@ enum LoopbackCost {
         var p50: Double { median(times) }
         var nanosecondsEach: Double { Double(nanoseconds) / Double(times.count) }
 
-        /// As many requests, one after the other.
+        /// Sends the requests one after the other.
         @concurrent
         mutating func run(_ requests: Int, _ body: @Sendable () async throws -> Void) async throws {
             let before = LoopbackCost.processNanoseconds()
@@ -43,7 +44,7 @@ enum LoopbackCost {
         var (alone, whole): ([Side], [Side]) = ([], [])
         for round in 0...options.rounds {
             var (a, b) = (Side(), Side())
-            // Short turns: the machine's speed changes within a second.
+            // Short turns, because the machine's speed changes within a second.
             for _ in 0..<turns {
                 try await a.run(requests) { _ = try await transport.send(request) }
                 try await b.run(requests) { try await service.get("users/1") }

@@ -1,8 +1,8 @@
 internal import EssentialsHTTP
 
-/// Answers every request at once with the same response, so that what is measured is not the transport.
+/// Responds to every request at once with the same response, so that the transport is not measured.
 ///
-/// It can be told to end a request, as libcurl's transport can.
+/// It can cancel a request, as libcurl's transport can.
 struct NullTransport: CancellableTransport {
     let response: TransportResponse
 
@@ -18,7 +18,7 @@ struct NullTransport: CancellableTransport {
     func shutdown() async {}
 }
 
-/// The same, but that it cannot be told, so that a service needs a task for each request.
+/// The same transport without cancellation, so that a service needs a task for each request.
 struct DeafTransport: Transport {
     let transport: NullTransport
 
