@@ -21,10 +21,10 @@ public final class ControlledReachability: ReachabilityService {
 
     /// The current status.
     public var status: ReachabilityStatus { board.status }
-    /// A stream of the statuses from now on; see ``ReachabilityService``.
+    /// A stream of the statuses from now on; see `ReachabilityService`.
     public var statuses: AsyncStream<ReachabilityStatus> { board.stream() }
 
-    /// Calls a handler with the current status and with every change; see ``ReachabilityService``.
+    /// Calls a handler with the current status and with every change; see `ReachabilityService`.
     public func observe(
         on queue: DispatchQueue?, _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
     ) -> ReachabilityObservation {
