@@ -62,7 +62,7 @@ public struct TestCertificate: Sendable, Hashable {
         try issue(.authority(name: name, key: key, pathLength: pathLength))
     }
 
-    // MARK: Making
+    // MARK: Creation
 
     private static func make(_ template: Template, issuer: TestCertificate?) throws(TestKitError) -> TestCertificate {
         let key = try keyPEM(template.key)

@@ -59,7 +59,7 @@ struct ServerConnection {
         return .orderly(patience: .zero)
     }
 
-    // MARK: Answers
+    // MARK: Replies
 
     private func answer(_ request: ServerRequest) -> Outcome {
         let request = run.records.withLock { $0.add(request, options: run.options) }
