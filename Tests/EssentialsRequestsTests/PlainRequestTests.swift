@@ -5,12 +5,12 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("A small request")
+@Suite("Small requests")
 struct PlainRequestTests {
     private static let base = "https://api.example.com/v1/"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .delete, .options, .post, .put, .patch]
 
-    @Test("has the service's fields, the credentials and the options, and nothing else", arguments: methods)
+    @Test("A small request has the service's fields, the credentials and the options, and nothing else", arguments: methods)
     func sent(method: HTTPRequest.Method) async throws {
         let accepted: [ResponseKind: String] = [.response: "*/*", .model: "application/json", .bytes: "*/*"]
         for (kind, accept) in accepted {
@@ -35,14 +35,14 @@ struct PlainRequestTests {
         }
     }
 
-    @Test("has the trust policy of its environment")
+    @Test("A request has the trust policy of its environment")
     func trust() async throws {
         let policy = TrustPolicy(minimumTLS: .tls13)
         let fixture = ServiceFixture(environment: try ConstantEnvironment(Self.base, trust: policy))
         #expect(try await fixture.sent(DataRequest(.get, "a")).options.trust == policy)
     }
 
-    @Test("that expects no status at all fails before it is sent")
+    @Test("A request that expects no status at all fails before it is sent")
     func nothingExpected() async throws {
         let fixture = try ServiceFixture(base: Self.base)
         var request = DataRequest(.get, "a")
@@ -52,7 +52,7 @@ struct PlainRequestTests {
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("has credentials, once there are any, and none when they were taken back")
+    @Test("A request has the credentials that are set, and none after they are cleared")
     func credentials() async throws {
         let transport = ScriptedTransport()
         _ = transport.on(.get, "/v1/a").answer(.ok)

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct RedirectStageTests {
-    /// Answers by the URL asked for: a redirect, or 200 where there is none.
+    /// Responds by the requested URL: with a redirect, or with 200 for other URLs.
     private func transport(_ redirects: [String: (Int, String)]) -> StubTransport {
         StubTransport { request in
             guard let (status, location) = redirects[request.url.description] else {
@@ -19,7 +19,7 @@ import Testing
 
     // MARK: Chains
 
-    @Test("What is no redirect comes back with its request and no history", arguments: [200, 304, 404, 500])
+    @Test("A response that is no redirect is returned with its request", arguments: [200, 304, 404, 500])
     func noRedirect(status: Int) async throws {
         let transport = StubTransport(status: status)
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
@@ -30,7 +30,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("A chain is followed to its end, and told")
+    @Test("A chain of redirects is followed to its end and recorded")
     func chain() async throws {
         let transport = transport([
             "https://a.example/x": (302, "/y"), "https://a.example/y": (307, "https://b.example/z?q"),
@@ -53,7 +53,7 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.contentType] } == ["text/plain", nil, nil, nil])
     }
 
-    @Test("A body in memory is sent again, and again", arguments: [307, 308])
+    @Test("A body in memory is sent again for each redirect", arguments: [307, 308])
     func replay(status: Int) async throws {
         let transport = transport([
             "https://a.example/x": (status, "/y"), "https://a.example/y": (status, "https://b.example/z"),
@@ -68,7 +68,7 @@ import Testing
         #expect(transport.requests.map(\.method) == [.put, .put, .put])
     }
 
-    @Test("A stream is sent once and not again")
+    @Test("A stream is not sent again after a redirect")
     func notReplayable() async throws {
         let transport = transport(["https://a.example/x": (307, "https://b.example/")])
         let pieces = AsyncStream<Data> { $0.finish() }
@@ -82,7 +82,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Credentials stay with the first origin, also when the chain returns to it")
+    @Test("Credentials stay with the first origin even if the chain returns to it")
     func credentials() async throws {
         let transport = transport([
             "https://a.example/1": (302, "/2"), "https://a.example/2": (302, "https://b.example/3"),
@@ -97,7 +97,7 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["a/b", "a/b", "a/b", "a/b"])
     }
 
-    @Test("A loop ends at the limit", arguments: [0, 1, 5, 10])
+    @Test("A redirect loop ends at the limit", arguments: [0, 1, 5, 10])
     func loop(limit: Int) async throws {
         let transport = transport(["https://a.example/x": (302, "/y"), "https://a.example/y": (302, "/x")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
@@ -109,7 +109,7 @@ import Testing
         #expect(transport.requests.count == limit + 1)
     }
 
-    @Test("The policy “none” hands the redirect back")
+    @Test("The policy “none” returns the redirect")
     func noPolicy() async throws {
         let transport = transport(["https://a.example/x": (302, "/y")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
@@ -119,7 +119,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("A closure sees the history grow, and where it stops the redirect is handed back")
+    @Test("A closure receives the history and can stop at a redirect")
     func deciding() async throws {
         let transport = StubTransport { _ in redirect(302, to: "https://a.example/again") }
         let lengths = Mutex<[Int]>([])
@@ -135,7 +135,7 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test("A failure of a later hop comes through with that hop's host")
+    @Test("A failure of a later hop has that hop's host")
     func failingHop() async throws {
         let transport = StubTransport { request throws(RequestFailure) in
             let host = request.url.origin.host.text
@@ -152,9 +152,9 @@ import Testing
         #expect(failure?.host == "b.example")
     }
 
-    // MARK: Deadlines and cancellation
+    // MARK: Timeouts and cancellation
 
-    @Test("Each hop gets what is left of the deadline, and the last request keeps the caller's")
+    @Test("Each hop has the remaining time, and the last request keeps the caller's timeout")
     func deadline() async throws {
         let clock = StoppedClock()
         let transport = StubTransport { request in
@@ -173,7 +173,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.options.idleTimeout == .seconds(4) })
     }
 
-    @Test("Nothing is sent after the deadline", arguments: [5, 6])
+    @Test("Nothing is sent after the total timeout", arguments: [5, 6])
     func deadlinePassed(seconds: Int) async throws {
         let clock = StoppedClock()
         let transport = StubTransport { _ in
@@ -191,7 +191,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Without a deadline no time counts")
+    @Test("Without a timeout the elapsed time is ignored")
     func noDeadline() async throws {
         let clock = StoppedClock()
         let transport = StubTransport { request in
@@ -204,7 +204,7 @@ import Testing
         #expect(transport.requests.map(\.options.totalTimeout) == [nil, nil])
     }
 
-    @Test("A task that was cancelled during a hop sends no other")
+    @Test("A task that is cancelled during a hop sends no further request")
     func cancelled() async throws {
         let (sent, cancelled) = (LoopbackGate(), LoopbackGate())
         let transport = StubTransport { _ in
@@ -227,7 +227,7 @@ import Testing
     // MARK: Streamed bodies
 
     @Test(
-        "A redirect's streamed body is read to its end, up to a limit, and cancelled over it",
+        "A redirect's streamed body is read up to a limit, and cancelled beyond it",
         arguments: [
             ([], 0, true), ([10], 0, true), ([40_000, 25_536], 0, true), ([65_536], 0, true),
             ([65_537], 1, false), ([40_000, 25_537, 10, 10], 1, false),
@@ -241,7 +241,7 @@ import Testing
         }
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         request.options.delivery = .streamed
-        // On the real clock a busy machine may need longer than is spent on a body that nobody wants.
+        // With a real clock, a busy machine could exceed the time limit for discarding a body.
         let redirected = try await transport.send(request, following: .standard, clock: StoppedClock())
         #expect(source.cancelCount == cancels)
         #expect(source.isRead == isReadToItsEnd)
@@ -249,7 +249,7 @@ import Testing
         #expect(try await redirected.response.body.collect(upTo: 10).count == 3)
     }
 
-    @Test("A streamed body that fails while it is thrown away does not matter")
+    @Test("A failure while discarding a redirect's body is ignored")
     func drainFails() async throws {
         let source = Pieces([10, 10], failure: RequestFailure(.interrupted, "It ended."))
         let transport = StubTransport { request in
@@ -261,7 +261,7 @@ import Testing
         #expect(try await transport.send(request, following: .standard).response.status == .ok)
     }
 
-    @Test("Time spent on throwing a body away counts")
+    @Test("Time spent on discarding a body counts towards the timeout")
     func drainTakesTime() async throws {
         let clock = StoppedClock()
         let source = Pieces([10, 10]) { clock.advance(by: .seconds(2)) }
@@ -275,7 +275,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("A streamed body that does not end is given up")
+    @Test("Discarding a streamed body that does not end is given up")
     func drainHangs() async throws {
         let source = Silence()
         let transport = StubTransport { request in
@@ -289,7 +289,7 @@ import Testing
         #expect(source.isCancelled)
     }
 
-    @Test("The streamed body of a redirect that is not followed is cancelled, one that is handed back is not")
+    @Test("The streamed body of a refused redirect is cancelled, and that of a returned one is not")
     func notFollowed() async throws {
         let refused = Pieces([10])
         let stopped = Pieces([10])
@@ -305,7 +305,7 @@ import Testing
 
     // MARK: Over the network
 
-    @Test("Redirects on one server go over one connection, collected or streamed", arguments: [false, true])
+    @Test("Redirects on one server use one connection, collected or streamed", arguments: [false, true])
     func network(isStreamed: Bool) async throws {
         let server = try LoopbackServer { request in
             switch request.path {
@@ -334,7 +334,8 @@ import Testing
         var request = TransportRequest(.get, url)
         if isStreamed { request.options.delivery = .streamed }
         do throws(RequestFailure) {
-            // On a busy machine a body may take longer than the time after which it is given up with its connection.
+            // With a real clock, a busy machine could exceed the time after which a body and its
+            // connection are given up.
             let clock = StoppedClock()
             let redirected = try await transport.send(request, following: .standard, clock: clock)
             let body = try await redirected.response.body.collect(upTo: 100)
@@ -352,7 +353,7 @@ private func redirect(
         HTTPResponse(status: .init(code: status), headerFields: [.location: location]), body: body)
 }
 
-/// A clock that stands still until somebody advances it.
+/// A clock that stands still until it is advanced.
 private final class StoppedClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -365,7 +366,7 @@ private final class StoppedClock: Clock {
     private let offset = Mutex(Duration.zero)
     private let sleeps: Bool
 
-    /// Makes a clock on which sleepers sleep on, or wake at once.
+    /// Creates a clock whose sleepers keep sleeping or return at once.
     init(sleeps: Bool = true) { self.sleeps = sleeps }
 
     var now: Instant { Instant(offset: offset.withLock { $0 }) }
@@ -374,12 +375,12 @@ private final class StoppedClock: Clock {
     func advance(by duration: Duration) { offset.withLock { $0 += duration } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        // Long enough for every sleeper to be cancelled before.
+        // Every sleeper is cancelled long before.
         if sleeps { try await Task.sleep(for: .seconds(3_600)) }
     }
 }
 
-/// A streamed body of pieces of these sizes.
+/// A streamed body with pieces of these sizes.
 private final class Pieces: ResponseBody.Source {
     private let sizes: Mutex<[Int]>
     private let cancels = Mutex(0)
@@ -410,7 +411,7 @@ private final class Pieces: ResponseBody.Source {
     func cancel() { cancels.withLock { $0 += 1 } }
 }
 
-/// A streamed body of which nothing comes until it is cancelled.
+/// A streamed body that delivers nothing until it is cancelled.
 private final class Silence: ResponseBody.Source {
     private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
     private let cancelled = Mutex(false)
@@ -421,7 +422,7 @@ private final class Silence: ResponseBody.Source {
         await withCheckedContinuation { continuation in
             if isCancelled { return continuation.resume() }
             waiting.withLock { $0 = continuation }
-            // It may have been cancelled in between.
+            // It may have been cancelled in the meantime.
             if isCancelled { resume() }
         }
         throw RequestFailure(.cancelled, "It was cancelled.")

@@ -1,23 +1,23 @@
-/// Path and query in origin form (RFC 9112, 3.2.1).
+/// Path and query in origin form (RFC 9112, section 3.2.1).
 enum RequestTarget {
     private static let hex = Array("0123456789ABCDEF".utf8)
 
-    /// Reads what follows the authority of a URL.
+    /// Parses and normalizes the part of a URL after the authority.
     static func read(_ text: Substring) throws(RequestFailure) -> String {
         if text.utf8.first == UInt8(ascii: "/"), isComplete(text.utf8) { return String(text) }
-        // By bytes: a combining mark behind a sign makes another character of it.
+        // The search compares bytes, because a delimiter followed by a combining mark is a different `Character`.
         let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         let path = whole.prefix { $0 != UInt8(ascii: "?") }
         let query = whole[path.endIndex...]
         return withoutDotSegments(try escaped(path)) + (try escaped(query))
     }
 
-    /// A path below a directory, one slash between them, if both stay as they are: nothing to escape, to check or to
-    /// remove. Else nil.
+    /// Joins a path to a directory with one slash between them, or returns `nil` if escaping, validation or removal
+    /// of dot segments is needed.
     ///
     /// - Parameters:
-    ///   - path: May begin with a slash, and may have a query.
-    ///   - directory: A target that has been read.
+    ///   - path: The path. It may begin with a slash and may have a query.
+    ///   - directory: A normalized target.
     static func joined(_ path: String, under directory: String) -> String? {
         var (path, directory) = (path, directory)
         return path.withUTF8 { path in directory.withUTF8 { directory in joined(path, under: directory) } }
@@ -28,7 +28,8 @@ enum RequestTarget {
     ) -> String? {
         let slash = UInt8(ascii: "/")
         let rest = UnsafeBufferPointer(rebasing: path.first == slash ? path.dropFirst() : path[...])
-        // A colon could be a scheme's, two slashes begin an authority, and a query stands behind the whole of a path.
+        // A colon may follow a scheme, two slashes begin an authority, and a query alone extends the whole path:
+        // these need the full parser.
         guard let first = rest.first, first != slash, first != UInt8(ascii: "?"), let last = directory.last,
             isComplete(rest, after: slash), !rest.contains(UInt8(ascii: ":")), !directory.contains(UInt8(ascii: "?"))
         else { return nil }
@@ -43,10 +44,10 @@ enum RequestTarget {
         }
     }
 
-    /// Whether what stands behind the authority is as it is to be already, which it mostly is: nothing to escape, to check
-    /// or to remove.
+    /// Whether the part after the authority is already normalized, as it usually is: nothing needs to be
+    /// escaped, validated or removed.
     private static func isComplete(_ text: Substring.UTF8View) -> Bool {
-        // Byte by byte through the view's own indices takes three times as long.
+        // Iterating with the view's own indices takes three times as long.
         text.withContiguousStorageIfAvailable { isComplete($0, after: 0) } ?? false
     }
 
@@ -57,7 +58,8 @@ enum RequestTarget {
             case UInt8(ascii: "."):
                 if isPath, previous == UInt8(ascii: "/") { return false }
             case UInt8(ascii: "?"): isPath = false
-            // Letters, digits and what of the punctuation is no sign of its own (RFC 3986, 2.2 and 2.3).
+            // Letters, digits and the punctuation that is allowed without further checks (RFC
+            // 3986, sections 2.2 and 2.3).
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),
                 UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"),
                 UInt8(ascii: "!"), UInt8(ascii: "$"):
@@ -69,7 +71,7 @@ enum RequestTarget {
         return true
     }
 
-    /// Escapes everything but the unreserved characters (RFC 3986, 2.3).
+    /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
     static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -127,7 +129,8 @@ enum RequestTarget {
         }
     }
 
-    /// RFC 3986, 5.2.4, for an absolute path. An escaped dot counts as a dot, because servers unescape it.
+    /// Removes dot segments from an absolute path (RFC 3986, section 5.2.4). An escaped dot counts as a dot,
+    /// because servers decode it.
     private static func withoutDotSegments(_ path: String) -> String {
         guard path.hasPrefix("/") else { return path.isEmpty ? "/" : withoutDotSegments("/" + path) }
         var kept: [Substring] = []

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// The names under which glibc keeps its own allocator for programs that define `malloc`. Functions that are not
-// replaced here, such as `free`, work on the same heap. What is counted are requests, not blocks in use: an operation
-// that allocates and frees leaves no trace in the allocator's own statistics.
+// The names under which glibc exports its own allocator to programs that define `malloc`. Functions that are not
+// replaced here, such as `free`, use the same heap. Allocations are counted, not blocks in use: an operation that
+// allocates and frees leaves no trace in the allocator's own statistics.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);

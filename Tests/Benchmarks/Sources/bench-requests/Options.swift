@@ -1,6 +1,6 @@
 internal import Figures
 
-/// What the program was told on its command line.
+/// The command line of the program.
 struct Options {
     static let help = """
         usage: bench-requests [options]
@@ -13,12 +13,12 @@ struct Options {
     var isSmoke = false
     var parts: Set<String> = ["null", "composition", "json", "upload"]
 
-    /// The size of the file that is sent.
+    /// The size of the sent file.
     var uploadMiB: Int { isSmoke ? 8 : 1024 }
-    /// How often it is sent by each client.
+    /// The number of times that each client sends it.
     var uploadRounds: Int { isSmoke ? 1 : 9 }
 
-    /// The options, or nil if only help was asked for.
+    /// Parses the options; `nil` if only help was requested.
     static func parse(_ arguments: [String]) throws(BenchmarkError) -> Options? {
         var options = Options()
         var rest = arguments[...]

@@ -1,7 +1,7 @@
 public import Dispatch
 public import EssentialsReachability
 
-/// A reachability that says what a test tells it.
+/// A reachability service whose status is set by a test.
 ///
 /// ```swift
 /// let reachability = ControlledReachability(.unreachable(.noRoute))
@@ -11,20 +11,20 @@ public import EssentialsReachability
 public final class ControlledReachability: ReachabilityService {
     private let board = StatusBoard()
 
-    /// Makes one with its first status.
+    /// Creates a service with an initial status.
     public init(_ status: ReachabilityStatus = .unknown) { board.publish(status) }
 
     deinit { board.close() }
 
-    /// Says another status, to all observers.
+    /// Sets the status and notifies all observers.
     public func set(_ status: ReachabilityStatus) { board.publish(status) }
 
-    /// The status that was set last.
+    /// The current status.
     public var status: ReachabilityStatus { board.status }
-    /// The statuses from now on; see the protocol.
+    /// A stream of the statuses from now on; see `ReachabilityService`.
     public var statuses: AsyncStream<ReachabilityStatus> { board.stream() }
 
-    /// Calls a handler with the present status, and then with every change; see the protocol.
+    /// Calls a handler with the current status and with every change; see `ReachabilityService`.
     public func observe(
         on queue: DispatchQueue?, _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
     ) -> ReachabilityObservation {
