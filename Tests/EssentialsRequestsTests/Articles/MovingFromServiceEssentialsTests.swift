@@ -4,6 +4,8 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
+@testable import EssentialsRequests
+
 @Suite("The article MovingFromServiceEssentials")
 struct MovingFromServiceEssentialsTests {
     private struct User: Codable, Hashable, Sendable {

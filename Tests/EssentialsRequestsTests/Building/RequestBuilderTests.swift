@@ -1,7 +1,8 @@
 import EssentialsHTTP
-import EssentialsRequests
 import FoundationEssentials
 import Testing
+
+@testable import EssentialsRequests
 
 @Suite("Request builder")
 struct RequestBuilderTests {
