@@ -5,26 +5,26 @@
 #endif
 
 extension CodecRegistry {
-    /// Reads a model from a response's body.
+    /// Decodes a model from a response's body.
     ///
-    /// - `Data` and `[UInt8]` are the raw bytes, whatever the content type, and also when there are none.
-    /// - ``EmptyResponse`` comes from any body.
-    /// - All other models come from the codec for the content type: from a text type only `String`, from JSON also
-    ///   `String`, as the document's text. Without a content type, or with one that cannot be read, `String` is read as text
-    ///   and all else as JSON: a recipient may guess (RFC 9110, 8.3), services that forget the field send JSON, and
-    ///   what is not JSON fails all the same.
-    /// - From an empty body an optional model is nil. With the status 204, 205 or 304 or after a HEAD request `String`
-    ///   is empty. All else fails.
+    /// - `Data` and `[UInt8]` receive the raw bytes for every content type, also if the body is empty.
+    /// - ``EmptyResponse`` ignores the body.
+    /// - The codec for the content type decodes every other model. Text types yield only `String`. JSON also yields
+    ///   `String`, which is the document's text. If the content type is missing or malformed, `String` is decoded as
+    ///   text and every other model as JSON. A recipient may guess the type (RFC 9110, 8.3), many JSON services omit
+    ///   the field, and a body that is not JSON fails anyway.
+    /// - An empty body decodes as `nil` for an optional model. With status 204, 205 or 304, or after a HEAD request, it
+    ///   decodes as an empty `String`. Otherwise it fails.
     ///
     /// - Parameters:
-    ///   - type: The model.
-    ///   - body: The body, whole.
+    ///   - type: The model's type.
+    ///   - body: The whole body.
     ///   - contentType: The value of the response's `Content-Type` field.
-    ///   - response: The response's head, which failures keep with the body.
+    ///   - response: The response's head, which failures include together with the body.
     ///   - method: The request's method.
-    ///   - host: The request's host, for failures.
-    /// - Throws: `emptyBody`; `decoding` when the type has no codec or the body does not fit the model. The message
-    ///   says where and why, and never shows the contents.
+    ///   - host: The request's host, which failures include.
+    /// - Throws: `emptyBody` if there is no body; `decoding` if the type has no codec or the body does not fit the
+    ///   model. The message names the place and the cause, and never includes the contents.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, contentType: String?, response: HTTPResponse,
         method: HTTPRequest.Method = .get, host: String? = nil
@@ -74,7 +74,7 @@ extension CodecRegistry {
     }
 }
 
-/// Lets a model be nothing where a body may be empty.
+/// Makes the `nil` of an optional model whose type is known only at run time.
 private protocol OptionalModel {
     static var nothing: Any { get }
 }

@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Which codec writes and reads which media types. A value: a copy can be changed without the original.
+/// The codecs for each media type. It is a value: changing a copy does not change the original.
 ///
 /// ```swift
 /// var codecs = CodecRegistry.standard
@@ -12,12 +12,13 @@
 /// let (body, contentType) = try codecs.encode(user, as: .json)
 /// ```
 ///
-/// Of several patterns that match a type the most specific one counts; of one pattern, what was registered last.
+/// If several patterns match a media type, the most specific one is used. A later registration for the same pattern
+/// replaces the earlier one.
 public struct CodecRegistry: Sendable {
     private var codecs: [MediaPattern: any BodyCodec] = [:]
 
-    /// JSON for `application/json`, `text/json` and every `+json`; text for `text/*`, `application/xml` and every
-    /// `+xml`; forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
+    /// JSON for `application/json`, `text/json` and `*/*+json`; text for `text/*`, `application/xml` and `*/*+xml`;
+    /// forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
     public static let standard: CodecRegistry = {
         let json = JSONCodec()
         let text = TextCodec()
@@ -32,23 +33,23 @@ public struct CodecRegistry: Sendable {
             .registering(BytesCodec(), for: MediaPattern(.octetStream))
     }()
 
-    /// Makes a registry without codecs. Bytes go through it all the same.
+    /// Creates a registry without codecs. It still passes `Data` and `[UInt8]` through.
     public init() {}
 
-    /// Sets the codec for a pattern, in place of the one it had.
+    /// Registers a codec for a pattern and replaces the codec that was registered for it.
     public mutating func register(_ codec: any BodyCodec, for pattern: MediaPattern) { codecs[pattern] = codec }
 
-    /// The same registry with one codec more.
+    /// A copy of the registry with one more codec.
     public func registering(_ codec: any BodyCodec, for pattern: MediaPattern) -> CodecRegistry {
         var copy = self
         copy.register(codec, for: pattern)
         return copy
     }
 
-    /// The patterns that have a codec, the most specific ones first.
+    /// The patterns that have a codec, the most specific first.
     public var patterns: [MediaPattern] { codecs.keys.sorted(by: >) }
 
-    /// The codec for a type; nil where there is none.
+    /// The codec for a media type; `nil` if no pattern matches.
     public func codec(for mediaType: MediaType) -> (any BodyCodec)? {
         for pattern in MediaPattern.all(matching: mediaType) {
             if let codec = codecs[pattern] { return codec }
@@ -56,19 +57,19 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
-    /// The registered patterns, for a message.
+    /// The registered patterns for a message.
     var shownPatterns: String {
         codecs.isEmpty ? "none" : patterns.map(\.description).joined(separator: ", ")
     }
 }
 
 extension CodecRegistry {
-    /// Writes a model as a body.
+    /// Encodes a model as a body.
     ///
-    /// `Data` and `[UInt8]` are bodies already: they are sent as they are, with the type exactly as given.
+    /// `Data` and `[UInt8]` are sent unchanged, with exactly the given media type.
     ///
-    /// - Returns: The body, and the type to send with it.
-    /// - Throws: `encoding` when the type has no codec or the model cannot be written as it.
+    /// - Returns: The body, and the media type to send with it.
+    /// - Throws: `encoding` if the media type has no codec or the codec cannot encode the model.
     public func encode(
         _ model: some Encodable, as mediaType: MediaType
     ) throws(RequestFailure) -> (body: Data, contentType: MediaType) {

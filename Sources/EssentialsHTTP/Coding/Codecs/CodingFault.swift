@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// What coders' errors say, as failures: where in the document and why, without the document's contents.
+/// Converts errors of encoders and decoders into failures that name the place and the cause, without the contents.
 enum CodingFault {
     static func encoding(_ error: any Error, _ model: Any.Type, as form: String) -> RequestFailure {
         if let failure = error as? RequestFailure { return failure }
@@ -13,7 +13,7 @@ enum CodingFault {
             underlying: error)
     }
 
-    /// - Parameter json: The document, if it is JSON, to find the place where it is damaged.
+    /// - Parameter json: The JSON document, if there is one, to locate a syntax error.
     static func decoding(_ error: any Error, _ model: Any.Type, json: Data? = nil) -> RequestFailure {
         if let failure = error as? RequestFailure { return failure }
         return RequestFailure(
@@ -37,7 +37,7 @@ enum CodingFault {
         }
     }
 
-    /// The decoder names no place for a damaged document, and none for a number that does not fit its type either.
+    /// A decoder reports no place for a malformed document, nor for a number that does not fit its type.
     private static func damage(_ json: Data?) -> String {
         guard let json else { return "the document is not valid" }
         return JSONParser.fault(in: json).map { "it is no valid JSON, \($0)" }
@@ -46,7 +46,7 @@ enum CodingFault {
 
     private static func path(_ keys: [any CodingKey]) -> String {
         if keys.isEmpty { return "the document" }
-        // A name may come from the document, where a dictionary is read.
+        // A name can come from the document if the model is a dictionary.
         let names = keys.map { $0.intValue.map { "[\($0)]" } ?? RequestFailure.shown($0.stringValue) }
         return "“" + names.joined(separator: ".") + "”"
     }

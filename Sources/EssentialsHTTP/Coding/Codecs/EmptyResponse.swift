@@ -1,12 +1,12 @@
-/// A response whose body does not matter: asked for as the model, it comes from any body and from none.
+/// A model for responses whose body does not matter. It accepts any body, also an empty one.
 ///
 /// ```swift
 /// let _: EmptyResponse = try await requests.delete("users/1")
 /// ```
 public struct EmptyResponse: Codable, Sendable, Hashable {
-    /// Makes one.
+    /// Creates a value.
     public init() {}
 
-    /// Reads nothing.
+    /// Ignores the body.
     public init(from decoder: any Decoder) {}
 }

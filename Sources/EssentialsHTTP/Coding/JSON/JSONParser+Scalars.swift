@@ -8,7 +8,7 @@ extension JSONParser {
 
     // MARK: Numbers
 
-    /// A whole number if it fits 64 bits, also with a fraction of zero; otherwise the nearest `Double`.
+    /// A whole number if it fits 64 bits, also if it has a fraction of zero; otherwise the nearest `Double`.
     mutating func number() throws(Fault) -> JSONValue {
         let start = index
         let isNegative = take("-")
@@ -37,7 +37,7 @@ extension JSONParser {
         return UInt64(exactly: double).map { .unsigned($0) } ?? .number(double)
     }
 
-    /// The number that the digits stand for; `nil` if it does not fit 64 bits.
+    /// The value of the digits; `nil` if it does not fit 64 bits.
     private func integer(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> JSONValue? {
         var magnitude: UInt64 = 0
         for digit in digits {
@@ -74,7 +74,7 @@ extension JSONParser {
         throw fault("a text has no end")
     }
 
-    /// The rest of a string with escapes; each run of bytes between them is checked on its own.
+    /// Parses the rest of a string that contains escapes. Each run of bytes between escapes is validated separately.
     private mutating func escapedString(from start: Int) throws(Fault) -> String {
         var string = try text(bytes[start..<index], at: start)
         while let byte = peek {
@@ -119,7 +119,7 @@ extension JSONParser {
         }
     }
 
-    /// What `\u` stands for, together with the second half of a surrogate pair.
+    /// The scalar of a `\u` escape, combined with the second escape of a surrogate pair.
     private mutating func codePoint(from start: Int) throws(Fault) -> Unicode.Scalar {
         guard let first = unit() else { throw fault("an escape lacks its four digits", at: start) }
         if let scalar = Unicode.Scalar(first) { return scalar }

@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// Reads a JSON text (RFC 8259) from its bytes, in one pass and without recursion.
+/// Parses JSON (RFC 8259) in one pass and without recursion.
 ///
-/// The time grows with the length of the text alone. Of equal names in an object the first counts, as in Foundation's
-/// decoder on Linux.
+/// The time is proportional to the length of the text. If an object has a name twice, the first value is used, as
+/// Foundation's decoder on Linux does.
 struct JSONParser {
-    /// What is wrong, and the offset of the byte where it is wrong.
+    /// The error, and the offset of the byte at which it was found.
     struct Fault: Error {
         let offset: Int
         let text: String
@@ -19,7 +19,7 @@ struct JSONParser {
         case value, valueOrEnd, name, nameOrEnd, commaOrEnd, nothing
     }
 
-    /// An array or object that has not ended yet.
+    /// An array or object whose end has not been reached.
     private struct Open {
         let isObject: Bool
         var elements: [JSONValue] = []
@@ -27,8 +27,8 @@ struct JSONParser {
         var name = ""
     }
 
-    /// How many bytes a name with characters outside ASCII may have. Comparing such names takes time that grows with the
-    /// square of the number of combining marks in a row.
+    /// The maximum length in bytes of a name with non-ASCII characters. Comparing such names takes time that grows with
+    /// the square of the number of consecutive combining marks.
     private static let maximumNameLength = 4 << 10
 
     let bytes: [UInt8]
@@ -41,15 +41,15 @@ struct JSONParser {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     }
 
-    /// Reads a document in UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
+    /// Parses a document in UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
     ///
-    /// - Throws: ``Fault``; its offset counts in the document's UTF-8 form.
+    /// - Throws: ``Fault``, whose offset counts bytes of the document in UTF-8.
     static func value(in body: Data) throws(Fault) -> JSONValue {
         var parser = JSONParser(try utf8(body))
         return try parser.document()
     }
 
-    /// Where and why the document is no JSON, without its contents; `nil` if it is JSON.
+    /// The place and the cause of a syntax error, without the contents; `nil` if the document is valid JSON.
     static func fault(in body: Data) -> String? {
         do {
             var parser = JSONParser(try utf8(body))
@@ -74,8 +74,8 @@ struct JSONParser {
         return Array(text.utf8)
     }
 
-    /// The first two characters of nearly all documents are ASCII, so the zeros among the first four bytes say which
-    /// charset it is (RFC 4627, 3); `nil` for UTF-8.
+    /// The charset of a document without a byte order mark; `nil` for UTF-8. The first two characters of nearly all
+    /// documents are ASCII, so the zeros among the first four bytes indicate the charset (RFC 4627, 3).
     private static func charset(withoutMark body: Data) -> Charset? {
         switch body.prefix(4).map({ $0 == 0 }) {
         case [true, true, true, false]: .utf32BigEndian
@@ -86,7 +86,7 @@ struct JSONParser {
         }
     }
 
-    /// Counted from 1; the column in bytes.
+    /// The line, counted from 1, and the column, counted in bytes from 1.
     private func place(of offset: Int) -> String {
         let before = bytes.prefix(offset)
         let line = before.count { $0 == 0x0a } + 1
@@ -122,7 +122,7 @@ extension JSONParser {
         }
     }
 
-    /// Goes past a scalar or into a container.
+    /// Parses a scalar, or the beginning of an array or object.
     private mutating func value(_ byte: UInt8) throws(Fault) -> Expected {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):

@@ -1,6 +1,6 @@
-/// Reads media types (RFC 9110, 5.6.2, 5.6.4, 5.6.6 and 8.3.1).
+/// Parses media types (RFC 9110, 5.6.2, 5.6.4, 5.6.6 and 8.3.1).
 struct MediaTypeReader {
-    /// What is wrong.
+    /// A syntax error.
     struct Fault: Error {
         let text: String
     }
@@ -46,7 +46,7 @@ struct MediaTypeReader {
         var found: [MediaType.Parameter] = []
         while take(";") {
             skipSpace()
-            // Nothing between two semicolons is allowed (RFC 9110, 5.6.6).
+            // An empty parameter is allowed (RFC 9110, 5.6.6).
             if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
             do throws(Fault) {
                 let parameter = try parameter()
@@ -65,7 +65,7 @@ struct MediaTypeReader {
         return found
     }
 
-    /// A name and value, and the space after it, up to a semicolon or the end.
+    /// Parses a name, a value and the space after it, up to a semicolon or the end.
     private mutating func parameter() throws(Fault) -> MediaType.Parameter {
         let name = token()
         guard !name.isEmpty else { throw Fault(text: "a parameter has no name") }
@@ -86,7 +86,7 @@ struct MediaTypeReader {
         return MediaType.Parameter(name: name, value: value)
     }
 
-    /// The rest of a quoted string (RFC 9110, 5.6.4).
+    /// Parses the rest of a quoted string (RFC 9110, 5.6.4).
     private mutating func quoted(_ name: String) throws(Fault) -> String {
         var value: [UInt8] = []
         while var byte = rest.popFirst() {
@@ -105,7 +105,7 @@ struct MediaTypeReader {
 
     // MARK: Bytes
 
-    /// A token, lower-cased; empty without one.
+    /// The token at this position in lower case; empty without one.
     private mutating func token() -> String {
         let bytes = rest.prefix { Self.isTokenByte($0) }
         rest = rest[bytes.endIndex...]

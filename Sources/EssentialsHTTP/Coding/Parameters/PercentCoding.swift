@@ -6,7 +6,7 @@
 
 /// Percent-encoding of bytes (RFC 3986, 2.1).
 enum PercentCoding {
-    /// All but the unreserved characters (RFC 3986, 2.3) escaped.
+    /// Percent-encodes all bytes except the unreserved characters (RFC 3986, 2.3).
     static func encoded(_ bytes: Data) -> String {
         let hex = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
@@ -22,7 +22,7 @@ enum PercentCoding {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes behind the escapes. A `%` that begins no escape stands for itself.
+    /// Decodes percent-encoded bytes. A `%` that begins no escape is kept.
     static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> Data {
         let text = Array(text)
         var bytes = Data(capacity: text.count)
