@@ -11,22 +11,22 @@
     import Darwin
 #endif
 
-/// Files that downloads left when their program was killed.
+/// Finds and removes files of downloads whose process was killed.
 ///
-/// All calls may block: they belong on a file thread.
+/// All calls can block, so they belong on a file thread.
 enum AbandonedFiles {
-    /// As many entries of a directory are looked at.
+    /// The maximum number of directory entries that are examined.
     static let maximumEntries = 10_000
 
-    /// Removes the temporary files of a directory that nobody writes any more, and says which.
+    /// Removes the temporary files in a directory that no download writes to any more, and returns their names.
     ///
-    /// - Parameter belongs: Whether the name of a file in the directory is one of those that are meant.
+    /// - Parameter belongs: Whether a file name is one of those to remove.
     static func removeTemporaries(in directory: String, where belongs: (String) -> Bool) -> [String] {
         names(in: directory).filter { belongs($0) && removeIfAbandoned(path($0, in: directory)) }
     }
 
-    /// Removes the parts of a directory that could be gone on with and that nobody has written to for so long, and says
-    /// which.
+    /// Removes the partial files in a directory that could be resumed but have not been written to for some time, and
+    /// returns their names.
     static func removeParts(in directory: String, untouchedFor age: Duration) -> [String] {
         let now = Date().timeIntervalSince1970
         let limit = Int64(exactly: (now - Double(age.components.seconds)).rounded()) ?? .min
@@ -46,7 +46,7 @@ enum AbandonedFiles {
         }
     }
 
-    /// Whether a directory can be looked through.
+    /// Checks that a directory can be listed.
     static func checkReadable(_ directory: String) throws(SystemError) {
         guard let entries = opendir(directory) else { throw SystemError.last }
         closedir(entries)
@@ -56,11 +56,11 @@ enum AbandonedFiles {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
-    /// Removes a file of ours whose lock nobody has.
+    /// Removes a regular file of this user if no process has locked it.
     private static func removeIfAbandoned(_ path: String) -> Bool {
         guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW), let status = try? file.status(), status.isRegular,
             status.owner == geteuid(), file.lock(otherwise: false),
-            // While the lock was waited for, the file could have got its final name.
+            // Before the lock was acquired, the file may have been renamed to its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }
         return unlink(path) == 0
@@ -73,7 +73,7 @@ enum AbandonedFiles {
         var count = 0
         while count < maximumEntries, let entry = readdir(entries) {
             count += 1
-            // In place: a record is as long as its name, and a copy of the whole field would read beyond it.
+            // Read in place: an entry is only as long as its name, so copying the whole field would read past its end.
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

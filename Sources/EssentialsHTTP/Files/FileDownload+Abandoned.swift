@@ -1,20 +1,21 @@
 extension FileDownload {
-    /// Removes what downloads left in a directory when their program was killed, and gives the names of the files.
+    /// Removes the files that downloads left in a directory when their process was killed, and returns the names of the
+    /// removed files.
     ///
-    /// A download removes the temporary files of its own destination by itself; this is for destinations that nobody
-    /// downloads to any more, at an application's start. Files that a download writes to, in this process or another,
-    /// stay, as do those of other users, and all where the file system has no locks. Of a directory at most 10,000
-    /// entries are looked at.
+    /// A download removes the temporary files of its own destination. Call this at an application's start for
+    /// destinations that are not downloaded to any more. It keeps the files that a running download of any process
+    /// writes to, the files of other users, and all files if the file system has no locks. It examines at most 10,000
+    /// entries of the directory.
     ///
     /// ```swift
-    /// try await FileDownload.removeAbandoned(in: "/srv/films", partsUntouchedFor: .seconds(7 * 86_400))
+    /// try await DownloadedFile.removeAbandoned(in: "/srv/films", partsUntouchedFor: .seconds(7 * 86_400))
     /// ```
     ///
     /// - Parameters:
-    ///   - directory: The destinations' directory.
-    ///   - age: How long a part that could be gone on with must not have been written to, to be removed with its record;
-    ///     nil keeps these.
-    /// - Throws: `file` when the directory is not there or cannot be read.
+    ///   - directory: The directory of the destinations.
+    ///   - age: The minimum time since a resumable partial file was last written to, after which it is removed together
+    ///     with its record. `nil` keeps these files.
+    /// - Throws: `file` if the directory does not exist or cannot be read.
     @discardableResult
     public static func removeAbandoned(
         in directory: String, partsUntouchedFor age: Duration? = nil
@@ -24,7 +25,7 @@ extension FileDownload {
         return try await Sweeper().sweep(path, age)
     }
 
-    /// Works on a file thread.
+    /// Runs on a file thread.
     private actor Sweeper {
         private let queue = FileQueue()
 

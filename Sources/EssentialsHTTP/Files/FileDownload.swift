@@ -4,10 +4,10 @@
     import Foundation
 #endif
 
-/// Loads one response into a file, through any function that sends requests.
+/// Downloads a response to a file through any function that sends requests.
 ///
-/// `Transport.download` is this with the transport itself; stages that come before a transport, such as following
-/// redirects, give their own function.
+/// `Transport.download` uses it with the transport's own `send`. A service passes a function that includes its stages,
+/// such as redirects.
 ///
 /// ```swift
 /// let file = try await FileDownload.run(request, to: "/srv/films/1.mp4") { request throws(RequestFailure) in
@@ -15,10 +15,10 @@
 /// }
 /// ```
 public struct FileDownload: Sendable {
-    /// Sends a request and gives the response with a streamed body.
+    /// Sends a request, and returns the response with a streamed body.
     public typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
 
-    /// As much of a refusal's body goes into the failure.
+    /// The maximum number of bytes of an error response's body that the failure includes.
     private static let failedBodyLimit = 64 << 10
 
     private let request: TransportRequest
@@ -28,7 +28,7 @@ public struct FileDownload: Sendable {
     private let writer: FileWriter
     private let send: Send
 
-    /// Downloads; everything is as ``EssentialsTransport/Transport/download(_:to:options:progress:)`` says.
+    /// Downloads as described at ``EssentialsTransport/Transport/download(_:to:options:progress:)``.
     @discardableResult
     public static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
@@ -37,7 +37,7 @@ public struct FileDownload: Sendable {
         try await run(request, to: destination, options: options, progress: progress, calls: .system, send: send)
     }
 
-    /// Downloads with other calls of the system, for tests.
+    /// Downloads with replaced system calls, for tests.
     package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
         calls: FileCalls, send: @escaping Send
@@ -92,7 +92,7 @@ public struct FileDownload: Sendable {
         }
     }
 
-    /// Sends the request until there is an answer with a use: at most twice.
+    /// Sends the request until a response can be used, at most twice.
     private func ask(
         from first: ResumePoint?
     ) async throws(RequestFailure) -> (TransportResponse, offset: Int64, DownloadRules.Answer) {
@@ -131,7 +131,7 @@ public struct FileDownload: Sendable {
         var asking = request
         asking.options.delivery = .streamed
         guard options.resumes else { return asking }
-        // Parts fit together only as the bytes that the server has.
+        // Partial responses fit together only if they have no content coding.
         asking.options.decompresses = false
         asking.headerFields[.acceptEncoding] = "identity"
         if let point {
@@ -141,7 +141,7 @@ public struct FileDownload: Sendable {
         return asking
     }
 
-    /// Writes what came and puts the file in its place. Gives that and its size.
+    /// Writes the body and moves the file to its destination. Returns the path and the size.
     private func take(
         _ answer: DownloadRules.Answer, of response: TransportResponse, at offset: Int64
     ) async throws(RequestFailure) -> (path: String, size: Int64) {
@@ -190,7 +190,7 @@ public struct FileDownload: Sendable {
 
     private func checkSize(_ size: Int64) async throws(RequestFailure) {
         guard let limit = options.maximumSize, size > limit else { return }
-        // A part of what is too large is of no use.
+        // A partial file of a file that is too large is of no use.
         await writer.abandon(keepsPart: false)
         throw failure(.tooLarge, "The file is over \(limit) bytes.")
     }
@@ -205,7 +205,7 @@ public struct FileDownload: Sendable {
 
     // MARK: Bodies
 
-    /// Has the transfer of an unread body ended.
+    /// Cancels the transfer of an unread body.
     private static func drop(_ body: ResponseBody) {
         if case .stream(let source) = body.content { source.cancel() }
     }

@@ -1,15 +1,15 @@
-/// Bytes a second over the last few seconds, from a bounded number of samples.
+/// Measures bytes per second over the last few seconds, with a bounded number of samples.
 struct RateMeter {
     static let window: Duration = .seconds(4)
     static let spacing: Duration = .milliseconds(250)
 
-    /// Oldest first; the oldest is the youngest of those that have left the window, at most.
+    /// The samples, the oldest first. At most the first one is older than the window.
     private var samples: [(moment: Duration, bytes: Int64)]
 
-    /// Begins with bytes that are there already and count for nothing.
+    /// Begins with the bytes of earlier attempts, which do not count for the rate.
     init(bytes: Int64, at moment: Duration) { samples = [(moment, bytes)] }
 
-    /// Notes how many bytes are there, and gives the rate.
+    /// Adds a sample, and returns the rate in bytes per second.
     mutating func rate(bytes: Int64, at moment: Duration) -> Double {
         while samples.count > 1, samples[1].moment <= moment - Self.window { samples.removeFirst() }
         let first = samples[0]
