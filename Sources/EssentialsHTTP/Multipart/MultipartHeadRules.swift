@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// Writes the header lines of parts.
+/// Encodes the header lines of parts.
 enum MultipartHeadRules {
-    /// `Content-Disposition`, `Content-Type` and the extra fields in their order, each with its line break.
+    /// The lines `Content-Disposition` and `Content-Type` and the extra fields in order, each with its line break.
     ///
-    /// - Throws: `invalidRequest` when a form's part has no name, a name has a zero byte, or an extra field is one of the
-    ///   first two.
+    /// - Throws: `invalidRequest` if a part of a form has no name, a name contains a zero byte, or an extra field is
+    ///   one of the first two.
     static func lines(of part: MultipartPart, in subtype: MultipartBody.Subtype) throws(RequestFailure) -> Data {
         var lines = Data()
         if let disposition = try disposition(of: part, in: subtype) {
@@ -23,21 +23,21 @@ enum MultipartHeadRules {
                     remedy: "Give the part's name, file name and type instead.")
             }
             lines.append(contentsOf: "\(field.name.rawName): ".utf8)
-            // Not as a string: a value may hold bytes that are no UTF-8.
+            // Not as a string, because a value may contain bytes that are not valid UTF-8.
             field.withUnsafeBytesOfValue { lines.append(contentsOf: $0) }
             lines.append(contentsOf: "\r\n".utf8)
         }
         return lines
     }
 
-    /// A media type alone, such as `text/plain` of `text/plain; charset=utf-8`.
+    /// The media type without parameters, such as `text/plain` for `text/plain; charset=utf-8`.
     static func withoutParameters(_ type: String) -> String {
         let name = type.utf8.prefix { $0 != UInt8(ascii: ";") }
         guard let last = name.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return "" }
         return String(Substring(name[...last]))
     }
 
-    /// A string in quotes (RFC 9110, 5.6.4).
+    /// A quoted string (RFC 9110, 5.6.4).
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -47,7 +47,8 @@ enum MultipartHeadRules {
         return quoted + "\""
     }
 
-    /// A name as forms write it, in quotes (HTML, 4.10.21.8): UTF-8, with only what would end the value escaped.
+    /// A quoted name as browsers encode it in forms (HTML, 4.10.21.8): UTF-8, in which only quotation marks and line
+    /// breaks are escaped.
     static func escaped(_ name: String) -> String {
         var escaped = "\""
         for scalar in name.unicodeScalars {
@@ -79,7 +80,7 @@ enum MultipartHeadRules {
     private static func disposition(
         of part: MultipartPart, in subtype: MultipartBody.Subtype
     ) throws(RequestFailure) -> String? {
-        // No receiver reads a zero byte, and some read the name as if it ended there.
+        // No receiver accepts a zero byte, and some truncate the name there.
         guard part.name?.utf8.contains(0) != true, part.fileName?.utf8.contains(0) != true else {
             throw RequestFailure(
                 .invalidRequest, "The name or file name of the \(part.shown) has a zero byte.",

@@ -1,10 +1,10 @@
 extension RequestBody {
-    /// Several parts, read while they are sent: memory stays at about three pieces of a file, 1.5 MiB, beside the parts
-    /// that are in memory anyway.
+    /// Creates a body from several parts, which are read while they are sent. About three chunks of a file are in
+    /// memory, 1.5 MiB, besides the parts that were created from memory.
     ///
-    /// The request's `Content-Type` must be the body's ``MultipartBody/contentType``. It can be sent again unless a part
-    /// is a stream: each sending begins with the first part, and opens each file anew when it comes to it. A file that is
-    /// no longer as it was when it was appended ends the request with the reason `file`.
+    /// Set the request's `Content-Type` to the body's ``MultipartBody/contentType``. The body can be sent again unless
+    /// a part is a stream. Each attempt begins with the first part and opens every file again. If a file has changed
+    /// since it was appended, the request fails with `file`.
     ///
     /// ```swift
     /// request.headerFields[.contentType] = form.contentType

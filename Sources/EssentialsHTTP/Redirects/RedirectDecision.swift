@@ -1,13 +1,14 @@
-/// What a ``RedirectPolicy``'s closure makes of a redirect.
+/// The decision of a ``RedirectPolicy``'s closure about a redirect.
 ///
 /// ```swift
 /// .deciding { $0.hop.to.origin.host == trusted ? .follow : .stop }
 /// ```
 public enum RedirectDecision: Sendable, Hashable {
-    /// Sends the proposed request.
+    /// Follow the redirect with the proposed request.
     case follow
-    /// Follows no further: the 3xx response is the response.
+    /// Do not follow the redirect. The 3xx response is returned.
     case stop
-    /// Ends the request as `redirectRefused`. The text is part of the failure's message, so keep secrets out of it.
+    /// End the request with `redirectRefused`. The text is part of the failure's message, so it must not contain
+    /// secrets.
     case refuse(String)
 }

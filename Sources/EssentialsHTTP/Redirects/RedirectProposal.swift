@@ -4,14 +4,14 @@
 /// .deciding { proposal in proposal.request.body.isReplayable ? .follow : .stop }
 /// ```
 public struct RedirectProposal: Sendable {
-    /// From where to where.
+    /// The source and the target of the redirect.
     public let hop: RedirectHop
-    /// The request that would be sent next; what must not go there is gone from its fields.
+    /// The request to send next, without the fields that must not be sent there.
     public let request: TransportRequest
-    /// The redirects that were followed before this one, oldest first.
+    /// The redirects that were followed before this one, the oldest first.
     public let history: [RedirectHop]
 
-    /// Makes a proposal, to test a closure with.
+    /// Creates a proposal to test a closure.
     public init(hop: RedirectHop, request: TransportRequest, history: [RedirectHop] = []) {
         self.hop = hop
         self.request = request

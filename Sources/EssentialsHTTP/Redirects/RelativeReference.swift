@@ -1,17 +1,18 @@
-/// Reads the URL reference of a `Location` field against the URL that was requested (RFC 3986, 4.1 and 5.2).
+/// Resolves the URL reference of a `Location` field against the URL of the request (RFC 3986, 4.1 and 5.2).
 ///
-/// Strict where two readers could differ: `http:path` names no host, a first segment with a colon in it is a scheme, a
-/// backslash is no slash, a `%` begins an escape. Lenient where the meaning is clear: bytes outside ASCII in path and
-/// query are percent-encoded one by one, whatever charset they are of, and so is a space. The fragment is dropped.
+/// It is strict where parsers could disagree: `http:path` is refused because it has no host, a colon in the first
+/// segment ends a scheme, a backslash is not a slash, and a `%` begins an escape. It is lenient where the meaning is
+/// clear: a space and each non-ASCII byte in the path and query are percent-encoded, regardless of the charset. The
+/// fragment is dropped.
 enum RelativeReference {
     private static let hex = Array("0123456789ABCDEF".utf8)
     private static let slash = UInt8(ascii: "/")
     private static let questionMark = UInt8(ascii: "?")
 
-    /// The absolute URL of a reference. An empty reference is the base itself.
+    /// Resolves a reference to an absolute URL. An empty reference is the base itself.
     ///
-    /// - Throws: `protocolViolation` when the text is no URL; `redirectRefused` when it holds credentials or has another
-    ///   scheme than `http` and `https`. Neither shows query or credentials.
+    /// - Throws: `protocolViolation` if the reference is not a valid URL; `redirectRefused` if it contains credentials
+    ///   or has a scheme other than `http` and `https`. The messages contain no query and no credentials.
     static func resolve(_ reference: [UInt8], against base: RequestURL) throws(RequestFailure) -> RequestURL {
         let whole = reference.prefix { $0 != UInt8(ascii: "#") }
         let (scheme, rest) = try readScheme(whole, base: base)
@@ -24,7 +25,7 @@ enum RelativeReference {
         guard let first = rest.first else { return base }
         if first == slash { return try url(base.origin, encoded(rest), base: base) }
         if first == questionMark { return try url(base.origin, base.path + encoded(rest), base: base) }
-        // The base's path has a slash at its beginning.
+        // The base's path begins with a slash.
         let directory = base.path[...(base.path.lastIndex(of: "/") ?? base.path.startIndex)]
         return try url(base.origin, directory + encoded(rest), base: base)
     }
@@ -39,7 +40,7 @@ enum RelativeReference {
         }
         let text = String(decoding: name, as: UTF8.self)
         guard let scheme = Origin.Scheme(rawValue: text.lowercased()) else {
-            // What looks like a scheme is a user name where credentials stand without one.
+            // Without a scheme, the text before the colon can be a user name.
             let shown = whole.contains(UInt8(ascii: "@")) ? "…" : RequestFailure.shown(text)
             throw RequestFailure(
                 .redirectRefused, "\(base.origin) redirects to a URL with the scheme “\(shown)”.",

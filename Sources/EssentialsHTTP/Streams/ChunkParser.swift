@@ -1,14 +1,14 @@
-/// Makes elements out of bytes that come in pieces. Has no I/O.
+/// Parses elements from a sequence of byte chunks. It does no I/O.
 protocol ChunkParser {
     associatedtype Element
 
-    /// The next element that ends in a piece; nil when the rest of the piece has been taken over.
+    /// Parses the next element that ends in a chunk; `nil` if the rest of the chunk was consumed.
     ///
     /// - Parameters:
-    ///   - bytes: The piece.
-    ///   - offset: How far the piece has been read; moved on.
+    ///   - bytes: The chunk.
+    ///   - offset: The number of bytes of the chunk that were parsed. The method advances it.
     mutating func next(in bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(RequestFailure) -> Element?
 
-    /// The element that the end of the bytes makes whole, if any. Called once.
+    /// Parses the element that the end of the bytes completes; `nil` if there is none. It is called once.
     mutating func finish() throws(RequestFailure) -> Element?
 }

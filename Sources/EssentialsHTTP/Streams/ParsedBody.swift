@@ -1,7 +1,7 @@
-/// Reads a body through a parser. Holds one piece at a time.
+/// Reads a body through a parser. It holds one chunk at a time.
 struct ParsedBody<Parser: ChunkParser> {
     private var parser: Parser
-    /// The body; nil after its end or a failure, so that nothing holds the transfer any longer.
+    /// The body; `nil` after its end or a failure, so that the transfer is released.
     private var body: ResponseBody?
     private var chunks: ResponseBody.AsyncIterator?
     private var chunk: BodyChunk?
@@ -13,11 +13,11 @@ struct ParsedBody<Parser: ChunkParser> {
         chunks = body.makeAsyncIterator()
     }
 
-    /// The next element; nil after the last and after a failure. A failure of the parser cancels the transfer.
+    /// The next element; `nil` after the last one and after a failure. A failure of the parser cancels the transfer.
     mutating func next() async throws(RequestFailure) -> Parser.Element? {
         while body != nil {
             if let element = try parsed() { return element }
-            // The piece is given back before the next is waited for.
+            // Release the chunk before waiting for the next one.
             chunk = nil
             offset = 0
             guard try await receive() else {
@@ -31,7 +31,7 @@ struct ParsedBody<Parser: ChunkParser> {
     private mutating func parsed() throws(RequestFailure) -> Parser.Element? {
         guard let chunk else { return nil }
         do throws(RequestFailure) {
-            // The pointer does not outlive the call: parsers copy what they keep.
+            // The pointer is valid only during the call, so parsers copy what they keep.
             return try chunk.withUnsafeBytes { bytes throws(RequestFailure) in
                 try parser.next(in: bytes, from: &offset)
             }

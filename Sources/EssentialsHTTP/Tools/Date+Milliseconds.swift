@@ -5,14 +5,15 @@
 #endif
 
 extension Date {
-    /// The date so many milliseconds after the beginning of 1970 in UTC.
+    /// Creates a date from the number of milliseconds since 1970-01-01 in UTC.
     public init(millisecondsSince1970 milliseconds: Int64) {
-        // Whole seconds apart, from the reference date as `Date` counts, so that the fraction is rounded once.
+        // Splits off whole seconds and counts from the reference date, as `Date` does, so that the fraction is rounded
+        // once.
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         self.init(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + Double(rest) / 1000)
     }
 
-    /// Milliseconds since the beginning of 1970 in UTC, rounded to the nearest; nil for a date that is no number of them.
+    /// The number of milliseconds since 1970-01-01 in UTC, rounded to the nearest; `nil` if the date is out of range.
     public var millisecondsSince1970: Int64? {
         let reference = timeIntervalSinceReferenceDate
         let seconds = reference.rounded(.down)
@@ -22,7 +23,7 @@ extension Date {
     }
 }
 
-/// A date that stands in a document as whole milliseconds since 1970, whatever the codec does with other dates.
+/// A date that a document contains as whole milliseconds since 1970, regardless of the codec's format for other dates.
 ///
 /// ```swift
 /// struct Message: Codable {
@@ -31,7 +32,8 @@ extension Date {
 /// }
 /// ```
 ///
-/// Read is any number, its fraction rounded. Where all dates are like this, use `JSONCodec.Dates.millisecondsSince1970`.
+/// Decoding accepts any number and rounds its fraction. If all dates have this format, use
+/// `JSONCodec.Dates.millisecondsSince1970`.
 @propertyWrapper
 public struct MillisecondsSince1970: Codable, Sendable, Hashable {
     /// The date.
@@ -40,9 +42,9 @@ public struct MillisecondsSince1970: Codable, Sendable, Hashable {
     /// Wraps a date.
     public init(wrappedValue: Date) { self.wrappedValue = wrappedValue }
 
-    /// Reads a number.
+    /// Decodes a number.
     ///
-    /// - Throws: `DecodingError` for what is none, or too large.
+    /// - Throws: `DecodingError` if the value is not a number or is too large.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let whole = try? container.decode(Int64.self) {
@@ -57,9 +59,9 @@ public struct MillisecondsSince1970: Codable, Sendable, Hashable {
         wrappedValue = Date(millisecondsSince1970: whole)
     }
 
-    /// Writes a whole number.
+    /// Encodes a whole number.
     ///
-    /// - Throws: `EncodingError` for a date that has none.
+    /// - Throws: `EncodingError` if the date is out of range.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         guard let milliseconds = wrappedValue.millisecondsSince1970 else {

@@ -1,6 +1,6 @@
-/// A JSON value that knows where it stands, so that what is wrong about it can be found (RFC 8259).
+/// A JSON value with its line number, so that errors can be located (RFC 8259).
 ///
-/// For small files written by people: strict, whole in memory, nested 32 deep at most.
+/// It is meant for small files that people write: it is strict, holds the whole file in memory, and allows 32 levels.
 package struct LocatedJSON {
     package indirect enum Value {
         case object([Member])
@@ -13,16 +13,16 @@ package struct LocatedJSON {
 
     package struct Member {
         package let name: String
-        /// Where the name stands.
+        /// The line of the name.
         package let line: Int
         package let value: LocatedJSON
     }
 
-    /// What is wrong, and where.
+    /// An error and its line.
     package struct Fault: Error {
         package let line: Int
         package let text: String
-        /// What was wrong about the value itself.
+        /// The failure of validating the value itself.
         package var underlying: RequestFailure?
 
         package init(line: Int, text: String, underlying: RequestFailure? = nil) {
@@ -33,10 +33,10 @@ package struct LocatedJSON {
     }
 
     package let value: Value
-    /// Counted from 1.
+    /// The line at which the value begins, counted from 1.
     package let line: Int
 
-    /// Reads a text that is one value.
+    /// Parses a text that contains one value.
     package init(_ text: String) throws(Fault) {
         var reader = Reader(bytes: Array(text.utf8))
         self = try reader.whole()
@@ -47,7 +47,7 @@ package struct LocatedJSON {
         self.line = line
     }
 
-    /// What kind of value it is, in JSON's words.
+    /// The kind of the value in JSON's terms.
     package var kind: String {
         switch value {
         case .object: "an object"
@@ -59,13 +59,13 @@ package struct LocatedJSON {
         }
     }
 
-    /// The string that it is.
+    /// The string; throws if the value is not a string.
     package func text() throws(Fault) -> String {
         guard case .string(let text) = value else { throw wrong(expected: "a string") }
         return text
     }
 
-    /// It should be something else.
+    /// The error that the value is not what was expected.
     package func wrong(expected: String) -> Fault {
         var found = kind
         if case .string(let text) = value { found = "“\(RequestFailure.shown(text))”" }
@@ -180,7 +180,7 @@ extension LocatedJSON {
         private mutating func scalar() throws(Fault) -> Unicode.Scalar {
             let first = try unit()
             if let scalar = Unicode.Scalar(first) { return scalar }
-            // A surrogate: its other half has to follow.
+            // A surrogate must be followed by its other half.
             guard first < 0xdc00, take("\\"), take("u") else { throw fault("A \\u escape is half of a character.") }
             let second = try unit()
             guard (0xdc00..<0xe000).contains(second),
@@ -256,7 +256,7 @@ extension LocatedJSON {
             return result
         }
 
-        /// The rest of the line, for a message.
+        /// The rest of the line for a message.
         private func shown() -> String {
             let rest = bytes[min(index, bytes.count)...].prefix { $0 != 0x0a }.prefix(20)
             return "“\(RequestFailure.shown(String(decoding: rest, as: UTF8.self)))”"

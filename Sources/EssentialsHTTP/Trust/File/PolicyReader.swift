@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// Makes a policy from the JSON of a policy file.
+/// Converts the JSON of a policy file to a trust policy.
 package struct PolicyReader {
     package typealias Fault = LocatedJSON.Fault
 
-    /// Where the files are that it names.
+    /// The directory for relative file names.
     private let directory: String
 
     package init(directory: String) { self.directory = directory }
@@ -187,7 +187,7 @@ package struct PolicyReader {
         return value
     }
 
-    /// A day (RFC 3339, full-date), of which the first moment is meant, in UTC.
+    /// A date (RFC 3339, full-date), which stands for its first moment in UTC.
     private static func date(_ json: LocatedJSON) throws(Fault) -> Date {
         let text = try json.text()
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
