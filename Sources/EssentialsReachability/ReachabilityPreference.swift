@@ -1,24 +1,24 @@
-/// Over which kinds of interfaces a user is willing to send.
+/// The kinds of interfaces that the user accepts for transfers.
 ///
 /// ```swift
 /// let preference: ReachabilityPreference = settings.allowsMobileData ? .any : .withoutMobileData
 /// if reachability.isReachable(preference) { startSync() }
 /// ```
 public struct ReachabilityPreference: Sendable, Hashable {
-    /// The kinds that count as not reachable.
+    /// The kinds of interfaces that count as unreachable.
     public var excludedKinds: Set<NetworkInterface.Kind>
 
-    /// Makes one from the kinds that are not wanted.
+    /// Creates a preference that excludes kinds of interfaces.
     public init(excluding kinds: Set<NetworkInterface.Kind>) { excludedKinds = kinds }
 
-    /// Every kind will do.
+    /// Accepts every kind of interface.
     public static let any = ReachabilityPreference(excluding: [])
-    /// No mobile data.
+    /// Excludes mobile data.
     ///
-    /// Some modems show up as ``NetworkInterface/Kind/pointToPoint``, as DSL lines and tunnels do; exclude that kind,
-    /// too, where it can only be a modem.
+    /// Some modems appear as ``NetworkInterface/Kind/pointToPoint``, like DSL lines and tunnels. Exclude that kind too
+    /// if it can only be a modem.
     public static let withoutMobileData = ReachabilityPreference(excluding: [.wwan])
 
-    /// Whether a kind is wanted.
+    /// Whether the preference accepts a kind of interface.
     public func allows(_ kind: NetworkInterface.Kind) -> Bool { !excludedKinds.contains(kind) }
 }

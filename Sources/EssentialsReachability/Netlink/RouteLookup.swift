@@ -1,22 +1,22 @@
 import Glibc
 
-/// Finds out which way packets to addresses would take. A seam for tests.
+/// Looks up the routes to addresses. Tests replace it.
 protocol RouteLookup: Sendable {
-    /// The status of each address, in the same order; unknown where the kernel could not say.
+    /// The status of each address in order; `unknown` if the kernel could not determine it.
     func statuses(of addresses: [NetworkAddress]) -> [ReachabilityStatus]
-    /// Frees the descriptor. Once.
+    /// Closes the descriptor. It must be called exactly once.
     func close()
 }
 
-/// Asks the kernel, over a socket of its own that is kept open: one opened later would ask in the network namespace of
-/// the thread that opens it.
+/// Looks up routes in the kernel's tables. It keeps its socket open, because a socket belongs to the network namespace
+/// of the thread that opens it.
 struct KernelRoutes: RouteLookup {
     private let socket: NetlinkSocket
     private let sysfs: SysfsTree
-    /// The kernel answers before it returns from taking the question; waiting for so long, in milliseconds, is only a
-    /// safeguard.
+    /// The timeout in milliseconds for a reply. It is only a safeguard, because the kernel replies before sending the
+    /// request returns.
     private static let patience: Int32 = 100
-    /// What is left of an earlier question is at most one answer.
+    /// The maximum number of unrelated datagrams that are skipped. An earlier request leaves at most one reply.
     private static let maximumStrangers = 16
 
     init(sysfsRoot: String) throws(ReachabilityError) {
@@ -31,7 +31,7 @@ struct KernelRoutes: RouteLookup {
 
     func close() { socket.close() }
 
-    /// One round of questions, in which each interface is asked about once.
+    /// One round of lookups, in which each interface is requested once.
     private struct Asking {
         let routes: KernelRoutes
         var sequence: UInt32 = 0
@@ -60,7 +60,7 @@ struct KernelRoutes: RouteLookup {
             error.isAboutKernel ? .unknown : .unreachable(error)
         }
 
-        /// The routes to this machine's own addresses stay when its loopback interface is set down.
+        /// The routes to this machine's own addresses remain when its loopback interface is down.
         private mutating func isLoopbackDown(_ index: UInt32) -> Bool {
             guard index != 0, case .success(let link) = link(index) else { return false }
             return link.isLoopback && !link.canSend
@@ -88,7 +88,7 @@ struct KernelRoutes: RouteLookup {
         return NetworkInterface(name: link.name, index: link.index, kind: kind)
     }
 
-    /// Puts a question and reads the answer to it; nil when there is none.
+    /// Sends a request and reads its reply; `nil` without a reply.
     private func ask<Answer>(_ question: NetlinkMessage, _ read: (NetlinkMessage) -> Answer?) -> Answer? {
         guard socket.send(question) == 0 else { return nil }
         for _ in 0..<Self.maximumStrangers {

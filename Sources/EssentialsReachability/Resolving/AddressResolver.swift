@@ -1,4 +1,4 @@
-/// Finds the addresses of host names. A seam: a resolver of your own can use DNS over HTTPS, or a table in a test.
+/// Resolves host names. A custom resolver can use DNS over HTTPS, or a table in a test.
 ///
 /// ```swift
 /// struct Table: AddressResolver {
@@ -7,8 +7,9 @@
 /// }
 /// ```
 public protocol AddressResolver: Sendable {
-    /// The addresses of a name, the preferred ones first. None, and any error, count as a name that is not resolved.
+    /// The addresses of a name, the preferred ones first. An empty result and every error mean that the name is not
+    /// resolved.
     ///
-    /// Cancelled when nobody waits for the result any more.
+    /// The task is cancelled when the result is no longer needed.
     func addresses(of name: String) async throws -> [NetworkAddress]
 }

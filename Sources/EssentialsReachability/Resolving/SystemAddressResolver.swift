@@ -1,22 +1,22 @@
 import Glibc
 import Synchronization
 
-/// The system's resolver: getaddrinfo(3), with `/etc/hosts` and whatever else is configured.
+/// The system's resolver: getaddrinfo(3), which uses `/etc/hosts` and every other configured source.
 ///
-/// Each lookup has a thread of its own, because it blocks for as long as the system likes. It cannot be ended early:
-/// one that nobody waits for any more goes on, and its result is dropped. More than 16 at a time are refused.
+/// Each lookup runs on its own thread, because it can block for a long time. It cannot be cancelled: a lookup whose
+/// result is no longer needed runs to its end. At most 16 lookups run at a time; further ones fail.
 public struct SystemAddressResolver: AddressResolver {
-    /// How many lookups there are at a time in a process.
+    /// The maximum number of concurrent lookups in a process.
     static let limit = 16
     private static let running = Mutex(0)
 
-    /// Makes one; all are alike.
+    /// Creates a resolver. All instances are equivalent.
     public init() {}
 
-    /// The addresses of a name, in the order of RFC 6724.
+    /// The addresses of a name in the order of RFC 6724.
     ///
     /// - Throws: ``ReachabilityError/Reason/resolution`` with the resolver's reason, or
-    ///   ``ReachabilityError/Reason/system`` without a thread.
+    ///   ``ReachabilityError/Reason/system`` if no thread could be created.
     public func addresses(of name: String) async throws -> [NetworkAddress] {
         guard Self.enter() else {
             throw ReachabilityError(
@@ -47,11 +47,11 @@ public struct SystemAddressResolver: AddressResolver {
 
     private static func leave() { running.withLock { $0 -= 1 } }
 
-    /// Blocks.
+    /// Resolves a name. It blocks the calling thread.
     static func lookUp(_ name: String) -> Result<[NetworkAddress], ReachabilityError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
-        // One entry for each address, not one for each kind of socket.
+        // One entry for each address, instead of one for each socket type.
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(name, nil, &hints, &first)
