@@ -51,8 +51,8 @@ public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConverti
     static func system(_ what: String, code: Int32) -> ReachabilityError {
         let remedy =
             switch code {
-            case EMFILE, ENFILE: "Close files, or raise the limit of open ones (ulimit -n)."
-            case EAGAIN: "Raise the limit of threads."
+            case EMFILE, ENFILE: "Close files, or raise the limit of open files (ulimit -n)."
+            case EAGAIN: "Raise the limit on threads."
             case EAFNOSUPPORT, EPROTONOSUPPORT, EPERM, EACCES: "Allow netlink sockets (AF_NETLINK) in the sandbox."
             default: "Check the system's log."
             }

@@ -30,7 +30,7 @@ public struct ReachabilityTarget: Sendable, Hashable, CustomStringConvertible {
         guard Self.isName(host) else {
             throw ReachabilityError(
                 .invalidTarget, "“\(Self.shown(host))” is neither a host name nor an address.",
-                remedy: "Write the host alone, without scheme, port and path; names outside of ASCII as “xn--…”.")
+                remedy: "Write the host alone, without scheme, port and path; encode non-ASCII names as “xn--…”.")
         }
         kind = .name(host)
     }

@@ -28,7 +28,7 @@ struct ContentRange: Sendable, Hashable {
 
     /// A number that consists of digits only and fits 63 bits.
     static func number(_ text: some StringProtocol) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int64(text)
     }
 }

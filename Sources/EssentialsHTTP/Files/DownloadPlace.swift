@@ -17,8 +17,8 @@ struct DownloadPlace: Sendable, Hashable {
         directory = slash == path.startIndex ? "/" : String(path[..<slash])
         guard !["", ".", ".."].contains(name) else {
             throw RequestFailure(
-                .file, "“\(RequestFailure.shownPath(destination))” names a directory.",
-                remedy: "Name a file in the directory.")
+                .file, "“\(RequestFailure.shownPath(destination))” is a directory.",
+                remedy: "Give the path of a file in the directory.")
         }
     }
 
@@ -76,6 +76,6 @@ struct DownloadPlace: Sendable, Hashable {
 
     private static func isNumber(_ text: Substring) -> Bool {
         (1...16).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            && text.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
     }
 }

@@ -1,7 +1,7 @@
 /// Decides what a response means for a download. It is a pure function of status and fields.
 enum DownloadRules {
     /// What to do with a response.
-    enum Answer: Sendable, Hashable {
+    enum Outcome: Sendable, Hashable {
         /// The body is the whole file, with this length if it is known.
         case whole(length: Int64?)
         /// The body is this many bytes, beginning at the resume point. The whole file has `total` bytes, if that is
@@ -26,7 +26,7 @@ enum DownloadRules {
     ///   - fields: The header fields.
     ///   - resumes: Whether the bytes must be those of the server, without a content coding.
     ///   - point: The point at which the request resumes; `nil` if it requests the whole file.
-    static func read(status: Int, fields: HTTPFields, resumes: Bool, point: ResumePoint?) -> Answer {
+    static func read(status: Int, fields: HTTPFields, resumes: Bool, point: ResumePoint?) -> Outcome {
         if let point {
             if status == 206 { return readRest(fields, from: point) }
             if status == 416 { return readUnsatisfied(fields, from: point) }
@@ -39,30 +39,31 @@ enum DownloadRules {
         }
         guard hasCoding(fields) else { return .whole(length: length(fields)) }
         // The length is that of the encoded bytes.
-        return resumes ? .violation("sent the file compressed although it was asked not to") : .whole(length: nil)
+        return resumes
+            ? .violation("compressed the file, although the request excludes compression") : .whole(length: nil)
     }
 
-    private static func readRest(_ fields: HTTPFields, from point: ResumePoint) -> Answer {
+    private static func readRest(_ fields: HTTPFields, from point: ResumePoint) -> Outcome {
         guard let value = fields[.contentRange], let range = ContentRange(value), let bytes = range.bytes else {
-            return .violation("sent a part without saying which bytes it is")
+            return .violation("sent a partial response without a valid Content-Range")
         }
         guard bytes.lowerBound == point.offset else {
             return .violation(
-                "sent the bytes from \(bytes.lowerBound) on when those from \(point.offset) were asked for")
+                "sent the bytes from \(bytes.lowerBound) instead of those from \(point.offset)")
         }
         // This cannot overflow: the lower end is at least 0, and the upper end is less than the maximum.
         let count = bytes.upperBound - bytes.lowerBound + 1
         guard length(fields) ?? count == count else {
-            return .violation("sent a part whose length does not fit the bytes that it names")
+            return .violation("sent a partial response whose length does not match its Content-Range")
         }
         guard !point.validator.isContradicted(by: fields) else {
-            return .violation("sent a part of another version of the file than was asked for")
+            return .violation("sent a part of another version of the file")
         }
-        guard !hasCoding(fields) else { return .violation("compressed a part") }
+        guard !hasCoding(fields) else { return .violation("compressed a partial response") }
         return .rest(length: count, total: range.total)
     }
 
-    private static func readUnsatisfied(_ fields: HTTPFields, from point: ResumePoint) -> Answer {
+    private static func readUnsatisfied(_ fields: HTTPFields, from point: ResumePoint) -> Outcome {
         guard let value = fields[.contentRange], let range = ContentRange(value), range.bytes == nil,
             range.total == point.offset, !point.validator.isContradicted(by: fields)
         else { return .startAgain }

@@ -8,7 +8,7 @@
 
 /// Writes one download and moves it to its destination. It runs on a file thread.
 ///
-/// Call the methods in this order: ``prepare(resource:)``, ``digestPart()`` until it returns `false`,
+/// Call the methods in this order: ``prepare(resource:)``, ``hashPart()`` until it returns `false`,
 /// ``begin(_:length:validator:)``, ``write(_:)`` any number of times, and ``finish()``. Call ``abandon(keepsPart:)`` at
 /// any point instead of the remaining methods.
 actor FileWriter {
@@ -26,8 +26,8 @@ actor FileWriter {
     private var source: (path: String, file: OpenFile)?
     /// The path of a temporary file, which is removed on every failure.
     private var temporary: String?
-    private var digest: (any IncrementalDigest)?
-    private var digested: Int64 = 0
+    private var hash: (any IncrementalHash)?
+    private var hashedBytes: Int64 = 0
     private var directories = DownloadDirectories()
     private var size: Int64 = 0
 
@@ -60,31 +60,31 @@ actor FileWriter {
         self.partial = partial
         self.resource = resource
         let record = partial.record()
-        size = try onPartial("could not be looked at") { () throws(SystemError) in try partial.size() }
+        size = try onPartial("could not be inspected") { () throws(SystemError) in try partial.size() }
         guard let record, record.resource == resource, size > 0 else { return nil }
-        digest = options.checksum?.makeDigest()
-        digested = 0
+        hash = options.checksum?.makeHash()
+        hashedBytes = 0
         return ResumePoint(offset: size, validator: record.validator)
     }
 
     /// Hashes a slice of the partial file. Returns `false` when the whole partial file has been hashed.
-    func digestPart() throws(RequestFailure) -> Bool {
-        guard let digest, let partial, digested < size else { return false }
+    func hashPart() throws(RequestFailure) -> Bool {
+        guard let hash, let partial, hashedBytes < size else { return false }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 1)
         defer { memory.deallocate() }
-        let end = min(size, digested + Int64(Self.sliceSize))
-        while digested < end {
-            let wanted = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(Int(clamping: end - digested)))
-            let position = digested
+        let end = min(size, hashedBytes + Int64(Self.sliceSize))
+        while hashedBytes < end {
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(Int(clamping: end - hashedBytes)))
+            let position = hashedBytes
             let count = try onPartial("could not be read") { () throws(SystemError) in
                 let count = try partial.file.read(into: wanted, at: position)
                 guard count > 0 else { throw SystemError(code: EIO) }
                 return count
             }
-            digest.update(UnsafeRawBufferPointer(rebasing: wanted.prefix(count)))
-            digested += Int64(count)
+            hash.update(UnsafeRawBufferPointer(rebasing: wanted.prefix(count)))
+            hashedBytes += Int64(count)
         }
-        return digested < size
+        return hashedBytes < size
     }
 
     private func makeDirectories() throws(RequestFailure) {
@@ -144,7 +144,7 @@ actor FileWriter {
     ///   - length: The number of bytes that the response will deliver; `nil` if it is not known.
     ///   - validator: The validator for the resume record. It is ignored if the offset is not 0.
     func begin(_ offset: Int64, length: Int64?, validator: ResumeValidator?) throws(RequestFailure) {
-        if offset == 0 { digest = options.checksum?.makeDigest() }
+        if offset == 0 { hash = options.checksum?.makeHash() }
         size = offset
         let file: OpenFile
         if let partial {
@@ -159,7 +159,7 @@ actor FileWriter {
             file = try makeTemporary()
         }
         if let length, let free = calls.freeBytes(file.descriptor), free < length {
-            throw failure("needs \(length) bytes, and \(free) are free", ENOSPC)
+            throw failure("needs \(length) bytes, but only \(free) are free", ENOSPC)
         }
     }
 
@@ -169,7 +169,7 @@ actor FileWriter {
         do {
             try chunk.withUnsafeBytes { bytes throws(SystemError) in
                 try calls.writeAll(bytes, to: source.file.descriptor)
-                digest?.update(bytes)
+                hash?.update(bytes)
             }
         } catch {
             throw RequestFailure.file(place.path, "could not be written", error, phase: .receiving)
@@ -206,7 +206,7 @@ actor FileWriter {
     /// Checks the hash, flushes the file to the disk, moves it to its destination, and returns that path.
     func finish() throws(RequestFailure) -> String {
         guard let source else { return place.path }
-        try checkDigest()
+        try checkHash()
         try synchronize(source.file.descriptor)
         let path = try putInPlace(source.path)
         temporary = nil
@@ -231,16 +231,16 @@ actor FileWriter {
         partial = nil
     }
 
-    private func checkDigest() throws(RequestFailure) {
-        guard let checksum = options.checksum, let found = digest?.finish() else { return }
-        digest = nil
+    private func checkHash() throws(RequestFailure) {
+        guard let checksum = options.checksum, let found = hash?.finish() else { return }
+        hash = nil
         guard found != checksum.expected else { return }
         abandon(keepsPart: false)
         throw RequestFailure(
             .file,
-            "What came for “\(RequestFailure.shownPath(place.path))” has the \(checksum.name) "
+            "The file received for “\(RequestFailure.shownPath(place.path))” has the \(checksum.name) "
                 + "\(Checksum.hexadecimal(found)), not \(Checksum.hexadecimal(checksum.expected)).",
-            remedy: "Try again; if it stays so, the checksum or the server's file is wrong.", phase: .receiving)
+            remedy: "Try again; if it fails again, the checksum or the server's file is wrong.", phase: .receiving)
     }
 
     private func synchronize(_ descriptor: Int32) throws(RequestFailure) {
@@ -254,13 +254,13 @@ actor FileWriter {
         guard let directory = try? OpenFile(place.directory, O_RDONLY | O_DIRECTORY) else { return }
         let code = calls.sync(directory.descriptor)
         guard code == EIO || code == ENOSPC || code == EDQUOT else { return }
-        throw failure("is in its place, but could not be made to stay there after a power cut", code)
+        throw failure("was written, but might not survive a power failure", code)
     }
 
     private func putInPlace(_ path: String) throws(RequestFailure) -> String {
         switch options.existing {
         case .replace:
-            guard rename(path, place.path) == 0 else { throw failure("could not be put in its place", errno) }
+            guard rename(path, place.path) == 0 else { throw failure("could not be moved to its destination", errno) }
             return place.path
         case .refuse:
             guard try take(place.path, for: path) else { throw alreadyThere(.receiving) }
@@ -307,6 +307,6 @@ actor FileWriter {
     }
 
     private func alreadyThere(_ phase: RequestFailure.Phase) -> RequestFailure {
-        RequestFailure.file(place.path, "is there already", SystemError(code: EEXIST), phase: phase)
+        RequestFailure.file(place.path, "already exists", SystemError(code: EEXIST), phase: phase)
     }
 }

@@ -44,7 +44,7 @@ struct PartialFile: Sendable {
         let opened = try RequestFailure.onFile(path, "could not be opened", phase: phase) { () throws(SystemError) in
             try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
         }
-        let status = try RequestFailure.onFile(path, "could not be looked at", phase: phase) {
+        let status = try RequestFailure.onFile(path, "could not be inspected", phase: phase) {
             () throws(SystemError) in try opened.status()
         }
         guard status.isRegular else { throw SentFile.notRegular(path, phase: phase) }
@@ -52,13 +52,13 @@ struct PartialFile: Sendable {
         guard status.owner == geteuid() else {
             throw RequestFailure(
                 .file, "“\(RequestFailure.shownPath(path))” belongs to another user.",
-                remedy: "Have it removed, or download to a directory of one's own.")
+                remedy: "Have it removed, or download to a directory that only this user can write to.")
         }
         // Writing would also change the file under its other names.
         guard status.linkCount <= 1 else {
             throw RequestFailure(
                 .file, "“\(RequestFailure.shownPath(path))” has \(status.linkCount) names (hard links).",
-                remedy: "Remove that name, or download to another one.")
+                remedy: "Remove the other names, or download to another path.")
         }
         guard opened.lock() else { throw taken(path) }
         guard let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity else {
@@ -69,8 +69,8 @@ struct PartialFile: Sendable {
 
     private static func taken(_ path: String) -> RequestFailure {
         RequestFailure(
-            .file, "Another download writes to “\(RequestFailure.shownPath(path))”.",
-            remedy: "Wait for it, or download to another name.")
+            .file, "Another download is writing to “\(RequestFailure.shownPath(path))”.",
+            remedy: "Wait until it ends, or download to another path.")
     }
 
     /// The number of received bytes.

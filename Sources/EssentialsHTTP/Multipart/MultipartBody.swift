@@ -97,14 +97,14 @@ public struct MultipartBody: Sendable {
     public mutating func append(_ part: MultipartPart) throws(RequestFailure) {
         guard entries.count < Self.maximumParts else {
             throw RequestFailure(
-                .tooLarge, "A multipart body takes \(Self.maximumParts) parts.",
+                .tooLarge, "A multipart body has at most \(Self.maximumParts) parts.",
                 remedy: "Send them in several requests, or as one file.")
         }
         let lines = try MultipartHeadRules.lines(of: part, in: subtype)
         guard lines.count <= Self.maximumHeadBytes else {
             throw RequestFailure(
-                .tooLarge, "The header lines of the \(part.shown) have \(lines.count) bytes.",
-                remedy: "Shorten its name, file name or fields to \(Self.maximumHeadBytes) bytes altogether.")
+                .tooLarge, "The header lines of the \(part.shown) have \(lines.count) bytes, which is too long.",
+                remedy: "Shorten its name, file name or fields to \(Self.maximumHeadBytes) bytes in total.")
         }
         try checkBoundary(in: part, lines)
         let head = Data(((entries.isEmpty ? "--" : "\r\n--") + boundary + "\r\n").utf8) + lines + Data("\r\n".utf8)
@@ -113,7 +113,7 @@ public struct MultipartBody: Sendable {
         // The closing delimiter is not longer than any header.
         guard !headOverflows, !overflows, length <= .max - head.count else {
             throw RequestFailure(
-                .tooLarge, "With the \(part.shown) the body would have more bytes than can be counted.",
+                .tooLarge, "With the \(part.shown) the length of the body would overflow.",
                 remedy: "Check the lengths of the streams.")
         }
         if entries.isEmpty { rootType = MultipartHeadRules.withoutParameters(part.type) }
@@ -129,7 +129,28 @@ public struct MultipartBody: Sendable {
         guard !isFound else {
             throw RequestFailure(
                 .invalidRequest, "A line of the \(part.shown) begins with the boundary.",
-                remedy: "Choose another boundary, or give none for a random one.")
+                remedy: "Choose another boundary, or omit it to use a random one.")
         }
+    }
+}
+
+extension RequestBody {
+    /// Creates a body from several parts, which are read while they are sent. About three chunks of a file are in
+    /// memory, 1.5 MiB, besides the parts that were created from memory.
+    ///
+    /// Set the request's `Content-Type` to the body's ``MultipartBody/contentType``. The body can be sent again unless
+    /// a part is a stream. Each attempt begins with the first part and opens every file again. If a file has changed
+    /// since it was appended, the request fails with `file`.
+    ///
+    /// ```swift
+    /// request.headerFields[.contentType] = form.contentType
+    /// request.body = .multipart(form)
+    /// ```
+    public static func multipart(_ body: MultipartBody) -> RequestBody {
+        RequestBody(
+            content: .stream(length: body.contentLength, isReplayable: body.isReplayable) {
+                let reader = MultipartReader(body)
+                return { try await reader.next() }
+            })
     }
 }

@@ -8,8 +8,6 @@
 struct MultipartBoundary: Sendable, Hashable {
     /// The allowed characters besides letters and digits.
     private static let punctuation = Set("'()+_,-./:=? ".utf8)
-    /// The subset that a parameter's value may contain without quotes (RFC 9110, 5.6.2).
-    private static let tokenPunctuation = Set("'+_-.".utf8)
 
     let text: String
     /// Whether the text is random, so that no peer can predict it.
@@ -19,11 +17,11 @@ struct MultipartBoundary: Sendable, Hashable {
     ///
     /// - Throws: `invalidRequest` if the text is not a valid boundary.
     init(_ text: String) throws(RequestFailure) {
-        let isAllowed = text.utf8.allSatisfy { Self.isAlphanumeric($0) || Self.punctuation.contains($0) }
+        let isAllowed = text.utf8.allSatisfy { $0.isASCIIAlphanumeric || Self.punctuation.contains($0) }
         guard isAllowed, (1...70).contains(text.utf8.count), text.utf8.last != 0x20 else {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(text))” is no boundary of a multipart body.",
-                remedy: "Give 1 to 70 letters, digits or some of '()+_,-./:=? (no space at the end), or none.")
+                .invalidRequest, "“\(RequestFailure.shown(text))” is not a valid boundary of a multipart body.",
+                remedy: "Use 1 to 70 letters, digits or '()+_,-./:=? (no space at the end), or omit the boundary.")
         }
         self.text = text
         isRandom = false
@@ -41,8 +39,7 @@ struct MultipartBoundary: Sendable, Hashable {
 
     /// The value of the `boundary` parameter, quoted if necessary.
     var parameter: String {
-        let isToken = text.utf8.allSatisfy { Self.isAlphanumeric($0) || Self.tokenPunctuation.contains($0) }
-        return isToken ? text : MultipartHeadRules.quoted(text)
+        text.utf8.allSatisfy(\.isTokenCharacter) ? text : MultipartHeadRules.quoted(text)
     }
 
     /// Whether a line begins like a delimiter. A single CR or LF also ends a line, because some parsers treat it so.
@@ -56,13 +53,6 @@ struct MultipartBoundary: Sendable, Hashable {
                 start = end + 1
             }
             return false
-        }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: false
         }
     }
 }

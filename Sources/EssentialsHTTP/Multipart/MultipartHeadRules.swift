@@ -19,8 +19,8 @@ enum MultipartHeadRules {
         for field in part.headerFields {
             guard field.name != .contentDisposition, field.name != .contentType else {
                 throw RequestFailure(
-                    .invalidRequest, "The extra fields of the \(part.shown) hold \(field.name.rawName).",
-                    remedy: "Give the part's name, file name and type instead.")
+                    .invalidRequest, "The extra fields of the \(part.shown) contain \(field.name.rawName).",
+                    remedy: "Set the part's name, file name or type instead.")
             }
             lines.append(contentsOf: "\(field.name.rawName): ".utf8)
             // Not as a string, because a value may contain bytes that are not valid UTF-8.
@@ -64,17 +64,16 @@ enum MultipartHeadRules {
 
     /// A name as an extended value (RFC 8187, 3.2.1).
     static func extended(_ name: String) -> String {
-        var extended = "UTF-8''"
+        var extended = Array("UTF-8''".utf8)
         for byte in name.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x21, 0x23, 0x24, 0x26, 0x2b, 0x2d, 0x2e, 0x5e, 0x5f, 0x60,
-                0x7c, 0x7e:
-                extended.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                extended += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            // The characters of a token without those that the syntax of an extended value uses.
+            if byte.isTokenCharacter, !"*'%".utf8.contains(byte) {
+                extended.append(byte)
+            } else {
+                extended.append(percentEncoded: byte)
             }
         }
-        return extended
+        return String(decoding: extended, as: UTF8.self)
     }
 
     private static func disposition(
@@ -83,15 +82,15 @@ enum MultipartHeadRules {
         // No receiver accepts a zero byte, and some truncate the name there.
         guard part.name?.utf8.contains(0) != true, part.fileName?.utf8.contains(0) != true else {
             throw RequestFailure(
-                .invalidRequest, "The name or file name of the \(part.shown) has a zero byte.",
-                remedy: "Take the zero byte out.")
+                .invalidRequest, "The name or file name of the \(part.shown) contains a zero byte.",
+                remedy: "Remove the zero byte.")
         }
         var disposition = "attachment"
         if subtype == .formData {
             guard part.name != nil else {
                 throw RequestFailure(
                     .invalidRequest, "A part of a form needs a name (RFC 7578, 4.2).",
-                    remedy: "Give the part a name, or make the body mixed or related.")
+                    remedy: "Give the part a name, or use a mixed or related body.")
             }
             disposition = "form-data"
         } else if part.name == nil, part.fileName == nil {

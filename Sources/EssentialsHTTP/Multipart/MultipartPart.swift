@@ -141,7 +141,7 @@ extension MultipartPart {
     ) throws(RequestFailure) -> MultipartPart where Pieces.Element == Data {
         guard length ?? 0 >= 0 else {
             throw RequestFailure(
-                .invalidRequest, "The length of a part's stream is negative.", remedy: "Give nil for unknown.")
+                .invalidRequest, "The length of a part's stream is negative.", remedy: "Use nil for an unknown length.")
         }
         let type = try checked(type, fileName)
         let content = OneTimeBody.of(.stream(sequence, length: length))
@@ -155,7 +155,7 @@ extension MultipartPart {
         guard !type.isEmpty else {
             throw RequestFailure(
                 .invalidRequest, "The media type of a part is empty.",
-                remedy: "Give one such as image/png, or nil for the file name's.")
+                remedy: "Use a type such as image/png, or nil for that of the file name.")
         }
         _ = try HTTPField.checked(name: "Content-Type", value: type)
         return type

@@ -105,8 +105,8 @@ actor MultipartReader {
         throw RequestFailure(
             .invalidRequest,
             isOver
-                ? "The stream of the \(part.entry.shown) ended after \(part.count) of \(length) bytes."
-                : "The stream of the \(part.entry.shown) gave more than the \(length) bytes of its length.",
-            remedy: "Give the number of bytes that there will be, or nil when it is not known.", phase: .sending)
+                ? "The stream of the \(part.entry.shown) ended after \(part.count) of the declared \(length) bytes."
+                : "The stream of the \(part.entry.shown) has more than the declared \(length) bytes.",
+            remedy: "Declare the exact number of bytes, or nil if it is not known.", phase: .sending)
     }
 }

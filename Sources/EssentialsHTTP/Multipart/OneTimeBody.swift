@@ -10,7 +10,7 @@ enum OneTimeBody {
         return RequestBody(
             content: .stream(length: length, isReplayable: false) {
                 guard flag.raise() else {
-                    return { throw RequestFailure(.notReplayable, "A stream was to be sent twice.", phase: .sending) }
+                    return { throw RequestFailure(.notReplayable, "A stream cannot be sent twice.", phase: .sending) }
                 }
                 return open()
             })

@@ -77,3 +77,39 @@ public struct RedirectPolicy: Sendable {
         RedirectPolicy(limit: limit, decide: decide)
     }
 }
+
+/// A redirect that a ``RedirectPolicy``'s closure decides about.
+///
+/// ```swift
+/// .deciding { proposal in proposal.request.body.isReplayable ? .follow : .stop }
+/// ```
+public struct RedirectProposal: Sendable {
+    /// The source and the target of the redirect.
+    public let hop: RedirectHop
+    /// The request to send next, without the fields that must not be sent there.
+    public let request: TransportRequest
+    /// The redirects that were followed before this one, the oldest first.
+    public let history: [RedirectHop]
+
+    /// Creates a proposal to test a closure.
+    public init(hop: RedirectHop, request: TransportRequest, history: [RedirectHop] = []) {
+        self.hop = hop
+        self.request = request
+        self.history = history
+    }
+}
+
+/// The decision of a ``RedirectPolicy``'s closure about a redirect.
+///
+/// ```swift
+/// .deciding { $0.hop.to.origin.host == trusted ? .follow : .stop }
+/// ```
+public enum RedirectDecision: Sendable, Hashable {
+    /// Follow the redirect with the proposed request.
+    case follow
+    /// Do not follow the redirect. The 3xx response is returned.
+    case stop
+    /// End the request with `redirectRefused`. The text is part of the failure's message, so it must not contain
+    /// secrets.
+    case refuse(String)
+}

@@ -1,5 +1,4 @@
 /// Decides whether a response is a redirect to follow (RFC 9110, 15.4), without sending anything.
-@usableFromInline
 package enum RedirectRules {
     /// What to do with a response.
     package enum Outcome: Sendable {
@@ -48,7 +47,6 @@ package enum RedirectRules {
 
     /// Whether a status is a redirect to follow. 300 leaves the choice to the user, 304 concerns a cache, and 305 and
     /// 306 are deprecated (RFC 9110, 15.4).
-    @inlinable
     package static func isFollowed(_ statusCode: Int) -> Bool {
         switch statusCode {
         case 301, 302, 303, 307, 308: true
@@ -63,8 +61,8 @@ package enum RedirectRules {
             let value = field.withUnsafeBytesOfValue { Array($0) }
             guard found == nil || found == value else {
                 throw RequestFailure(
-                    .protocolViolation, "\(url.origin) redirects to more than one URL.",
-                    remedy: "Report it to those who run the server: a response has one Location field.",
+                    .protocolViolation, "\(url.origin) sent more than one redirect URL.",
+                    remedy: "Report this to the operators of the server: a response has one Location field.",
                     phase: .receiving, host: url.origin.host.text)
             }
             found = value
@@ -162,7 +160,7 @@ extension RedirectRules {
 
     private static func downgrade(_ hop: RedirectHop) -> RequestFailure {
         failure(
-            .redirectRefused, hop, "\(hop.from.origin) redirects to \(hop.to.origin), which is without TLS.",
+            .redirectRefused, hop, "\(hop.from.origin) redirects to \(hop.to.origin), which does not use TLS.",
             remedy: "Have the server redirect to https, or set the redirect policy's allowsDowngrade.")
     }
 
@@ -175,8 +173,8 @@ extension RedirectRules {
     private static func bodyStays(_ hop: RedirectHop) -> RequestFailure {
         failure(
             .redirectRefused, hop,
-            "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to \(hop.to.origin), "
-                + "and an interceptor has added to it.",
+            "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to "
+                + "\(hop.to.origin), but an interceptor has changed it.",
             remedy:
                 "Have the interceptor add a header field, which stays in the origin, or use the target's origin as the "
                 + "base URL if it may see the body.")
@@ -186,7 +184,7 @@ extension RedirectRules {
         failure(
             .notReplayable, hop,
             "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to \(hop.to.origin) "
-                + "again, and it is a stream.")
+                + "again, but it is a stream.")
     }
 
     private static func failure(

@@ -42,7 +42,7 @@ enum EventStreamField: Hashable {
         guard !value.isEmpty else { return nil }
         var number: Int64 = 0
         for byte in value {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard byte.isASCIIDigit else { return nil }
             let (shifted, isOver) = number.multipliedReportingOverflow(by: 10)
             let (sum, isSumOver) = shifted.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
             guard !isOver, !isSumOver else { return nil }

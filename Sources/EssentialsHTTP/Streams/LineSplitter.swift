@@ -89,8 +89,8 @@ struct LineSplitter {
         let mayEnd = endings == .lineFeed && last == LineEndings.carriageReturnByte
         guard (mayEnd ? count - 1 : count) <= maximumLength else {
             throw RequestFailure(
-                .tooLarge, "A line is over \(maximumLength) bytes.",
-                remedy: "Raise the maximum if such long lines are expected.", phase: .receiving)
+                .tooLarge, "A line exceeds \(maximumLength) bytes.",
+                remedy: "Raise the maximum if longer lines are expected.", phase: .receiving)
         }
     }
 

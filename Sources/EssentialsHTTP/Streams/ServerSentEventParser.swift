@@ -64,8 +64,8 @@ struct ServerSentEventParser: ChunkParser {
     private func check() throws(RequestFailure) {
         guard name.utf8.count + id.utf8.count + (data?.utf8.count ?? 0) <= maximumSize else {
             throw RequestFailure(
-                .tooLarge, "An event is over \(maximumSize) bytes.",
-                remedy: "Raise the maximum if such large events are expected.", phase: .receiving)
+                .tooLarge, "An event exceeds \(maximumSize) bytes.",
+                remedy: "Raise the maximum if larger events are expected.", phase: .receiving)
         }
     }
 }

@@ -4,7 +4,7 @@ enum InterfaceKindRules {
     ///
     /// In a network namespace, the mounted sysfs may belong to another namespace and have no entry. Then the driver's
     /// kind, which physical devices do not have, indicates a virtual interface.
-    static func kind(of link: LinkAnswer, entry: SysfsEntry?) -> NetworkInterface.Kind {
+    static func kind(of link: LinkReply, entry: SysfsEntry?) -> NetworkInterface.Kind {
         if link.isLoopback || link.hardwareType == HardwareType.loopback { return .loopback }
         if let entry, entry.isWireless || entry.deviceType == "wlan" { return .wireless }
         if entry?.deviceType == "wwan" || link.hardwareType == HardwareType.rawIP { return .wwan }
@@ -15,7 +15,7 @@ enum InterfaceKindRules {
         return link.hardwareType == HardwareType.ethernet ? .ethernet : .other
     }
 
-    private static func isTunnel(_ link: LinkAnswer, _ entry: SysfsEntry?) -> Bool {
+    private static func isTunnel(_ link: LinkReply, _ entry: SysfsEntry?) -> Bool {
         if let entry, entry.hasTunFlags || entry.deviceType == "wireguard" { return true }
         return HardwareType.tunnels.contains(link.hardwareType) || tunnelDrivers.contains(link.driverKind ?? "")
     }

@@ -25,7 +25,7 @@ struct NetlinkSocket: Sendable {
     init(groups: UInt32) throws(ReachabilityError) {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_NETLINK, type, NetlinkNumber.routeProtocol)
-        guard descriptor >= 0 else { throw .system("The system gave no netlink socket") }
+        guard descriptor >= 0 else { throw .system("The system could not open a netlink socket") }
         guard Self.withAddress(groups: groups, { bind(descriptor, $0, $1) }) == 0 else {
             let error = ReachabilityError.system("The netlink socket could not join its groups")
             Glibc.close(descriptor)

@@ -15,9 +15,9 @@ struct KernelRoutes: RouteLookup {
     private let sysfs: SysfsTree
     /// The timeout in milliseconds for a reply. It is only a safeguard, because the kernel replies before sending the
     /// request returns.
-    private static let patience: Int32 = 100
+    private static let replyTimeout: Int32 = 100
     /// The maximum number of unrelated datagrams that are skipped. An earlier request leaves at most one reply.
-    private static let maximumStrangers = 16
+    private static let maximumUnrelated = 16
 
     init(sysfsRoot: String) throws(ReachabilityError) {
         sysfs = SysfsTree(root: sysfsRoot)
@@ -25,27 +25,27 @@ struct KernelRoutes: RouteLookup {
     }
 
     func statuses(of addresses: [NetworkAddress]) -> [ReachabilityStatus] {
-        var asking = Asking(routes: self)
-        return addresses.map { asking.status(of: $0) }
+        var round = LookupRound(routes: self)
+        return addresses.map { round.status(of: $0) }
     }
 
     func close() { socket.close() }
 
     /// One round of lookups, in which each interface is requested once.
-    private struct Asking {
+    private struct LookupRound {
         let routes: KernelRoutes
         var sequence: UInt32 = 0
-        var links: [UInt32: Result<LinkAnswer, RouteError>] = [:]
+        var links: [UInt32: Result<LinkReply, RouteError>] = [:]
 
         mutating func status(of address: NetworkAddress) -> ReachabilityStatus {
             sequence += 1
             guard
-                let answer = routes.ask(RouteQuestion.route(to: address, sequence: sequence), { RouteAnswer($0) })
+                let reply = routes.request(RouteRequest.route(to: address, sequence: sequence), { RouteReply($0) })
             else { return .unknown }
-            switch answer {
+            switch reply {
             case .local(let index): return isLoopbackDown(index) ? .unreachable(.interfaceDown) : .local
             case .refused(let error): return Self.status(error)
-            case .way(let index, let hasGateway):
+            case .route(let index, let hasGateway):
                 switch link(index) {
                 case .success(let link) where link.canSend:
                     let interface = routes.interface(link)
@@ -66,7 +66,7 @@ struct KernelRoutes: RouteLookup {
             return link.isLoopback && !link.canSend
         }
 
-        private mutating func link(_ index: UInt32) -> Result<LinkAnswer, RouteError> {
+        private mutating func link(_ index: UInt32) -> Result<LinkReply, RouteError> {
             if let known = links[index] { return known }
             sequence += 1
             let result = routes.link(index, sequence: sequence)
@@ -75,30 +75,30 @@ struct KernelRoutes: RouteLookup {
         }
     }
 
-    private func link(_ index: UInt32, sequence: UInt32) -> Result<LinkAnswer, RouteError> {
-        let answer = ask(RouteQuestion.link(index, sequence: sequence)) { message in
-            if let code = message.errorCode { return Result<LinkAnswer, RouteError>.failure(RouteError(code: code)) }
-            return LinkAnswer(message).map { .success($0) }
+    private func link(_ index: UInt32, sequence: UInt32) -> Result<LinkReply, RouteError> {
+        let reply = request(RouteRequest.link(index, sequence: sequence)) { message in
+            if let code = message.errorCode { return Result<LinkReply, RouteError>.failure(RouteError(code: code)) }
+            return LinkReply(message).map { .success($0) }
         }
-        return answer ?? .failure(RouteError(code: EAGAIN))
+        return reply ?? .failure(RouteError(code: EAGAIN))
     }
 
-    private func interface(_ link: LinkAnswer) -> NetworkInterface {
+    private func interface(_ link: LinkReply) -> NetworkInterface {
         let kind = InterfaceKindRules.kind(of: link, entry: sysfs.entry(name: link.name, index: link.index))
         return NetworkInterface(name: link.name, index: link.index, kind: kind)
     }
 
     /// Sends a request and reads its reply; `nil` without a reply.
-    private func ask<Answer>(_ question: NetlinkMessage, _ read: (NetlinkMessage) -> Answer?) -> Answer? {
-        guard socket.send(question) == 0 else { return nil }
-        for _ in 0..<Self.maximumStrangers {
+    private func request<Reply>(_ request: NetlinkMessage, _ read: (NetlinkMessage) -> Reply?) -> Reply? {
+        guard socket.send(request) == 0 else { return nil }
+        for _ in 0..<Self.maximumUnrelated {
             switch socket.receive() {
             case .nothing:
-                var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&request, 1, Self.patience) > 0 else { return nil }
+                var pending = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&pending, 1, Self.replyTimeout) > 0 else { return nil }
             case .datagram(let bytes):
                 let messages = NetlinkMessage.read(bytes).messages
-                if let message = messages.first(where: { $0.sequence == question.sequence }) { return read(message) }
+                if let reply = messages.first(where: { $0.sequence == request.sequence }) { return read(reply) }
             case .foreign, .cut, .overrun: continue
             case .failed: return nil
             }

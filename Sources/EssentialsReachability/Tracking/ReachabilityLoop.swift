@@ -60,7 +60,7 @@ final class ReachabilityLoop: @unchecked Sendable {
         let code = LoopThread.start(named: "essentials-path") { self.run() }
         guard code != 0 else { return }
         end()
-        throw .system("The system gave no thread", code: code)
+        throw .system("The system could not create a thread", code: code)
     }
 
     func refresh() { post(.refresh) }

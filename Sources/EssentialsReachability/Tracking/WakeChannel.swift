@@ -10,7 +10,9 @@ struct WakeChannel: Sendable {
     init() throws(ReachabilityError) {
         var pair: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw .system("The system gave no pair of sockets") }
+        guard socketpair(AF_UNIX, type, 0, &pair) == 0 else {
+            throw .system("The system could not create a pair of sockets")
+        }
         (descriptor, sender) = (pair[0], pair[1])
     }
 

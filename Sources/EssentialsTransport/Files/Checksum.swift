@@ -1,5 +1,5 @@
 /// Takes bytes one by one and gives their digest. Used by one thread at a time.
-public protocol IncrementalDigest: AnyObject {
+public protocol IncrementalHash: AnyObject {
     /// Takes more bytes. The pointer is valid during the call only.
     func update(_ bytes: UnsafeRawBufferPointer)
     /// The digest of all bytes. Called once, last.
@@ -8,7 +8,7 @@ public protocol IncrementalDigest: AnyObject {
 
 /// What a downloaded file must come to.
 ///
-/// This module computes no digest itself; `makeDigest` brings one. The downloads of `EssentialsHTTP` take it among their
+/// This module computes no digest itself; `makeHash` brings one. The downloads of `EssentialsHTTP` take it among their
 /// options.
 ///
 /// ```swift
@@ -21,13 +21,13 @@ public struct Checksum: Sendable {
     /// The digest that the file must have.
     public let expected: [UInt8]
     /// Makes a digest that has taken nothing yet. Called on a file thread, where the digest is then used.
-    public let makeDigest: @Sendable () -> any IncrementalDigest
+    public let makeHash: @Sendable () -> any IncrementalHash
 
     /// Makes a checksum.
-    public init(name: String, expected: [UInt8], makeDigest: @escaping @Sendable () -> any IncrementalDigest) {
+    public init(name: String, expected: [UInt8], makeHash: @escaping @Sendable () -> any IncrementalHash) {
         self.name = name
         self.expected = expected
-        self.makeDigest = makeDigest
+        self.makeHash = makeHash
     }
 
     /// Bytes as a failure shows them.

@@ -5,8 +5,8 @@ import Testing
 @Suite struct DownloadChecksumTests {
     private typealias Answer = ScriptedTransport.Answer
 
-    /// A digest that takes no library: FNV-1a of 64 bits.
-    private final class Fowler: IncrementalDigest {
+    /// A hash that needs no library: FNV-1a with 64 bits.
+    private final class Fowler: IncrementalHash {
         private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
         func update(_ bytes: UnsafeRawBufferPointer) {
@@ -25,13 +25,13 @@ import Testing
         return options
     }
 
-    @Test("The digest itself is right")
+    @Test("The test's hash function is correct")
     func vector() {
-        // A vector of the algorithm's authors.
+        // A test vector of the algorithm's authors.
         #expect(options("a").checksum?.expected == [0xaf, 0x63, 0xdc, 0x4c, 0x86, 0x01, 0xec, 0x8c])
     }
 
-    @Test("A file with the right checksum is put in its place", arguments: ["", "abcd"])
+    @Test("A file with the expected checksum is moved to its destination", arguments: ["", "abcd"])
     func right(text: String) async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(Answer(200, [:], text.map(String.init)))
@@ -39,7 +39,7 @@ import Testing
         #expect(directory.text("film") == text)
     }
 
-    @Test("A file with another checksum is removed, and the failure has both", arguments: [false, true])
+    @Test("A file with another checksum is removed, and the failure contains both checksums", arguments: [false, true])
     func wrong(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
@@ -55,7 +55,7 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    /// A part that is larger than the pieces and slices in which it is read again.
+    /// The content of a partial file that is larger than the chunks and slices in which it is hashed.
     private static let part = String(repeating: "0123456789abcdef", count: 70_000)
 
     private func breakOff(_ directory: ScratchDirectory, _ options: DownloadOptions) async {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("What was there before a resumption is digested too")
+    @Test("A resumed download hashes the partial file too")
     func resumed() async throws {
         let directory = try ScratchDirectory()
         let options = options(Self.part + "xyz", resumes: true)
@@ -77,7 +77,7 @@ import Testing
         #expect(file.resumedFrom == Int64(end))
     }
 
-    @Test("What was there before is not digested when all is loaded anew")
+    @Test("A download that starts again does not hash the old partial file")
     func anew() async throws {
         let directory = try ScratchDirectory()
         let options = options("xyz", resumes: true)
@@ -86,7 +86,7 @@ import Testing
         #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 3)
     }
 
-    @Test("A part that was whole already is checked, too")
+    @Test("A partial file that is already complete is checked too")
     func complete() async throws {
         let directory = try ScratchDirectory()
         let options = options(Self.part, resumes: true)

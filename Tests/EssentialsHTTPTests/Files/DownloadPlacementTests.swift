@@ -3,7 +3,6 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// DATA-REQUESTS.md 1.7: a destination that is taken, and one whose directories are missing.
 @Suite struct DownloadPlacementTests {
     private typealias Answer = ScriptedTransport.Answer
 
@@ -19,7 +18,7 @@ import Testing
         return options
     }()
 
-    /// With hard links, and as on a file system that has none.
+    /// With hard links, and as on a file system without them.
     private static let links: [FileCalls] = {
         var without = FileCalls.system
         without.link = { _, _ in EPERM }
@@ -38,7 +37,7 @@ import Testing
     // MARK: Unique names
 
     @Test(
-        "A name that is taken stays with its file, and the new one has a number before its extension", arguments: 0..<2)
+        "An existing file stays, and the new file's name has a number before the extension", arguments: 0..<2)
     func unique(link: Int) async throws {
         let directory = try ScratchDirectory()
         var paths: [String] = []
@@ -57,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "The number stands before the last extension, and a dot at the beginning begins none",
+        "The number precedes the last extension, and a leading dot does not begin an extension",
         arguments: [
             ("film", "film-1"), (".profile", ".profile-1"), ("a.tar.gz", "a.tar-1.gz"), ("film.", "film-1."),
             ("é.é", "é-1.é"), (String(repeating: "a", count: 255), String(repeating: "a", count: 253) + "-1"),
@@ -73,7 +72,7 @@ import Testing
         #expect(try directory.names.count == 2)
     }
 
-    @Test("Links that lead nowhere and pipes keep their names too, and a directory is refused as always")
+    @Test("Dangling links and pipes keep their names too, and a directory is refused")
     func odd() async throws {
         let directory = try ScratchDirectory()
         #expect(symlink(directory("none"), directory("film")) == 0)
@@ -87,7 +86,7 @@ import Testing
         #expect((failure?.underlying as? SystemError)?.code == EISDIR)
     }
 
-    @Test("Many downloads to one name at once come out whole, each under a name of its own", arguments: 0..<2)
+    @Test("Concurrent downloads to one name all complete under unique names", arguments: 0..<2)
     func concurrent(link: Int) async throws {
         let directory = try ScratchDirectory()
         let paths = try await withThrowingTaskGroup(of: String.self) { group in
@@ -104,7 +103,7 @@ import Testing
         #expect(texts.sorted() == (0..<30).map { "ab\($0)" }.sorted())
     }
 
-    @Test("When a thousand names are taken, the download fails and nothing stays")
+    @Test("If a thousand names exist, the download fails and nothing remains")
     func exhausted() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
@@ -117,7 +116,7 @@ import Testing
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A download that is gone on with can end under a name of its own")
+    @Test("A resumed download can get a unique name")
     func resumed() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
@@ -136,7 +135,7 @@ import Testing
 
     // MARK: Directories
 
-    @Test("Directories that are missing are made where the options say so", arguments: [false, true])
+    @Test("Missing directories are created if the options say so", arguments: [false, true])
     func made(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
         var options = Self.making
@@ -145,13 +144,13 @@ import Testing
         #expect(file.path == directory("a/b//c/film"))
         #expect(directory.text("a/b/c/film") == "new")
         #expect(try directory.names == ["a"])
-        // The second finds them.
+        // The second download finds the directories.
         _ = try await download(directory("a/b/c/film2"), options, .system, Answer(200, [:], ["new"]))
         #expect(directory.text("a/b/c/film2") == "new")
     }
 
     @Test(
-        "Directories that were made are removed when the download fails, and none that were there",
+        "If a download fails, only the directories that it created are removed",
         arguments: [false, true])
     func removed(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
@@ -166,7 +165,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory("here")).isEmpty)
     }
 
-    @Test("Directories stay where something is in them: a part, or another's file")
+    @Test("A created directory stays if it contains a partial file or another file")
     func kept() async throws {
         let directory = try ScratchDirectory()
         var options = Self.making
@@ -185,7 +184,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory("b")) == ["other"])
     }
 
-    @Test("A directory that another download takes away meanwhile is made again")
+    @Test("A directory that another download removes meanwhile is created again")
     func takenAway() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(Answer(200, [:], ["new"]))
@@ -198,7 +197,7 @@ import Testing
         #expect(directory.text("a/b/film") == "new")
     }
 
-    @Test("What cannot be made is told before anything is sent: a file in the way, a loop of links")
+    @Test("A directory that cannot be created fails before the request is sent")
     func unmakeable() async throws {
         let directory = try ScratchDirectory()
         try directory.write("a", "file")

@@ -29,7 +29,7 @@ import Testing
         return (result, transport.requests)
     }
 
-    /// Leaves the first four bytes behind.
+    /// Leaves a partial file with the first four bytes.
     private func breakOff(
         _ directory: ScratchDirectory, _ fields: HTTPFields = [.eTag: "\"v1\"", .contentLength: "10"]
     ) async throws {
@@ -44,7 +44,7 @@ import Testing
         return Answer(206, fields, [String(Self.film.dropFirst(from))])
     }
 
-    @Test("A download that broke off goes on where it was, and both files beside it go")
+    @Test("An interrupted download resumes where it stopped, and both files beside it are removed")
     func goesOn() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -63,7 +63,7 @@ import Testing
         #expect(asked.options.delivery == .streamed)
     }
 
-    @Test("It may break off again and again")
+    @Test("A download can be interrupted repeatedly")
     func againAndAgain() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -79,7 +79,7 @@ import Testing
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("The first attempt asks for the whole, uncompressed")
+    @Test("The first attempt requests the whole file without compression")
     func firstAttempt() async throws {
         let directory = try ScratchDirectory()
         let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], [Self.film]))
@@ -88,7 +88,7 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    @Test("A file that changed on the server is loaded anew")
+    @Test("A file that changed on the server is downloaded again")
     func changed() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -99,7 +99,7 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    @Test("What is loaded anew and breaks off has the new validator")
+    @Test("An interrupted new download of a changed file has the new validator")
     func changedAndBroken() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -112,7 +112,7 @@ import Testing
         #expect(directory.text("film") == "xbcdefghij")
     }
 
-    @Test("A part that is whole already is put in its place")
+    @Test("A partial file that is already complete is moved to its destination")
     func complete() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "A part of another version is never the whole file, although its length is right",
+        "A partial file of another version is not used, even if its length fits",
         arguments: [
             [.eTag: "\"v2\""], [.eTag: "W/\"v1\""], [.eTag: "\"v2\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPFields])
@@ -143,7 +143,7 @@ import Testing
         #expect(directory.text("film") == "wxyz")
     }
 
-    @Test("A part with a second name is refused, and the file under the other name stays as it is")
+    @Test("A partial file with a hard link is refused, and the linked file is not changed")
     func hardLink() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(
-        "A part that the server knows nothing of is thrown away, once",
+        "A partial file that the server cannot resume is discarded, once",
         arguments: ["bytes */3", "bytes */*", "", "lines */4"])
     func unsatisfied(range: String) async throws {
         let directory = try ScratchDirectory()
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "A part that does not fit is the server's fault, and nothing stays",
+        "A partial response that does not match the request fails, and nothing remains",
         arguments: [
             "", "bytes 3-9/10", "bytes 5-9/10", "bytes 4-9", "bytes 9-4/10", "bytes 4-10/10", "bytes */10",
             "lines 4-9/10",
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(
-        "A part with fields that contradict what was asked for is refused",
+        "A partial response whose fields contradict the request is refused",
         arguments: [
             [.eTag: "\"v2\""], [.eTag: "W/\"v1\""], [.contentLength: "5"], [.contentEncoding: "gzip"],
         ] as [HTTPFields])
@@ -206,7 +206,9 @@ import Testing
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A part may say again what was known", arguments: [[.eTag: "\"v1\""], [.contentLength: "6"]] as [HTTPFields])
+    @Test(
+        "A partial response may repeat the known validator and length",
+        arguments: [[.eTag: "\"v1\""], [.contentLength: "6"]] as [HTTPFields])
     func agreement(fields: HTTPFields) async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -214,7 +216,7 @@ import Testing
         #expect(try result.get().bytes == 10)
     }
 
-    @Test("A server may give less than all of the rest: the next attempt goes on from there")
+    @Test("A server may send less than the rest, and the next attempt resumes there")
     func shortPart() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -226,7 +228,7 @@ import Testing
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("A rest of a file whose length is unknown is taken as it comes")
+    @Test("A partial response for a file of unknown length is accepted")
     func unknownTotal() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -237,7 +239,7 @@ import Testing
     // MARK: Validators
 
     @Test(
-        "Without a strong validator nothing stays",
+        "Without a strong validator no partial file remains",
         arguments: [
             [:], [.eTag: "W/\"v1\""], [.eTag: "v1"], [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
             [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -250,7 +252,7 @@ import Testing
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A date that is old enough is a validator")
+    @Test("A modification date that is old enough is a validator")
     func date() async throws {
         let directory = try ScratchDirectory()
         let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -261,7 +263,7 @@ import Testing
     }
 
     @Test(
-        "A part of another resource is not gone on with",
+        "A partial file of another resource is not resumed",
         arguments: ["", "essentials", "partial download 1\nhttps://example.com/other\n\"v1\"\n"])
     func otherRecord(record: String) async throws {
         let directory = try ScratchDirectory()
@@ -273,7 +275,7 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    @Test("Whose bytes they are is kept without the query, which may hold secrets")
+    @Test("The record contains the URL without its query")
     func recordHidesQuery() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film("?token=secret")
@@ -287,7 +289,7 @@ import Testing
         #expect(try result.get().resumedFrom == 4)
     }
 
-    @Test("A refusal leaves the part as it is")
+    @Test("An error status keeps the partial file")
     func refusal() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -298,14 +300,14 @@ import Testing
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("A refusal of the first attempt leaves nothing")
+    @Test("An error status at the first attempt leaves nothing")
     func firstRefusal() async throws {
         let directory = try ScratchDirectory()
         _ = try await download(directory, Self.resuming, Answer(404))
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A file that is compressed although it may not be is refused")
+    @Test("A file that is compressed against the request is refused")
     func compressed() async throws {
         let directory = try ScratchDirectory()
         let (result, _) = try await download(directory, Self.resuming, Answer(200, [.contentEncoding: "gzip"], ["a"]))
@@ -313,7 +315,7 @@ import Testing
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("Requests that cannot be resumed are refused before they are sent", arguments: 0..<4)
+    @Test("A request that cannot be resumed is refused before it is sent", arguments: 0..<4)
     func unresumable(kind: Int) async throws {
         let directory = try ScratchDirectory()
         var request = try TransportRequest.film()
@@ -328,7 +330,7 @@ import Testing
         #expect(requests.isEmpty)
     }
 
-    @Test("A part over the limit is thrown away")
+    @Test("A partial file above the maximum size is discarded")
     func tooLarge() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -341,7 +343,7 @@ import Testing
 
     // MARK: The partial file
 
-    @Test("Of two downloads to one name the second is told, and the first goes on")
+    @Test("The second of two downloads to one name fails, and the first continues")
     func twoAtOnce() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film()
@@ -364,7 +366,7 @@ import Testing
     }
 
     @Test(
-        "A part that is a symbolic link, a directory or a pipe is not followed",
+        "A partial file that is a symbolic link, a directory or a pipe is not followed",
         arguments: ["link", "directory", "pipe"])
     func strangePart(kind: String) async throws {
         let directory = try ScratchDirectory()
@@ -381,7 +383,7 @@ import Testing
         #expect(directory.text("target") == "precious")
     }
 
-    @Test("A part that belongs to another user is refused", .enabled(if: geteuid() == 0, "Needs the superuser."))
+    @Test("A partial file of another user is refused", .enabled(if: geteuid() == 0, "Needs the superuser."))
     func foreignPart() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -391,7 +393,7 @@ import Testing
         #expect(directory.text("film.part") == "abcd")
     }
 
-    @Test("A disk that becomes full leaves the part, and the next attempt goes on")
+    @Test("A full disk keeps the partial file, and the next attempt resumes")
     func fullDisk() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
@@ -411,7 +413,7 @@ import Testing
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("A file that appears meanwhile is refused, and the part is kept for another name's sake")
+    @Test("If the destination appears meanwhile, the download is refused and keeps its partial file")
     func refuseAtEnd() async throws {
         let directory = try ScratchDirectory()
         var options = Self.resuming
@@ -425,7 +427,7 @@ import Testing
         #expect(directory.text("film.part") == "abcd")
     }
 
-    @Test("A cancelled download leaves its part")
+    @Test("A cancelled download keeps its partial file")
     func cancelled() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct DownloadTests {
     private typealias Answer = ScriptedTransport.Answer
 
-    @Test("A download puts the bytes in their place in order, and says what it did")
+    @Test("A download writes the bytes in order and reports the result")
     func wholeFile() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(Answer(200, [.contentLength: "6", .eTag: "\"a\""], ["ab", "", "cd", "ef"]))
@@ -21,7 +21,7 @@ import Testing
         #expect(file.headerFields[.eTag] == "\"a\"")
     }
 
-    @Test("A request goes out as it is, but streamed")
+    @Test("A request is sent unchanged except for streamed delivery")
     func request() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(Answer(200, [:], ["a"]))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "An empty body makes an empty file, and a success other than 200 is one too", arguments: [200, 201, 203, 226])
+        "An empty body makes an empty file, also with a success status other than 200", arguments: [200, 201, 203, 226])
     func successes(status: Int) async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(Answer(status))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "What is no success is a failure with the answer, and writes nothing",
+        "A status that is not a success fails with the response and writes nothing",
         arguments: [206, 301, 304, 404, 416, 500])
     func refusals(status: Int) async throws {
         let directory = try ScratchDirectory()
@@ -68,7 +68,7 @@ import Testing
         #expect(transport.cancelCounts == [1])
     }
 
-    @Test("The body of a refusal that breaks off is given as far as it came")
+    @Test("The body of an error response that is interrupted is included as far as it was received")
     func brokenRefusal() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(
@@ -80,7 +80,7 @@ import Testing
         #expect(failure?.response?.body == Data("soon".utf8))
     }
 
-    @Test("An answer that says it has no content replaces nothing", arguments: [204, 205])
+    @Test("A response without content replaces nothing", arguments: [204, 205])
     func noContent(status: Int) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
@@ -92,7 +92,7 @@ import Testing
         #expect(directory.text("film") == "old")
     }
 
-    @Test("A HEAD request is refused, and nothing is sent")
+    @Test("A HEAD request is refused before it is sent")
     func head() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport()
@@ -106,7 +106,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("By default a file that is there stays, and nothing is sent")
+    @Test("By default an existing file stays, and no request is sent")
     func refusesByDefault() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
@@ -119,7 +119,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("A file that is there is replaced if the options say so, and its readers keep the old one")
+    @Test("An existing file is replaced if the options say so, and its readers keep the old content")
     func replace() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
@@ -133,7 +133,7 @@ import Testing
         #expect(buffer.prefix(3) == Array("old".utf8)[...])
     }
 
-    @Test("A symbolic link is replaced itself, and what it leads to stays")
+    @Test("A symbolic link is replaced itself, and its target stays")
     func replaceLink() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "target")
@@ -144,7 +144,7 @@ import Testing
         #expect(directory.text("film") == "new")
     }
 
-    @Test("The file has the permissions that the process's mask leaves")
+    @Test("The file has the permissions that the process's umask leaves")
     func permissions() async throws {
         let directory = try ScratchDirectory()
         try directory.write("", "plain")
@@ -157,7 +157,7 @@ import Testing
         #expect(film.st_mode & 0o777 == 0o666 & ~mask)
     }
 
-    @Test("Names of any length that the file system allows can be downloaded to", arguments: [1, 200, 255])
+    @Test("A destination can have a name of any length that the file system allows", arguments: [1, 200, 255])
     func longNames(length: Int) async throws {
         let directory = try ScratchDirectory()
         let name = String(repeating: "ä", count: length / 2) + String(repeating: "b", count: length % 2)
@@ -166,7 +166,7 @@ import Testing
         #expect(try directory.names == [name])
     }
 
-    @Test("A relative destination counts from the current directory")
+    @Test("A relative destination is resolved against the current directory")
     func relative() async throws {
         let directory = try ScratchDirectory()
         let up = String(repeating: "../", count: FileManager.default.currentDirectoryPath.split(separator: "/").count)
@@ -176,7 +176,7 @@ import Testing
         #expect(directory.text("film") == "a")
     }
 
-    @Test("Each piece is written before the next is asked for")
+    @Test("Each chunk is written before the next one is received")
     func backpressure() async throws {
         let directory = try ScratchDirectory()
         let sizes = Mutex<[Int]>([])
@@ -189,7 +189,7 @@ import Testing
         #expect(sizes.withLock { $0 } == [0, 2, 4, 6])
     }
 
-    @Test("While it comes, the file is hidden and its destination is not there")
+    @Test("During the transfer the file is hidden and the destination does not exist")
     func hidden() async throws {
         let directory = try ScratchDirectory()
         let seen = Mutex<[String]>([])
@@ -204,7 +204,7 @@ import Testing
         #expect(names.allSatisfy { $0.hasPrefix(".film.") && $0.hasSuffix(".part") })
     }
 
-    @Test("A stage of one's own can send in the transport's place")
+    @Test("A custom function can send instead of the transport")
     func ownStage() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(Answer(200, [:], ["ab"]))
@@ -217,7 +217,7 @@ import Testing
         #expect(transport.requests.first?.headerFields[.authorization] == "Bearer x")
     }
 
-    @Test("Many downloads at once come out whole")
+    @Test("Many concurrent downloads complete")
     func concurrent() async throws {
         let directory = try ScratchDirectory()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct ProgressReportTests {
-    /// A clock that stands until it is moved, and what was delivered.
+    /// A clock that stands still until it is advanced, and the delivered values.
     private final class Record: Sendable {
         private let time = Mutex(Duration.zero)
         private let delivered = Mutex<[TransferProgress]>([])
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("The first value comes at once, the next when the interval is over, the last always")
+    @Test("The first value is delivered immediately, the next after the interval, and the last always")
     func throttle() {
         let record = Record()
         let report = record.report()
@@ -41,7 +41,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("Each value has the bytes since the value before it, and they add up")
+    @Test("Each value has the bytes since the previous one, and they add up")
     func sinceLast() {
         let record = Record()
         let report = record.report()
@@ -68,7 +68,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("Nothing comes after the end, and values never go back")
+    @Test("No value follows the end, and values never decrease")
     func order() {
         let record = Record()
         let report = record.report(every: .zero)
@@ -81,7 +81,7 @@ import Testing
         #expect(record.bytes == [10, 12, 13])
     }
 
-    @Test("A report that was never begun says nothing but that it ends")
+    @Test("A report that was never begun only ends")
     func neverBegun() {
         let record = Record()
         let report = record.report()
@@ -91,7 +91,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("A report that nobody holds any more ends")
+    @Test("A report that is released ends")
     func dropped() {
         let record = Record()
         do {
@@ -103,7 +103,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("The rate is that of the last four seconds, without what was there before")
+    @Test("The rate covers the last four seconds and excludes the bytes of earlier attempts")
     func rate() throws {
         let record = Record()
         let report = record.report(every: .zero)
@@ -126,7 +126,7 @@ import Testing
         #expect(mixed > 2000 && mixed < 4000)
     }
 
-    @Test("A value that comes while another is delivered is delivered after it, never at the same time")
+    @Test("A value that arrives during a delivery is delivered afterwards, never concurrently")
     func serial() {
         let delivering = Mutex(0)
         let most = Mutex(0)
@@ -141,7 +141,7 @@ import Testing
                 }
                 most.withLock { $0 = max($0, now) }
                 values.withLock { $0.append(value.bytes) }
-                // Another thread's call, as the meter sees it.
+                // A call of another thread, as the meter sees it.
                 if value.bytes == 1 { shared.withLock { $0 }?.reached(2) }
                 delivering.withLock { $0 -= 1 }
             }, end: {})
@@ -170,7 +170,7 @@ import Testing
 
     private typealias Answer = ScriptedTransport.Answer
 
-    @Test("A download reports what is written, with the whole and the end")
+    @Test("A download reports the written bytes, the total and the end")
     func download() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
@@ -181,7 +181,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("The last value comes before the download returns, even within the interval")
+    @Test("The last value is delivered before the download returns, even within the interval")
     func lastValue() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
@@ -191,7 +191,7 @@ import Testing
         #expect(record.values.last?.expected == nil)
     }
 
-    @Test("A download that fails reports how far it came, and ends its stream")
+    @Test("A failed download reports its progress and ends the stream")
     func failing() async throws {
         let directory = try ScratchDirectory()
         let (report, values) = ProgressReport.stream(every: .seconds(9))
@@ -205,7 +205,7 @@ import Testing
         #expect(seen == [4])
     }
 
-    @Test("A download that is refused before it begins ends its stream")
+    @Test("A download that is refused before it begins ends the stream")
     func refused() async throws {
         let (report, values) = ProgressReport.stream()
         await #expect(throws: RequestFailure.self) {
@@ -214,7 +214,7 @@ import Testing
         for await value in values { Issue.record("There was \(value).") }
     }
 
-    @Test("A resumed download counts from what was there")
+    @Test("A resumed download counts from the size of the partial file")
     func resumed() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
@@ -242,7 +242,7 @@ import Testing
         return sizes
     }
 
-    @Test("Bytes in memory are reported piece by piece and can be sent again")
+    @Test("Bytes in memory are reported chunk by chunk and can be sent again")
     func bytes() async throws {
         let record = Record()
         let data = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -267,7 +267,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("A body that is sent again is reported from where it had come to")
+    @Test("A body that is sent again reports only progress beyond the first attempt")
     func sentAgain() async throws {
         let record = Record()
         let body = RequestBody.bytes(Data(count: 150_000)).reporting(to: record.report(every: .zero))
@@ -280,7 +280,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("A report ends with a body of unknown length, with an empty one, and with none")
+    @Test("A report ends with a body of unknown length, with an empty one, and without a body")
     func ends() async throws {
         let unknown = Record()
         let stream = AsyncStream<Data> { continuation in
@@ -301,7 +301,7 @@ import Testing
         #expect(none.endCount == 1)
     }
 
-    @Test("A report ends when the source fails, and when the body is dropped half sent")
+    @Test("A report ends if the source fails or the body is released before its end")
     func broken() async throws {
         let failing = Record()
         let stream = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CancellationError()) }

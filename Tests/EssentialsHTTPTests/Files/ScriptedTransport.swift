@@ -2,16 +2,16 @@ import EssentialsHTTP
 import FoundationEssentials
 import Synchronization
 
-/// Gives prepared answers one after another, each with a streamed body, and keeps what it was asked.
+/// Returns prepared responses in order, each with a streamed body, and records the requests.
 final class ScriptedTransport: Transport {
-    /// One answer.
+    /// A prepared response.
     struct Answer: Sendable {
         var status = 200
         var fields: HTTPFields = [:]
         var pieces: [String] = []
-        /// What ends the body early.
+        /// The failure that ends the body early.
         var failure: RequestFailure?
-        /// Called before the piece of this number is given.
+        /// Called before the chunk with this number is delivered.
         var beforePiece: @Sendable (Int) async -> Void = { _ in }
 
         init(
@@ -26,7 +26,7 @@ final class ScriptedTransport: Transport {
         }
     }
 
-    /// A body that counts how far it was read.
+    /// A body that counts how much of it was read.
     private final class Pieces: ResponseBody.Source {
         private let answer: Answer
         private let given = Mutex(0)
@@ -59,9 +59,9 @@ final class ScriptedTransport: Transport {
 
     init(_ answers: Answer...) { self.answers = Mutex(answers) }
 
-    /// What was asked so far.
+    /// The recorded requests.
     var requests: [TransportRequest] { asked.withLock { $0 } }
-    /// How often each body was cancelled.
+    /// The number of cancellations of each body.
     var cancelCounts: [Int] { bodies.withLock { $0.map(\.cancelCount) } }
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
@@ -80,7 +80,7 @@ final class ScriptedTransport: Transport {
 }
 
 extension DownloadOptions {
-    /// A file that is there is replaced.
+    /// Options that replace an existing file.
     static let replacing: DownloadOptions = {
         var options = DownloadOptions()
         options.existing = .replace
@@ -89,7 +89,7 @@ extension DownloadOptions {
 }
 
 extension TransportRequest {
-    /// A GET of the file that these tests load.
+    /// A GET request for the file that these tests download.
     static func film(_ query: String = "") throws -> TransportRequest {
         TransportRequest(.get, try RequestURL("https://example.com/films/1.mp4" + query))
     }

@@ -65,8 +65,8 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
     public init(_ label: String) throws(RequestFailure) {
         guard let charset = CharsetLabels.charset(for: label) else {
             throw RequestFailure(
-                .invalidRequest, "The charset “\(RequestFailure.shown(label))” is not known here.",
-                remedy: "Use utf-8, or a charset that the system's iconv lists.")
+                .invalidRequest, "The charset “\(RequestFailure.shown(label))” is not supported.",
+                remedy: "Use utf-8, or a charset that the system's iconv supports.")
         }
         self = charset
     }
@@ -129,8 +129,8 @@ extension Charset {
             }
         guard let bytes else {
             throw RequestFailure(
-                .encoding, "The text has a character that the charset \(name) lacks.",
-                remedy: "Send it as utf-8, which has every character.")
+                .encoding, "The text contains a character that the charset \(name) cannot represent.",
+                remedy: "Use utf-8, which can represent every character.")
         }
         return bytes
     }
@@ -155,8 +155,8 @@ extension Charset {
             }
         guard let text else {
             throw RequestFailure(
-                .decoding, "The bytes are no text in the charset \(name).",
-                remedy: "Have the server send what its Content-Type says, or read leniently.", phase: .decoding)
+                .decoding, "The bytes are not valid text in the charset \(name).",
+                remedy: "Correct the server's Content-Type, or decode leniently.", phase: .decoding)
         }
         return text
     }

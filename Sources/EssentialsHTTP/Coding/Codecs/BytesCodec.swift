@@ -18,8 +18,8 @@ public struct BytesCodec: BodyCodec {
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         guard let bytes = Self.bytes(of: model) else {
             throw RequestFailure(
-                .encoding, "\(mediaType.shown) is made from Data or [UInt8], not from \(type(of: model)).",
-                remedy: "Send it as application/json, or make the bytes yourself.")
+                .encoding, "\(mediaType.shown) can be encoded from Data or [UInt8], not from \(type(of: model)).",
+                remedy: "Send the model as application/json, or encode it to Data first.")
         }
         return bytes
     }
@@ -32,8 +32,8 @@ public struct BytesCodec: BodyCodec {
     ) throws -> Model {
         guard let model = Self.model(type, body) else {
             throw RequestFailure(
-                .decoding, "\(mediaType.shown) is read as Data or [UInt8], not as \(type).",
-                remedy: "Ask for Data, or register a codec for \(mediaType.shown).", phase: .decoding)
+                .decoding, "\(mediaType.shown) can be decoded as Data or [UInt8], not as \(type).",
+                remedy: "Request Data, or register a codec for \(mediaType.shown).", phase: .decoding)
         }
         return model
     }

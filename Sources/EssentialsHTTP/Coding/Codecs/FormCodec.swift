@@ -31,7 +31,7 @@ public struct FormCodec: BodyCodec {
         if let items = model as? QueryItems {
             guard charset == .utf8 else {
                 throw RequestFailure(
-                    .encoding, "Query items cannot be sent in the charset \(charset.name).", remedy: "Use utf-8.")
+                    .encoding, "Query items cannot be encoded in the charset \(charset.name).", remedy: "Use utf-8.")
             }
             return Data(items.encodedQuery.utf8)
         }

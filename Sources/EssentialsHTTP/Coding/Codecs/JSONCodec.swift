@@ -89,8 +89,8 @@ public struct JSONCodec: BodyCodec {
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         if let label = mediaType.charset, Charset(parsing: label) != .utf8 {
             throw RequestFailure(
-                .encoding, "JSON cannot be sent in the charset “\(RequestFailure.shown(label))”.",
-                remedy: "Leave the charset out, or use utf-8 (RFC 8259, 8.1).")
+                .encoding, "JSON cannot be encoded in the charset “\(RequestFailure.shown(label))”.",
+                remedy: "Omit the charset, or use utf-8 (RFC 8259, 8.1).")
         }
         do {
             return try encoder.encode(model)
@@ -163,7 +163,7 @@ public struct JSONCodec: BodyCodec {
                 throw EncodingError.invalidValue(
                     date.timeIntervalSince1970,
                     EncodingError.Context(
-                        codingPath: encoder.codingPath, debugDescription: "The date is not within the years 1 to 9999."
+                        codingPath: encoder.codingPath, debugDescription: "The date is outside the years 1 to 9999."
                     ))
             }
             var container = encoder.singleValueContainer()
@@ -174,7 +174,7 @@ public struct JSONCodec: BodyCodec {
     @Sendable private static func readDate(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
         guard let date = InternetDate.date(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is no ISO 8601 date.")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is not an ISO 8601 date.")
         }
         return date
     }

@@ -23,8 +23,8 @@ extension RequestFailure {
     ) throws(RequestFailure) -> Model {
         guard let response else {
             throw RequestFailure(
-                .emptyBody, "The failure “\(reason.name)” has no response that could be read as \(type).",
-                remedy: "Look at the failure's reason before its body is read.", phase: .decoding, host: host,
+                .emptyBody, "The failure “\(reason.name)” has no response that could be decoded as \(type).",
+                remedy: "Check the failure's reason before decoding its body.", phase: .decoding, host: host,
                 underlying: self)
         }
         return try codecs.decode(

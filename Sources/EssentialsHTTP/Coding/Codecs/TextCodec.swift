@@ -24,8 +24,8 @@ public struct TextCodec: BodyCodec {
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         guard let text = model as? String else {
             throw RequestFailure(
-                .encoding, "\(mediaType.shown) is made from a String, not from \(type(of: model)).",
-                remedy: "Send it as application/json, or make the text yourself.")
+                .encoding, "\(mediaType.shown) can be encoded from a String, not from \(type(of: model)).",
+                remedy: "Send the model as application/json, or encode it to a String first.")
         }
         return try Charset.toSend(mediaType).encode(text)
     }
@@ -39,8 +39,8 @@ public struct TextCodec: BodyCodec {
     ) throws -> Model {
         guard Model.self == String.self || Model.self == String?.self else {
             throw RequestFailure(
-                .decoding, "\(mediaType.shown) is read as String, not as \(type).",
-                remedy: "Ask for String, or register a codec for \(mediaType.shown).", phase: .decoding)
+                .decoding, "\(mediaType.shown) can be decoded as String, not as \(type).",
+                remedy: "Request String, or register a codec for \(mediaType.shown).", phase: .decoding)
         }
         let text = try Charset.received(mediaType, body).decode(body, isLenient: isLenient)
         return try (text as? Model).orMismatch(type)
@@ -58,8 +58,8 @@ extension Charset {
         guard let label = mediaType.charset else { return .utf8 }
         guard let charset = Charset(parsing: label) else {
             throw RequestFailure(
-                .encoding, "The charset “\(RequestFailure.shown(label))” of \(mediaType.shown) is not known here.",
-                remedy: "Use utf-8, or a charset that the system's iconv lists.")
+                .encoding, "The charset “\(RequestFailure.shown(label))” of \(mediaType.shown) is not supported.",
+                remedy: "Use utf-8, or a charset that the system's iconv supports.")
         }
         return charset
     }
@@ -74,7 +74,7 @@ extension Optional {
     /// The value; throws if a cast to the requested type failed.
     func orMismatch(_ type: Any.Type) throws(RequestFailure) -> Wrapped {
         guard let self else {
-            throw RequestFailure(.decoding, "The body could not be read as \(type).", phase: .decoding)
+            throw RequestFailure(.decoding, "The body could not be decoded as \(type).", phase: .decoding)
         }
         return self
     }

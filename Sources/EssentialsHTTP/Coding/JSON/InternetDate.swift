@@ -87,7 +87,7 @@ enum InternetDate {
 
         private mutating func fraction() -> Double? {
             guard take(".") || take(",") else { return 0 }
-            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let digits = rest.prefix(while: \.isASCIIDigit)
             guard !digits.isEmpty else { return nil }
             rest = rest[digits.endIndex...]
             return Double("0." + String(decoding: digits.prefix(18), as: UTF8.self))
@@ -108,7 +108,7 @@ enum InternetDate {
 
         private mutating func number(_ count: Int) -> Int? {
             let digits = rest.prefix(count)
-            guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            guard digits.count == count, digits.allSatisfy(\.isASCIIDigit) else { return nil }
             rest = rest[digits.endIndex...]
             return digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
         }

@@ -52,14 +52,15 @@ extension EncodingError {
     static func tooDeep(_ maximum: Int) -> EncodingError {
         // The error holds neither the value, which is deep, nor the path, which is long.
         .invalidValue(
-            "…", Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) deep."))
+            "…", Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) levels deep."))
     }
 }
 
 extension DecodingError {
     /// The error for a document that is nested too deeply.
     static func tooDeep(_ maximum: Int) -> DecodingError {
-        .dataCorrupted(Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) deep."))
+        .dataCorrupted(
+            Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) levels deep."))
     }
 }
 

@@ -32,7 +32,7 @@ public enum JSONValue: Sendable, Hashable {
     public static let maximumDepthOfOtherDecoders = 32
 
     /// A whole number: an ``integer(_:)`` if it fits, otherwise an ``unsigned(_:)``.
-    public static func whole(_ value: UInt64) -> JSONValue { Int64(exactly: value).map(integer) ?? unsigned(value) }
+    static func whole(_ value: UInt64) -> JSONValue { Int64(exactly: value).map(integer) ?? unsigned(value) }
 }
 
 // MARK: - Access

@@ -106,7 +106,7 @@ struct JSONValueReader {
         if let begun = Self.object(decoder, nil) ?? Self.array(decoder, nil) { return begun }
         throw DecodingError.typeMismatch(
             JSONValue.self,
-            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "There is no JSON value."))
+            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "The decoder has no JSON value."))
     }
 
     /// A number that does not fit `Int64`.

@@ -101,7 +101,7 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
 
     private static func invalid(_ text: String) -> RequestFailure {
         RequestFailure(
-            .invalidRequest, "“\(RequestFailure.shown(text))” is no pattern for media types.",
+            .invalidRequest, "“\(RequestFailure.shown(text))” is not a media type pattern.",
             remedy: "Write type/subtype, type/*, */*, or a suffix as in */*+json.")
     }
 }

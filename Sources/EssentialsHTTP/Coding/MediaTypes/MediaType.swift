@@ -37,7 +37,7 @@ public struct MediaType: Sendable {
             self = try MediaTypeReader.read(text, isStrict: true)
         } catch {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(text))” is no media type: \(error.text).",
+                .invalidRequest, "“\(RequestFailure.shown(text))” is not a media type: \(error.text).",
                 remedy: "Write type/subtype, with parameters as in “text/plain; charset=utf-8”.")
         }
     }
@@ -83,19 +83,19 @@ public struct MediaType: Sendable {
     public func settingParameter(_ name: String, to value: String?) throws(RequestFailure) -> MediaType {
         guard MediaTypeReader.isToken(name.utf8) else {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(name))” cannot be the name of a media type's parameter.",
+                .invalidRequest, "“\(RequestFailure.shown(name))” is not a valid parameter name of a media type.",
                 remedy: "Use letters, digits and hyphens.")
         }
         if let value, !value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }) {
             throw RequestFailure(
-                .invalidRequest, "The value for the parameter “\(name)” has a control character.",
-                remedy: "Take line breaks and other control characters out of it.")
+                .invalidRequest, "The value of the parameter “\(name)” contains a control character.",
+                remedy: "Remove line breaks and other control characters.")
         }
         let result = setting(name.lowercased(), to: value)
         guard result.parameters.count <= max(Self.maximumParameters, parameters.count) else {
             throw RequestFailure(
-                .invalidRequest, "A media type has \(Self.maximumParameters) parameters at most.",
-                remedy: "Remove one first.")
+                .invalidRequest, "A media type has at most \(Self.maximumParameters) parameters.",
+                remedy: "Remove a parameter first.")
         }
         return result
     }

@@ -97,7 +97,7 @@ public struct FormEncoding: Sendable, Hashable {
     public func query(_ parameters: FormParameters, charset: Charset = .utf8) throws(RequestFailure) -> String {
         guard charset.containsASCII else {
             throw RequestFailure(
-                .encoding, "A form cannot be written in the charset \(charset.name).", remedy: "Use utf-8.")
+                .encoding, "A form cannot be encoded in the charset \(charset.name).", remedy: "Use utf-8.")
         }
         let writer = FormWriter(encoding: self, charset: charset)
         return try writer.pairs(parameters).joined(separator: "&")

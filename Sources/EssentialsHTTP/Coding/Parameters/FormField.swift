@@ -57,7 +57,8 @@ struct FormField: Decoder {
         private func element() throws -> FormField {
             guard !isAtEnd else {
                 throw DecodingError.valueNotFound(
-                    Any.self, DecodingError.Context(codingPath: codingPath, debugDescription: "There are no more."))
+                    Any.self,
+                    DecodingError.Context(codingPath: codingPath, debugDescription: "There are no more values."))
             }
             return FormField(
                 values: [field.values[currentIndex]], encoding: field.encoding,

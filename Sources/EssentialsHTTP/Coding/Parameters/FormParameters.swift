@@ -49,14 +49,13 @@ public struct FormParameters: Sendable, Hashable {
         }
         guard case .dictionary(let values) = value else {
             throw RequestFailure(
-                .encoding, "\(type(of: model)) has no names, so it cannot be written as parameters.",
+                .encoding, "\(type(of: model)) has no names, so it cannot be encoded as parameters.",
                 remedy: "Use a structure or a dictionary.")
         }
         self.values = values
     }
 
     /// Whether there are no parameters.
-    @inlinable
     public var isEmpty: Bool { values.isEmpty }
 
     /// The value for a name. Setting `nil`, or an optional that is `nil`, removes the name.

@@ -64,5 +64,5 @@ extension FormValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolatio
     }
 
     /// A whole number: an ``integer(_:)`` if it fits, otherwise an ``unsigned(_:)``.
-    public static func whole(_ value: UInt64) -> Self { Int64(exactly: value).map(integer) ?? unsigned(value) }
+    static func whole(_ value: UInt64) -> Self { Int64(exactly: value).map(integer) ?? unsigned(value) }
 }

@@ -41,8 +41,8 @@ struct FormWriter {
     ) throws(RequestFailure) {
         guard place.depth <= FormParameters.maximumDepth else {
             throw RequestFailure(
-                .encoding, "The parameters are nested more than \(FormParameters.maximumDepth) deep.",
-                remedy: "Send them as JSON, or flatter.")
+                .encoding, "The parameters are nested more than \(FormParameters.maximumDepth) levels deep.",
+                remedy: "Send them as JSON, or with fewer levels.")
         }
         switch value {
         case .null: appendNull(at: place, to: &pairs)
@@ -98,7 +98,7 @@ struct FormWriter {
             }
         }
         guard let text = try scalar(value, at: place) else {
-            throw failure(place, "has a container in an array", "Use another form for arrays than commas.")
+            throw failure(place, "is an array that contains a container", "Use another array format than commas.")
         }
         return try escaped(text)
     }
@@ -158,13 +158,13 @@ extension FormWriter {
         case .integer(let number): return String(number)
         case .unsigned(let number): return String(number)
         case .number(let number):
-            guard number.isFinite else { throw failure(place, "is a number that is not finite", nil) }
+            guard number.isFinite else { throw failure(place, "is not a finite number", nil) }
             return Self.text(number)
         case .boolean(let value):
             return encoding.booleans == .numeric ? (value ? "1" : "0") : (value ? "true" : "false")
         case .date(let date):
             guard let text = text(date) else {
-                throw failure(place, "is a date that is not within the years 1 to 9999", nil)
+                throw failure(place, "is a date outside the years 1 to 9999", nil)
             }
             return text
         case .data(let data): return text(data)

@@ -78,7 +78,7 @@ public struct QueryItems: Sendable, Hashable {
             guard items.count < maximumItems else {
                 throw RequestFailure(
                     .tooLarge, "A query or form has more than \(maximumItems) items.",
-                    remedy: "Raise the maximum if so many are expected.", phase: .decoding)
+                    remedy: "Raise the maximum if more items are expected.", phase: .decoding)
             }
             let equals = pair.firstIndex(of: UInt8(ascii: "="))
             let name = PercentCoding.decoded(pair[..<(equals ?? pair.endIndex)], plusIsSpace: plusIsSpace)
@@ -96,7 +96,6 @@ public struct QueryItems: Sendable, Hashable {
     public mutating func append(_ name: String, _ value: String?) { items.append(Item(name: name, value: value)) }
 
     /// Whether there are no items.
-    @inlinable
     public var isEmpty: Bool { items.isEmpty }
 
     /// The values of all items with a name, in order.

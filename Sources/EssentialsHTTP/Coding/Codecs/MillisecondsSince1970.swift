@@ -4,25 +4,6 @@
     public import Foundation
 #endif
 
-extension Date {
-    /// Creates a date from the number of milliseconds since 1970-01-01 in UTC.
-    public init(millisecondsSince1970 milliseconds: Int64) {
-        // Splits off whole seconds and counts from the reference date, as `Date` does, so that the fraction is rounded
-        // once.
-        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-        self.init(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + Double(rest) / 1000)
-    }
-
-    /// The number of milliseconds since 1970-01-01 in UTC, rounded to the nearest; `nil` if the date is out of range.
-    public var millisecondsSince1970: Int64? {
-        let reference = timeIntervalSinceReferenceDate
-        let seconds = reference.rounded(.down)
-        let limit = Int64.max / 2000
-        guard let whole = Int64(exactly: seconds), (-limit...limit).contains(whole) else { return nil }
-        return (whole + 978_307_200) * 1000 + Int64(((reference - seconds) * 1000).rounded())
-    }
-}
-
 /// A date that a document contains as whole milliseconds since 1970, regardless of the codec's format for other dates.
 ///
 /// ```swift
@@ -54,7 +35,7 @@ public struct MillisecondsSince1970: Codable, Sendable, Hashable {
         let number = try container.decode(Double.self)
         guard let whole = Int64(exactly: number.rounded()) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "The number is no date in milliseconds since 1970.")
+                in: container, debugDescription: "The number is not a date in milliseconds since 1970.")
         }
         wrappedValue = Date(millisecondsSince1970: whole)
     }
@@ -69,8 +50,27 @@ public struct MillisecondsSince1970: Codable, Sendable, Hashable {
                 wrappedValue.timeIntervalSince1970,
                 EncodingError.Context(
                     codingPath: encoder.codingPath,
-                    debugDescription: "The date is too far away for milliseconds since 1970."))
+                    debugDescription: "The date is out of range for milliseconds since 1970."))
         }
         try container.encode(milliseconds)
+    }
+}
+
+extension Date {
+    /// Creates a date from the number of milliseconds since 1970-01-01 in UTC.
+    init(millisecondsSince1970 milliseconds: Int64) {
+        // Splits off whole seconds and counts from the reference date, as `Date` does, so that the fraction is rounded
+        // once.
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        self.init(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + Double(rest) / 1000)
+    }
+
+    /// The number of milliseconds since 1970-01-01 in UTC, rounded to the nearest; `nil` if the date is out of range.
+    var millisecondsSince1970: Int64? {
+        let reference = timeIntervalSinceReferenceDate
+        let seconds = reference.rounded(.down)
+        let limit = Int64.max / 2000
+        guard let whole = Int64(exactly: seconds), (-limit...limit).contains(whole) else { return nil }
+        return (whole + 978_307_200) * 1000 + Int64(((reference - seconds) * 1000).rounded())
     }
 }

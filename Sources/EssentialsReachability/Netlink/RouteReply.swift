@@ -1,12 +1,12 @@
 import Glibc
 
 /// The kernel's reply about the route to an address.
-enum RouteAnswer: Sendable, Hashable {
+enum RouteReply: Sendable, Hashable {
     /// The address is one of this machine's own. The interface is the one that packets to it use, or 0 if it is not
     /// given.
     case local(interface: UInt32)
     /// The route uses an interface, with or without a gateway.
-    case way(interface: UInt32, hasGateway: Bool)
+    case route(interface: UInt32, hasGateway: Bool)
     /// There is no route, or the kernel failed.
     case refused(RouteError)
 
@@ -34,7 +34,7 @@ enum RouteAnswer: Sendable, Hashable {
             let hasGateway =
                 attributes.bytes(NetlinkNumber.routeGateway) != nil
                 || attributes.bytes(NetlinkNumber.routeVia) != nil
-            self = .way(interface: index, hasGateway: hasGateway)
+            self = .route(interface: index, hasGateway: hasGateway)
         }
     }
 }

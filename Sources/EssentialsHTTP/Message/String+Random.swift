@@ -6,7 +6,7 @@ extension String {
     /// ```
     ///
     /// - Parameter count: The number of characters. The text is empty if it is less than one.
-    public static func randomAlphanumeric(_ count: Int) -> String {
+    package static func randomAlphanumeric(_ count: Int) -> String {
         var system = SystemRandomNumberGenerator()
         return randomAlphanumeric(count, using: &system)
     }
@@ -16,7 +16,7 @@ extension String {
     /// - Parameters:
     ///   - count: The number of characters. The text is empty if it is less than one.
     ///   - generator: The source of randomness. A seeded generator is predictable, so use one only in tests.
-    public static func randomAlphanumeric(
+    package static func randomAlphanumeric(
         _ count: Int, using generator: inout some RandomNumberGenerator
     ) -> String {
         guard count > 0 else { return "" }

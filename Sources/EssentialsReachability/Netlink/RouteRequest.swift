@@ -1,5 +1,5 @@
 /// Creates the requests to the kernel.
-enum RouteQuestion {
+enum RouteRequest {
     /// A request for the route to an address. No packet is sent to that address.
     static func route(to address: NetworkAddress, sequence: UInt32) -> NetlinkMessage {
         let bits = UInt8(address.bytes.count * 8)

@@ -191,9 +191,9 @@ package struct PolicyReader {
     private static func date(_ json: LocatedJSON) throws(Fault) -> Date {
         let text = try json.text()
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let isShaped = parts.map(\.utf8.count) == [4, 2, 2] && parts.allSatisfy { $0.allSatisfy(\.isNumber) }
+        let isShaped = parts.map(\.utf8.count) == [4, 2, 2] && parts.allSatisfy { $0.utf8.allSatisfy(\.isASCIIDigit) }
         guard isShaped, let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]) else {
-            throw json.wrong(expected: "a day such as “2030-01-31”")
+            throw json.wrong(expected: "a date such as “2030-01-31”")
         }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -201,7 +201,7 @@ package struct PolicyReader {
         guard let date = calendar.date(from: components),
             calendar.dateComponents([.year, .month, .day], from: date)
                 == DateComponents(year: year, month: month, day: day)
-        else { throw json.wrong(expected: "a day of the calendar") }
+        else { throw json.wrong(expected: "a date that exists") }
         return date
     }
 }

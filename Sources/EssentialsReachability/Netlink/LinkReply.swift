@@ -1,5 +1,5 @@
 /// The kernel's description of an interface.
-struct LinkAnswer: Sendable, Hashable {
+struct LinkReply: Sendable, Hashable {
     var index: UInt32
     var name: String
     /// A constant of `linux/if_arp.h`.
@@ -25,7 +25,7 @@ struct LinkAnswer: Sendable, Hashable {
     var canSend: Bool { flags & Self.upFlag != 0 && (state == 0 || state == 6) && hasCarrier != false }
 }
 
-extension LinkAnswer {
+extension LinkReply {
     /// Parses a reply; `nil` if the message does not describe an interface.
     init?(_ message: NetlinkMessage) {
         let payload = message.payload[...]

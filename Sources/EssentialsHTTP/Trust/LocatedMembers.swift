@@ -6,7 +6,7 @@ package struct LocatedMembers {
     /// - Parameter names: The allowed names; `nil` allows any.
     package init(_ json: LocatedJSON, knows names: [String]?) throws(LocatedJSON.Fault) {
         guard case .object(let list) = json.value else {
-            throw LocatedJSON.Fault(line: json.line, text: "Here should stand an object, not \(json.kind).")
+            throw LocatedJSON.Fault(line: json.line, text: "Expected an object, not \(json.kind).")
         }
         line = json.line
         for member in list {
@@ -15,7 +15,7 @@ package struct LocatedMembers {
                 let known = names.map { "“\($0)”" }.joined(separator: ", ")
                 throw LocatedJSON.Fault(
                     line: member.line,
-                    text: "“\(RequestFailure.shown(member.name))” is nothing that stands here; known are \(known).")
+                    text: "“\(RequestFailure.shown(member.name))” is not a valid name here; valid names are \(known).")
             }
             members[member.name] = member.value
         }

@@ -32,7 +32,7 @@ extension TrustPolicy {
     public init(contentsOfFile path: String) throws(RequestFailure) {
         let data = try SmallFile.read(path, upTo: Self.maximumFileSize, for: "a policy")
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw RequestFailure(.invalidPolicy, "“\(path)” is no UTF-8 text.", remedy: "Save it as UTF-8.")
+            throw RequestFailure(.invalidPolicy, "“\(path)” is not UTF-8 text.", remedy: "Save it as UTF-8.")
         }
         try self.init(json: text, name: "“\(path)”", directory: URL(filePath: path).deletingLastPathComponent().path)
     }
