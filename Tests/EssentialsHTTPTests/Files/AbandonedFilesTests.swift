@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct AbandonedFilesTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private func age(_ path: String, days: Int) throws {
         let seconds = Int(Date().timeIntervalSince1970) - days * 86_400
@@ -23,7 +23,7 @@ import Testing
         for name in others + [".film.0a1b.part", ".film.f.part", ".film.0123456789abcdef.part"] {
             try directory.write("left", name)
         }
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory("film"))
         #expect(try directory.names == (others + ["film"]).sorted())
     }
 
@@ -32,10 +32,10 @@ import Testing
         let directory = try ScratchDirectory()
         let removed = Mutex<[String]?>(nil)
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
                 guard number == 1 else { return }
                 // Another download to the same name and a cleanup run while this one has received four bytes.
-                _ = try? await ScriptedTransport(Answer(200, [:], ["other"])).download(.film(), to: directory("film"))
+                _ = try? await ScriptedTransport(Response(200, [:], ["other"])).download(.film(), to: directory("film"))
                 let found = try? await DownloadedFile.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
                 removed.withLock { $0 = found }
             })
@@ -52,7 +52,7 @@ import Testing
         var options = DownloadOptions()
         options.resumes = true
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
                 guard number == 1 else { return }
                 try? age(directory("film.part"), days: 9)
                 let removed = try? await DownloadedFile.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
@@ -101,7 +101,7 @@ import Testing
         let path = directory.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             _ = try await ScriptedTransport(
-                Answer(200, [:], ["half", "whole"]) { number in
+                Response(200, [:], ["half", "whole"]) { number in
                     if number == 1 { kill(getpid(), SIGKILL) }
                 }
             ).download(.film(), to: path + "/film")
@@ -109,7 +109,7 @@ import Testing
         let left = try directory.names
         #expect(left.count == 1)
         #expect(left.first.map { directory.text($0) } == "half")
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory("film"))
         #expect(try directory.names == ["film"])
         #expect(directory.text("film") == "new")
     }
@@ -120,12 +120,12 @@ import Testing
         try directory.write("half", ".film.0a1b.part")
         let locked = open(directory(".film.0a1b.part"), O_RDWR | O_CLOEXEC)
         try #require(locked >= 0 && flock(locked, LOCK_EX | LOCK_NB) == 0)
-        _ = try await ScriptedTransport(Answer(200, [:], ["one"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["one"])).download(.film(), to: directory("film"))
         #expect(try directory.names == [".film.0a1b.part", "film"])
         // Said, because a child process that another test begins has the lock too until its program runs.
         try #require(flock(locked, LOCK_UN) == 0)
         close(locked)
-        let transport = ScriptedTransport(Answer(200, [:], ["two"]))
+        let transport = ScriptedTransport(Response(200, [:], ["two"]))
         _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(try directory.names == ["film"])
     }

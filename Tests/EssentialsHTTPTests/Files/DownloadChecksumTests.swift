@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 @Suite struct DownloadChecksumTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     /// A hash that needs no library: FNV-1a with 64 bits.
     private final class Fowler: IncrementalHash {
@@ -17,11 +17,11 @@ import Testing
     }
 
     private func options(_ text: String, resumes: Bool = false) -> DownloadOptions {
-        let digest = Fowler()
-        Array(text.utf8).withUnsafeBytes { digest.update($0) }
+        let hash = Fowler()
+        Array(text.utf8).withUnsafeBytes { hash.update($0) }
         var options = DownloadOptions.replacing
         options.resumes = resumes
-        options.checksum = Checksum(name: "fnv-1a", expected: digest.finish()) { Fowler() }
+        options.checksum = Checksum(name: "fnv-1a", expected: hash.finish()) { Fowler() }
         return options
     }
 
@@ -34,7 +34,7 @@ import Testing
     @Test("A file with the expected checksum is moved to its destination", arguments: ["", "abcd"])
     func right(text: String) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], text.map(String.init)))
+        let transport = ScriptedTransport(Response(200, [:], text.map(String.init)))
         _ = try await transport.download(.film(), to: directory("film"), options: options(text))
         #expect(directory.text("film") == text)
     }
@@ -43,7 +43,7 @@ import Testing
     func wrong(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
-        let transport = ScriptedTransport(Answer(200, [.eTag: "\"v1\""], ["ab", "cd"]))
+        let transport = ScriptedTransport(Response(200, [.eTag: "\"v1\""], ["ab", "cd"]))
         let failure = await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"), options: options("a", resumes: resumes))
         }
@@ -60,7 +60,7 @@ import Testing
 
     private func breakOff(_ directory: ScratchDirectory, _ options: DownloadOptions) async {
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], [Self.part], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(200, [.eTag: "\"v1\""], [Self.part], failure: RequestFailure(.interrupted, "It ended.")))
         await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"), options: options)
         }
@@ -72,7 +72,7 @@ import Testing
         let options = options(Self.part + "xyz", resumes: true)
         await breakOff(directory, options)
         let end = Self.part.utf8.count
-        let transport = ScriptedTransport(Answer(206, [.contentRange: "bytes \(end)-\(end + 2)/\(end + 3)"], ["xyz"]))
+        let transport = ScriptedTransport(Response(206, [.contentRange: "bytes \(end)-\(end + 2)/\(end + 3)"], ["xyz"]))
         let file = try await transport.download(.film(), to: directory("film"), options: options)
         #expect(file.resumedFrom == Int64(end))
     }
@@ -82,7 +82,7 @@ import Testing
         let directory = try ScratchDirectory()
         let options = options("xyz", resumes: true)
         await breakOff(directory, options)
-        let transport = ScriptedTransport(Answer(200, [:], ["xyz"]))
+        let transport = ScriptedTransport(Response(200, [:], ["xyz"]))
         #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 3)
     }
 
@@ -92,7 +92,7 @@ import Testing
         let options = options(Self.part, resumes: true)
         await breakOff(directory, options)
         let size = Self.part.utf8.count
-        let complete = Answer(416, [.contentRange: "bytes */\(size)"])
+        let complete = Response(416, [.contentRange: "bytes */\(size)"])
         _ = try await ScriptedTransport(complete).download(.film(), to: directory("film"), options: options)
         await breakOff(directory, options)
         await #expect(throws: RequestFailure.self) {

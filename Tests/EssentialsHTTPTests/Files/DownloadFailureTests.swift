@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct DownloadFailureTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private func failure(
         _ transport: ScriptedTransport, _ destination: String, _ options: DownloadOptions = DownloadOptions(),
@@ -160,7 +160,7 @@ import Testing
         var options = DownloadOptions()
         options.existing = .refuse
         let transport = ScriptedTransport(
-            Answer(200, [:], ["new"]) { number in if number == 1 { try? directory.write("old", "film") } })
+            Response(200, [:], ["new"]) { number in if number == 1 { try? directory.write("old", "film") } })
         expectFile(try await failure(transport, directory("film"), options, Self.links[link]), EEXIST, naming: "film")
         #expect(directory.text("film") == "old")
         #expect(try directory.names == ["film"])
@@ -171,7 +171,7 @@ import Testing
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.existing = .refuse
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         let file = try await FileDownload.run(
             .film(), to: directory("film"), options: options, progress: nil, calls: Self.links[link]
         ) { request throws(RequestFailure) in try await transport.send(request) }
@@ -203,7 +203,7 @@ import Testing
     func fullDisk(code: Int32) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
-        let transport = ScriptedTransport(Answer(200, [:], ["abcd", "efgh", "ijkl"]))
+        let transport = ScriptedTransport(Response(200, [:], ["abcd", "efgh", "ijkl"]))
         let failure = try await failure(transport, directory("film"), .replacing, disk(of: 6, then: code))
         expectFile(failure, code, naming: directory("film"))
         #expect(failure.phase == .receiving)
@@ -218,7 +218,7 @@ import Testing
         var calls = FileCalls.system
         calls.freeBytes = { _ in 99 }
         calls.write = { _, _ in -Int(EIO) }
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "100"], ["a"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "100"], ["a"]))
         let failure = try await failure(transport, directory("film"), DownloadOptions(), calls)
         expectFile(failure, ENOSPC, naming: directory("film"))
         #expect(failure.message.contains("100 bytes"))
@@ -228,7 +228,7 @@ import Testing
     @Test("A length that exceeds every disk fails with the real system calls")
     func absurdLength() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "\(Int64.max)"], ["a"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "\(Int64.max)"], ["a"]))
         expectFile(try await failure(transport, directory("film")), ENOSPC, naming: directory("film"))
         #expect(try directory.names.isEmpty)
     }
@@ -238,7 +238,7 @@ import Testing
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
         calls.sync = { _ in EIO }
-        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        let transport = ScriptedTransport(Response(200, [:], ["a"]))
         expectFile(try await failure(transport, directory("film"), DownloadOptions(), calls), EIO, naming: "film")
         #expect(try directory.names.isEmpty)
     }
@@ -248,7 +248,7 @@ import Testing
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
         calls.sync = { _ in EINVAL }
-        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        let transport = ScriptedTransport(Response(200, [:], ["a"]))
         _ = try await FileDownload.run(
             .film(), to: directory("film"), options: DownloadOptions(), progress: nil, calls: calls
         ) { request throws(RequestFailure) in try await transport.send(request) }
@@ -261,7 +261,7 @@ import Testing
         var options = DownloadOptions()
         options.maximumSize = 8
         let transport = ScriptedTransport(
-            Answer(200, length.map { [.contentLength: $0] } ?? [:], ["abcd", "efgh", "i"]))
+            Response(200, length.map { [.contentLength: $0] } ?? [:], ["abcd", "efgh", "i"]))
         let failure = try await failure(transport, directory("film"), options)
         #expect(failure.reason == .tooLarge)
         #expect(failure.message.contains("8 bytes"))
@@ -274,7 +274,7 @@ import Testing
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.maximumSize = 8
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "8"], ["abcd", "efgh"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "8"], ["abcd", "efgh"]))
         #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 8)
     }
 
@@ -283,7 +283,7 @@ import Testing
         arguments: [RequestFailure.Reason.interrupted, .timeout])
     func brokenTransfer(reason: RequestFailure.Reason) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["ab"], failure: RequestFailure(reason, "It ended.")))
+        let transport = ScriptedTransport(Response(200, [:], ["ab"], failure: RequestFailure(reason, "It ended.")))
         #expect(try await failure(transport, directory("film")).reason == reason)
         #expect(try directory.names.isEmpty)
     }
@@ -293,7 +293,7 @@ import Testing
         arguments: [("3", "protocolViolation"), ("5", "interrupted")])
     func wrongLength(length: String, reason: String) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: length], ["ab", "cd"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: length], ["ab", "cd"]))
         #expect(try await failure(transport, directory("film")).reason.name == reason)
         #expect(try directory.names.isEmpty)
     }
@@ -301,7 +301,8 @@ import Testing
     @Test("The length of a compressed body is not the length of the file")
     func compressed() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "3", .contentEncoding: "gzip"], ["ab", "cd"]))
+        let transport = ScriptedTransport(
+            Response(200, [.contentLength: "3", .contentEncoding: "gzip"], ["ab", "cd"]))
         #expect(try await transport.download(.film(), to: directory("film")).bytes == 4)
     }
 
@@ -311,7 +312,7 @@ import Testing
         let (reached, reaching) = AsyncStream.makeStream(of: Void.self)
         let request = try TransportRequest.film()
         let transport = ScriptedTransport(
-            Answer(
+            Response(
                 200, [:], transportNotices ? ["ab"] : ["ab", "cd", "ef"],
                 failure: RequestFailure(.cancelled, "The reading task was cancelled.")
             ) { number in

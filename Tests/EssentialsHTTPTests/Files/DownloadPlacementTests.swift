@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 @Suite struct DownloadPlacementTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private static let unique: DownloadOptions = {
         var options = DownloadOptions()
@@ -26,9 +26,9 @@ import Testing
     }()
 
     private func download(
-        _ destination: String, _ options: DownloadOptions, _ calls: FileCalls = .system, _ answer: Answer
+        _ destination: String, _ options: DownloadOptions, _ calls: FileCalls = .system, _ response: Response
     ) async throws -> DownloadedFile {
-        let transport = ScriptedTransport(answer)
+        let transport = ScriptedTransport(response)
         return try await FileDownload.run(
             .film(), to: destination, options: options, progress: nil, calls: calls
         ) { request throws(RequestFailure) in try await transport.send(request) }
@@ -42,8 +42,8 @@ import Testing
         let directory = try ScratchDirectory()
         var paths: [String] = []
         for text in ["one", "two", "three"] {
-            let answer = Answer(200, [:], [text])
-            let file = try await download(directory("film.mp4"), Self.unique, Self.links[link], answer)
+            let response = Response(200, [:], [text])
+            let file = try await download(directory("film.mp4"), Self.unique, Self.links[link], response)
             #expect(file.bytes == text.utf8.count)
             paths.append(file.path)
         }
@@ -65,7 +65,7 @@ import Testing
     func names(taken: String, name: String) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", taken)
-        let file = try await download(directory(taken), Self.unique, .system, Answer(200, [:], ["new"]))
+        let file = try await download(directory(taken), Self.unique, .system, Response(200, [:], ["new"]))
         #expect(file.path == directory(name))
         #expect(directory.text(name) == "new")
         #expect(directory.text(taken) == "old")
@@ -77,11 +77,11 @@ import Testing
         let directory = try ScratchDirectory()
         #expect(symlink(directory("none"), directory("film")) == 0)
         #expect(mkfifo(directory("film-1"), 0o600) == 0)
-        let file = try await download(directory("film"), Self.unique, .system, Answer(200, [:], ["new"]))
+        let file = try await download(directory("film"), Self.unique, .system, Response(200, [:], ["new"]))
         #expect(file.path == directory("film-2"))
         try FileManager.default.createDirectory(atPath: directory("sub"), withIntermediateDirectories: false)
         let failure = await #expect(throws: RequestFailure.self) {
-            try await download(directory("sub"), Self.unique, .system, Answer(200, [:], ["new"]))
+            try await download(directory("sub"), Self.unique, .system, Response(200, [:], ["new"]))
         }
         #expect((failure?.underlying as? SystemError)?.code == EISDIR)
     }
@@ -92,8 +92,8 @@ import Testing
         let paths = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<30 {
                 group.addTask {
-                    let answer = Answer(200, [:], ["a", "b", "\(number)"])
-                    return try await download(directory("film.mp4"), Self.unique, Self.links[link], answer).path
+                    let response = Response(200, [:], ["a", "b", "\(number)"])
+                    return try await download(directory("film.mp4"), Self.unique, Self.links[link], response).path
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -109,7 +109,7 @@ import Testing
         var calls = FileCalls.system
         calls.link = { _, _ in EEXIST }
         let failure = await #expect(throws: RequestFailure.self) {
-            try await download(directory("film"), Self.unique, calls, Answer(200, [:], ["new"]))
+            try await download(directory("film"), Self.unique, calls, Response(200, [:], ["new"]))
         }
         #expect(failure?.reason == .file)
         #expect((failure?.underlying as? SystemError)?.code == EEXIST)
@@ -122,10 +122,10 @@ import Testing
         try directory.write("old", "film")
         var options = Self.unique
         options.resumes = true
-        let broken = Answer(
+        let broken = Response(
             200, [.eTag: "\"v1\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended."))
         await #expect(throws: RequestFailure.self) { try await download(directory("film"), options, .system, broken) }
-        let rest = Answer(206, [.contentRange: "bytes 4-5/6"], ["ef"])
+        let rest = Response(206, [.contentRange: "bytes 4-5/6"], ["ef"])
         let file = try await download(directory("film"), options, .system, rest)
         #expect(file.path == directory("film-1"))
         #expect(file.resumedFrom == 4)
@@ -140,12 +140,12 @@ import Testing
         let directory = try ScratchDirectory()
         var options = Self.making
         options.resumes = resumes
-        let file = try await download(directory("a/b//c/film"), options, .system, Answer(200, [:], ["new"]))
+        let file = try await download(directory("a/b//c/film"), options, .system, Response(200, [:], ["new"]))
         #expect(file.path == directory("a/b//c/film"))
         #expect(directory.text("a/b/c/film") == "new")
         #expect(try directory.names == ["a"])
         // The second download finds the directories.
-        _ = try await download(directory("a/b/c/film2"), options, .system, Answer(200, [:], ["new"]))
+        _ = try await download(directory("a/b/c/film2"), options, .system, Response(200, [:], ["new"]))
         #expect(directory.text("a/b/c/film2") == "new")
     }
 
@@ -158,7 +158,7 @@ import Testing
         var options = Self.making
         options.resumes = resumes
         let failure = await #expect(throws: RequestFailure.self) {
-            try await download(directory("here/a/b/film"), options, .system, Answer(404, [:], ["none"]))
+            try await download(directory("here/a/b/film"), options, .system, Response(404, [:], ["none"]))
         }
         #expect(failure?.reason == .status)
         #expect(try directory.names == ["here"])
@@ -170,11 +170,11 @@ import Testing
         let directory = try ScratchDirectory()
         var options = Self.making
         options.resumes = true
-        let broken = Answer(
+        let broken = Response(
             200, [.eTag: "\"v1\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended."))
         await #expect(throws: RequestFailure.self) { try await download(directory("a/film"), options, .system, broken) }
         #expect(directory.text("a/film.part") == "abcd")
-        let refusal = Answer(404, [:], []) { _ in
+        let refusal = Response(404, [:], []) { _ in
             try? Data("other".utf8).write(to: URL(filePath: directory("b/other")))
         }
         await #expect(throws: RequestFailure.self) {
@@ -187,7 +187,7 @@ import Testing
     @Test("A directory that another download removes meanwhile is created again")
     func takenAway() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         let file = try await FileDownload.run(.film(), to: directory("a/b/film"), options: Self.making) {
             request throws(RequestFailure) in
             #expect(rmdir(directory("a/b")) == 0 && rmdir(directory("a")) == 0)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct DownloadResumeTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private static let broken = RequestFailure(.interrupted, "It ended.")
     private static let film = "abcdefghij"
@@ -17,10 +17,11 @@ import Testing
     }()
 
     private func download(
-        _ directory: ScratchDirectory, _ options: DownloadOptions = resuming, _ answers: Answer...,
+        _ directory: ScratchDirectory, _ options: DownloadOptions = resuming, _ responses: Response...,
         request: TransportRequest? = nil
     ) async throws -> (Result<DownloadedFile, RequestFailure>, [TransportRequest]) {
-        let transport = answers.count > 1 ? ScriptedTransport(answers[0], answers[1]) : ScriptedTransport(answers[0])
+        let transport =
+            responses.count > 1 ? ScriptedTransport(responses[0], responses[1]) : ScriptedTransport(responses[0])
         let request = try request ?? .film()
         let result: Result<DownloadedFile, RequestFailure>
         do throws(RequestFailure) {
@@ -34,14 +35,14 @@ import Testing
         _ directory: ScratchDirectory, _ fields: HTTPFields = [.eTag: "\"v1\"", .contentLength: "10"]
     ) async throws {
         let (result, _) = try await download(
-            directory, Self.resuming, Answer(200, fields, ["ab", "cd"], failure: Self.broken))
+            directory, Self.resuming, Response(200, fields, ["ab", "cd"], failure: Self.broken))
         #expect(throws: RequestFailure.self) { try result.get() }
     }
 
-    private func rest(_ from: Int = 4, _ range: String? = nil, _ fields: HTTPFields = [:]) -> Answer {
+    private func rest(_ from: Int = 4, _ range: String? = nil, _ fields: HTTPFields = [:]) -> Response {
         var fields = fields
         fields[.contentRange] = range ?? "bytes \(from)-9/10"
-        return Answer(206, fields, [String(Self.film.dropFirst(from))])
+        return Response(206, fields, [String(Self.film.dropFirst(from))])
     }
 
     @Test("An interrupted download resumes where it stopped, and both files beside it are removed")
@@ -68,7 +69,7 @@ import Testing
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         for offset in 4..<9 {
-            let next = Answer(
+            let next = Response(
                 206, [.contentRange: "bytes \(offset)-9/10"], [String(Array(Self.film)[offset])], failure: Self.broken)
             let (result, _) = try await download(directory, Self.resuming, next)
             #expect(throws: RequestFailure.self) { try result.get() }
@@ -82,7 +83,7 @@ import Testing
     @Test("The first attempt requests the whole file without compression")
     func firstAttempt() async throws {
         let directory = try ScratchDirectory()
-        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], [Self.film]))
+        let (result, requests) = try await download(directory, Self.resuming, Response(200, [:], [Self.film]))
         #expect(try result.get().bytes == 10)
         #expect(requests.first?.headerFields == [.acceptEncoding: "identity"])
         #expect(try directory.names == ["film"])
@@ -93,7 +94,7 @@ import Testing
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         let (result, _) = try await download(
-            directory, Self.resuming, Answer(200, [.eTag: "\"v2\"", .contentLength: "3"], ["xyz"]))
+            directory, Self.resuming, Response(200, [.eTag: "\"v2\"", .contentLength: "3"], ["xyz"]))
         #expect(try result.get().resumedFrom == 0)
         #expect(directory.text("film") == "xyz")
         #expect(try directory.names == ["film"])
@@ -103,7 +104,7 @@ import Testing
     func changedAndBroken() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
-        let anew = Answer(200, [.eTag: "\"v2\"", .contentLength: "10"], ["x"], failure: Self.broken)
+        let anew = Response(200, [.eTag: "\"v2\"", .contentLength: "10"], ["x"], failure: Self.broken)
         let (result, _) = try await download(directory, Self.resuming, anew)
         #expect(throws: RequestFailure.self) { try result.get() }
         #expect(directory.text("film.part") == "x")
@@ -117,7 +118,7 @@ import Testing
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         let (result, requests) = try await download(
-            directory, Self.resuming, Answer(416, [.contentRange: "bytes */4"], ["no such range"]))
+            directory, Self.resuming, Response(416, [.contentRange: "bytes */4"], ["no such range"]))
         let file = try result.get()
         #expect(file.bytes == 4)
         #expect(file.resumedFrom == 4)
@@ -137,7 +138,7 @@ import Testing
         var fields = fields
         fields[.contentRange] = "bytes */4"
         let (result, requests) = try await download(
-            directory, Self.resuming, Answer(416, fields), Answer(200, [:], ["wxyz"]))
+            directory, Self.resuming, Response(416, fields), Response(200, [:], ["wxyz"]))
         #expect(try result.get().resumedFrom == 0)
         #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
         #expect(directory.text("film") == "wxyz")
@@ -165,8 +166,8 @@ import Testing
     func unsatisfied(range: String) async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
-        let refusal = Answer(416, [.contentRange: range])
-        let (result, requests) = try await download(directory, Self.resuming, refusal, Answer(200, [:], ["xyz"]))
+        let refusal = Response(416, [.contentRange: range])
+        let (result, requests) = try await download(directory, Self.resuming, refusal, Response(200, [:], ["xyz"]))
         #expect(try result.get().bytes == 3)
         #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
         #expect(directory.text("film") == "xyz")
@@ -221,7 +222,7 @@ import Testing
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         let (result, _) = try await download(
-            directory, Self.resuming, Answer(206, [.contentRange: "bytes 4-6/10"], ["efg"]))
+            directory, Self.resuming, Response(206, [.contentRange: "bytes 4-6/10"], ["efg"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .interrupted)
         #expect(directory.text("film.part") == "abcdefg")
         _ = try await download(directory, Self.resuming, rest(7)).0.get()
@@ -269,7 +270,7 @@ import Testing
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         try directory.write(record, "film.part.validator")
-        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], ["xyz"]))
+        let (result, requests) = try await download(directory, Self.resuming, Response(200, [:], ["xyz"]))
         #expect(requests.first?.headerFields[.range] == nil)
         #expect(try result.get().bytes == 3)
         #expect(try directory.names == ["film"])
@@ -279,7 +280,7 @@ import Testing
     func recordHidesQuery() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film("?token=secret")
-        let first = Answer(200, [.eTag: "\"v1\""], ["abcd"], failure: Self.broken)
+        let first = Response(200, [.eTag: "\"v1\""], ["abcd"], failure: Self.broken)
         _ = try await download(directory, Self.resuming, first, request: request)
         let record = try #require(directory.text("film.part.validator"))
         #expect(record.contains("https://example.com/films/1.mp4\n"))
@@ -293,7 +294,7 @@ import Testing
     func refusal() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
-        let (result, _) = try await download(directory, Self.resuming, Answer(503, [:], ["later"]))
+        let (result, _) = try await download(directory, Self.resuming, Response(503, [:], ["later"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .status)
         #expect(directory.text("film.part") == "abcd")
         _ = try await download(directory, Self.resuming, rest()).0.get()
@@ -303,14 +304,14 @@ import Testing
     @Test("An error status at the first attempt leaves nothing")
     func firstRefusal() async throws {
         let directory = try ScratchDirectory()
-        _ = try await download(directory, Self.resuming, Answer(404))
+        _ = try await download(directory, Self.resuming, Response(404))
         #expect(try directory.names.isEmpty)
     }
 
     @Test("A file that is compressed against the request is refused")
     func compressed() async throws {
         let directory = try ScratchDirectory()
-        let (result, _) = try await download(directory, Self.resuming, Answer(200, [.contentEncoding: "gzip"], ["a"]))
+        let (result, _) = try await download(directory, Self.resuming, Response(200, [.contentEncoding: "gzip"], ["a"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .protocolViolation)
         #expect(try directory.names.isEmpty)
     }
@@ -325,7 +326,7 @@ import Testing
         case 2: request.headerFields[.ifRange] = "\"a\""
         default: request.headerFields[.acceptEncoding] = "gzip"
         }
-        let (result, requests) = try await download(directory, Self.resuming, Answer(), request: request)
+        let (result, requests) = try await download(directory, Self.resuming, Response(), request: request)
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .invalidRequest)
         #expect(requests.isEmpty)
     }
@@ -349,10 +350,10 @@ import Testing
         let request = try TransportRequest.film()
         let second = Mutex<RequestFailure?>(nil)
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abc", "def"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abc", "def"]) { number in
                 guard number == 1 else { return }
                 do throws(RequestFailure) {
-                    let other = ScriptedTransport(Answer(200, [:], ["xyz"]))
+                    let other = ScriptedTransport(Response(200, [:], ["xyz"]))
                     _ = try await other.download(request, to: directory("film"), options: Self.resuming)
                 } catch { second.withLock { $0 = error } }
             })
@@ -377,7 +378,7 @@ import Testing
         default:
             try FileManager.default.createDirectory(atPath: directory("film.part"), withIntermediateDirectories: false)
         }
-        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], ["xyz"]))
+        let (result, requests) = try await download(directory, Self.resuming, Response(200, [:], ["xyz"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .file)
         #expect(requests.isEmpty)
         #expect(directory.text("target") == "precious")
@@ -401,7 +402,7 @@ import Testing
         calls.write = { descriptor, bytes in
             bytes.elementsEqual("efgh".utf8) ? -Int(ENOSPC) : write(descriptor, bytes)
         }
-        let transport = ScriptedTransport(Answer(200, [.eTag: "\"v1\""], ["abcd", "efgh"]))
+        let transport = ScriptedTransport(Response(200, [.eTag: "\"v1\""], ["abcd", "efgh"]))
         let failure = await #expect(throws: RequestFailure.self) {
             try await FileDownload.run(
                 .film(), to: directory("film"), options: Self.resuming, progress: nil, calls: calls
@@ -420,7 +421,8 @@ import Testing
         options.existing = .refuse
         let (result, _) = try await download(
             directory, options,
-            Answer(200, [.eTag: "\"v1\""], ["abcd"]) { number in if number == 1 { try? directory.write("old", "film") }
+            Response(200, [.eTag: "\"v1\""], ["abcd"]) { number in
+                if number == 1 { try? directory.write("old", "film") }
             })
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .file)
         #expect(directory.text("film") == "old")
@@ -433,7 +435,7 @@ import Testing
         let request = try TransportRequest.film()
         let (reached, reaching) = AsyncStream.makeStream(of: Void.self)
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
                 guard number == 1 else { return }
                 reaching.yield()
                 while !Task.isCancelled { await Task.yield() }

@@ -5,12 +5,13 @@ import Synchronization
 import Testing
 
 @Suite struct DownloadTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     @Test("A download writes the bytes in order and reports the result")
     func wholeFile() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "6", .eTag: "\"a\""], ["ab", "", "cd", "ef"]))
+        let transport = ScriptedTransport(
+            Response(200, [.contentLength: "6", .eTag: "\"a\""], ["ab", "", "cd", "ef"]))
         let file = try await transport.download(.film(), to: directory("film"))
         #expect(directory.text("film") == "abcdef")
         #expect(try directory.names == ["film"])
@@ -24,7 +25,7 @@ import Testing
     @Test("A request is sent unchanged except for streamed delivery")
     func request() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        let transport = ScriptedTransport(Response(200, [:], ["a"]))
         var request = try TransportRequest.film("?a=b")
         request.headerFields[.accept] = "video/mp4"
         _ = try await transport.download(request, to: directory("film"))
@@ -39,7 +40,7 @@ import Testing
         "An empty body makes an empty file, also with a success status other than 200", arguments: [200, 201, 203, 226])
     func successes(status: Int) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(status))
+        let transport = ScriptedTransport(Response(status))
         let file = try await transport.download(.film(), to: directory("film"))
         #expect(file.bytes == 0)
         #expect(directory.text("film") == "")
@@ -52,7 +53,7 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let transport = ScriptedTransport(
-            Answer(
+            Response(
                 status, [.contentType: "text/plain"],
                 [String(repeating: "x", count: 60_000), String(repeating: "y", count: 60_000)]))
         let failure = await #expect(throws: RequestFailure.self) {
@@ -72,7 +73,7 @@ import Testing
     func brokenRefusal() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(
-            Answer(503, [:], ["soon"], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(503, [:], ["soon"], failure: RequestFailure(.interrupted, "It ended.")))
         let failure = await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"))
         }
@@ -85,7 +86,7 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let failure = await #expect(throws: RequestFailure.self) {
-            let transport = ScriptedTransport(Answer(status))
+            let transport = ScriptedTransport(Response(status))
             return try await transport.download(.film(), to: directory("film"), options: .replacing)
         }
         #expect(failure?.reason == .emptyBody)
@@ -110,7 +111,7 @@ import Testing
     func refusesByDefault() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         let failure = await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"))
         }
@@ -125,7 +126,7 @@ import Testing
         try directory.write("old", "film")
         let reader = open(directory("film"), O_RDONLY)
         defer { close(reader) }
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(directory.text("film") == "new")
         var buffer = [UInt8](repeating: 0, count: 8)
@@ -138,7 +139,7 @@ import Testing
         let directory = try ScratchDirectory()
         try directory.write("old", "target")
         #expect(symlink(directory("target"), directory("film")) == 0)
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(directory.text("target") == "old")
         #expect(directory.text("film") == "new")
@@ -148,7 +149,7 @@ import Testing
     func permissions() async throws {
         let directory = try ScratchDirectory()
         try directory.write("", "plain")
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory("film"))
         var (plain, film) = (stat(), stat())
         #expect(stat(directory("plain"), &plain) == 0)
         #expect(stat(directory("film"), &film) == 0)
@@ -161,7 +162,7 @@ import Testing
     func longNames(length: Int) async throws {
         let directory = try ScratchDirectory()
         let name = String(repeating: "ä", count: length / 2) + String(repeating: "b", count: length % 2)
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory(name))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory(name))
         #expect(directory.text(name) == "new")
         #expect(try directory.names == [name])
     }
@@ -171,7 +172,7 @@ import Testing
         let directory = try ScratchDirectory()
         let up = String(repeating: "../", count: FileManager.default.currentDirectoryPath.split(separator: "/").count)
         let destination = up + directory("film").dropFirst()
-        let file = try await ScriptedTransport(Answer(200, [:], ["a"])).download(.film(), to: destination)
+        let file = try await ScriptedTransport(Response(200, [:], ["a"])).download(.film(), to: destination)
         #expect(file.path.hasPrefix("/"))
         #expect(directory.text("film") == "a")
     }
@@ -181,7 +182,7 @@ import Testing
         let directory = try ScratchDirectory()
         let sizes = Mutex<[Int]>([])
         let transport = ScriptedTransport(
-            Answer(200, [:], ["ab", "cd", "ef"]) { _ in
+            Response(200, [:], ["ab", "cd", "ef"]) { _ in
                 let part = (try? directory.names.first).flatMap { directory.text($0) }
                 sizes.withLock { $0.append(part?.utf8.count ?? -1) }
             })
@@ -194,7 +195,7 @@ import Testing
         let directory = try ScratchDirectory()
         let seen = Mutex<[String]>([])
         let transport = ScriptedTransport(
-            Answer(200, [:], ["ab"]) { _ in
+            Response(200, [:], ["ab"]) { _ in
                 let names = (try? directory.names) ?? []
                 seen.withLock { $0 += names }
             })
@@ -207,7 +208,7 @@ import Testing
     @Test("A custom function can send instead of the transport")
     func ownStage() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["ab"]))
+        let transport = ScriptedTransport(Response(200, [:], ["ab"]))
         let file = try await FileDownload.run(.film(), to: directory("film")) { request throws(RequestFailure) in
             var request = request
             request.headerFields[.authorization] = "Bearer x"
@@ -224,7 +225,7 @@ import Testing
             for number in 0..<40 {
                 group.addTask {
                     let pieces = (0..<20).map { "\(number)-\($0);" }
-                    let transport = ScriptedTransport(Answer(200, [:], pieces))
+                    let transport = ScriptedTransport(Response(200, [:], pieces))
                     _ = try await transport.download(.film(), to: directory("film\(number)"))
                     #expect(directory.text("film\(number)") == pieces.joined())
                 }

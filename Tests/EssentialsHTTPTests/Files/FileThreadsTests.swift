@@ -65,14 +65,14 @@ import Testing
         }
         let slowCalls = calls
         let slow = Task {
-            let transport = ScriptedTransport(ScriptedTransport.Answer(200, [:], ["slow"]))
+            let transport = ScriptedTransport(ScriptedTransport.Response(200, [:], ["slow"]))
             return try await FileDownload.run(
                 .film(), to: directory("slow"), options: DownloadOptions(), progress: nil, calls: slowCalls
             ) { request throws(RequestFailure) in try await transport.send(request) }
         }
         while !isHeld.withLock({ $0 }) { await Task.yield() }
         for number in 0..<8 {
-            let transport = ScriptedTransport(ScriptedTransport.Answer(200, [:], ["fast"]))
+            let transport = ScriptedTransport(ScriptedTransport.Response(200, [:], ["fast"]))
             _ = try await transport.download(.film(), to: directory("fast\(number)"))
         }
         isReleased.withLock { $0 = true }

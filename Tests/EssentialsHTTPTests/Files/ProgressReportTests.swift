@@ -168,13 +168,13 @@ import Testing
 
     // MARK: Downloads
 
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     @Test("A download reports the written bytes, the total and the end")
     func download() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "6"], ["ab", "cd", "ef"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "6"], ["ab", "cd", "ef"]))
         _ = try await transport.download(.film(), to: directory("film"), progress: record.report(every: .zero))
         #expect(record.bytes == [0, 2, 4, 6])
         #expect(record.values.allSatisfy { $0.expected == 6 })
@@ -185,7 +185,7 @@ import Testing
     func lastValue() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
-        let transport = ScriptedTransport(Answer(200, [:], ["ab", "cd", "ef"]))
+        let transport = ScriptedTransport(Response(200, [:], ["ab", "cd", "ef"]))
         _ = try await transport.download(.film(), to: directory("film"), progress: record.report(every: .seconds(9)))
         #expect(record.bytes == [0, 6])
         #expect(record.values.last?.expected == nil)
@@ -196,7 +196,7 @@ import Testing
         let directory = try ScratchDirectory()
         let (report, values) = ProgressReport.stream(every: .seconds(9))
         let transport = ScriptedTransport(
-            Answer(200, [.contentLength: "9"], ["ab", "cd"], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(200, [.contentLength: "9"], ["ab", "cd"], failure: RequestFailure(.interrupted, "It ended.")))
         await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"), progress: report)
         }
@@ -221,11 +221,11 @@ import Testing
         var options = DownloadOptions()
         options.resumes = true
         let first = ScriptedTransport(
-            Answer(200, [.eTag: "\"a\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(200, [.eTag: "\"a\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended.")))
         await #expect(throws: RequestFailure.self) {
             try await first.download(.film(), to: directory("film"), options: options)
         }
-        let second = ScriptedTransport(Answer(206, [.contentRange: "bytes 4-5/6"], ["e", "f"]))
+        let second = ScriptedTransport(Response(206, [.contentRange: "bytes 4-5/6"], ["e", "f"]))
         _ = try await second.download(
             .film(), to: directory("film"), options: options, progress: record.report(every: .zero))
         #expect(record.bytes == [4, 5, 6])
@@ -315,5 +315,26 @@ import Testing
         }
         #expect(dropped.bytes == [0, 65_536])
         #expect(dropped.endCount == 1)
+    }
+}
+
+@Suite struct TransferProgressTests {
+    @Test(
+        "The fraction is between 0 and 1, or nil",
+        arguments: [
+            (0, 10, 0.0), (5, 10, 0.5), (10, 10, 1), (20, 10, 1), (0, 0, 1), (5, nil, nil), (.max, .max, 1),
+        ] as [(Int64, Int64?, Double?)])
+    func fraction(bytes: Int64, expected: Int64?, fraction: Double?) {
+        #expect(TransferProgress(bytes: bytes, expected: expected).fraction == fraction)
+    }
+
+    @Test(
+        "The remaining time follows from the rate, or is nil",
+        arguments: [
+            (0, 10, 2.0, .seconds(5)), (10, 10, 0, .zero), (20, 10, 0, .zero), (0, 10, 0, nil), (0, nil, 5, nil),
+            (0, .max, 0.001, nil), (0, 10, .nan, nil), (0, 10, -1, nil),
+        ] as [(Int64, Int64?, Double, Duration?)])
+    func remaining(bytes: Int64, expected: Int64?, rate: Double, remaining: Duration?) {
+        #expect(TransferProgress(bytes: bytes, expected: expected, rate: rate).remaining == remaining)
     }
 }

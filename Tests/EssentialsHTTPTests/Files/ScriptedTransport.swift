@@ -5,7 +5,7 @@ import Synchronization
 /// Returns prepared responses in order, each with a streamed body, and records the requests.
 final class ScriptedTransport: Transport {
     /// A prepared response.
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status = 200
         var fields: HTTPFields = [:]
         var pieces: [String] = []
@@ -28,12 +28,12 @@ final class ScriptedTransport: Transport {
 
     /// A body that counts how much of it was read.
     private final class Pieces: ResponseBody.Source {
-        private let answer: Answer
+        private let response: Response
         private let given = Mutex(0)
         private let cancelled: Mutex<Int>
 
-        init(_ answer: Answer) {
-            self.answer = answer
+        init(_ response: Response) {
+            self.response = response
             cancelled = Mutex(0)
         }
 
@@ -44,20 +44,20 @@ final class ScriptedTransport: Transport {
                 defer { given += 1 }
                 return given
             }
-            await answer.beforePiece(number)
-            if number < answer.pieces.count { return BodyChunk(answer.pieces[number].utf8) }
-            if let failure = answer.failure { throw failure }
+            await response.beforePiece(number)
+            if number < response.pieces.count { return BodyChunk(response.pieces[number].utf8) }
+            if let failure = response.failure { throw failure }
             return nil
         }
 
         func cancel() { cancelled.withLock { $0 += 1 } }
     }
 
-    private let answers: Mutex<[Answer]>
+    private let responses: Mutex<[Response]>
     private let asked = Mutex<[TransportRequest]>([])
     private let bodies = Mutex<[Pieces]>([])
 
-    init(_ answers: Answer...) { self.answers = Mutex(answers) }
+    init(_ responses: Response...) { self.responses = Mutex(responses) }
 
     /// The recorded requests.
     var requests: [TransportRequest] { asked.withLock { $0 } }
@@ -66,13 +66,13 @@ final class ScriptedTransport: Transport {
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         asked.withLock { $0.append(request) }
-        guard let answer = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
-            throw RequestFailure(.connection, "The script has no more answers.")
+        guard let response = responses.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+            throw RequestFailure(.connection, "The script has no more responses.")
         }
-        let source = Pieces(answer)
+        let source = Pieces(response)
         bodies.withLock { $0.append(source) }
         return TransportResponse(
-            HTTPResponse(status: HTTPResponse.Status(code: answer.status), headerFields: answer.fields),
+            HTTPResponse(status: HTTPResponse.Status(code: response.status), headerFields: response.fields),
             body: ResponseBody(source: source))
     }
 
