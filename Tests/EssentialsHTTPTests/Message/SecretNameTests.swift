@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SecretNameTests {
     @Test(
-        "Names of secrets are found by their words",
+        "Names of secrets are recognized by their words",
         arguments: [
             "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Cookie2", "X-Api-Key", "Api-Key", "ApiKey",
             "apikey", "X-Auth-Token", "X-Auth", "X-Auth-Key", "X-Auth-Email", "X-Otp", "X-OTP-Code", "X-Pin", "X-Jwt",
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "Names that only resemble those of secrets are none",
+        "Names that only resemble those of secrets are not secret",
         arguments: [
             "Idempotency-Key", "Sec-WebSocket-Key", "Keep-Alive", "Author", "Authority", "X-Author-Id", "Surrogate-Key",
             "Cache-Key", "Accept", "Accept-Language", "User-Agent", "Content-Type", "ETag", "If-Match", "Range",
@@ -37,7 +37,7 @@ import Testing
         #expect(!SecretName.isSecret(name.uppercased()))
     }
 
-    @Test("A word outside of ASCII does not fall apart into secret ones, and a very long name counts as secret")
+    @Test("A non-ASCII word is not split into secret ones, and a very long name counts as secret")
     func oddNames() {
         #expect(!SecretName.isSecret("épiné"))
         #expect(!SecretName.isSecret("pin\u{0301}"))

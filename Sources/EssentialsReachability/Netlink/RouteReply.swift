@@ -1,15 +1,16 @@
 import Glibc
 
-/// What the kernel answered about the way to an address.
-enum RouteAnswer: Sendable, Hashable {
-    /// One of this machine's own addresses, and the interface that packets to it pass through; 0 when it is not named.
+/// The kernel's reply about the route to an address.
+enum RouteReply: Sendable, Hashable {
+    /// The address is one of this machine's own. The interface is the one that packets to it use, or 0 if it is not
+    /// given.
     case local(interface: UInt32)
-    /// Over an interface, to a gateway or without one.
-    case way(interface: UInt32, hasGateway: Bool)
-    /// No way, or the kernel's own failure.
+    /// The route uses an interface, with or without a gateway.
+    case route(interface: UInt32, hasGateway: Bool)
+    /// There is no route, or the kernel failed.
     case refused(RouteError)
 
-    /// Reads the answer; nil when the message is none.
+    /// Parses a reply; `nil` if the message does not describe a route.
     init?(_ message: NetlinkMessage) {
         if let code = message.errorCode {
             guard code != 0 else { return nil }
@@ -20,7 +21,7 @@ enum RouteAnswer: Sendable, Hashable {
         let attributes = NetlinkAttributes(message.payload.dropFirst(12))
         switch message.payload[7] {
         case 2: self = .local(interface: attributes.number(NetlinkNumber.routeInterface, as: UInt32.self) ?? 0)
-        // The kernel gives these as errors; a route of such a type says the same.
+        // The kernel reports these as errors. A route of such a type means the same.
         case 6: self = .refused(RouteError(code: EINVAL))
         case 7: self = .refused(RouteError(code: EHOSTUNREACH))
         case 8: self = .refused(RouteError(code: EACCES))
@@ -33,7 +34,7 @@ enum RouteAnswer: Sendable, Hashable {
             let hasGateway =
                 attributes.bytes(NetlinkNumber.routeGateway) != nil
                 || attributes.bytes(NetlinkNumber.routeVia) != nil
-            self = .way(interface: index, hasGateway: hasGateway)
+            self = .route(interface: index, hasGateway: hasGateway)
         }
     }
 }

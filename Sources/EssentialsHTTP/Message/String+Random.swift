@@ -1,22 +1,22 @@
 extension String {
-    /// Letters and digits of ASCII by chance, each of the 62 as likely as the others: for names that nobody else has.
+    /// Random ASCII letters and digits, for unique names. Each of the 62 characters is equally likely.
     ///
     /// ```swift
-    /// let key = String.randomAlphanumeric(24)             // some 143 bits
+    /// let key = String.randomAlphanumeric(24)             // about 143 bits
     /// ```
     ///
-    /// - Parameter count: How many; none for less than one.
-    public static func randomAlphanumeric(_ count: Int) -> String {
+    /// - Parameter count: The number of characters. The text is empty if it is less than one.
+    package static func randomAlphanumeric(_ count: Int) -> String {
         var system = SystemRandomNumberGenerator()
         return randomAlphanumeric(count, using: &system)
     }
 
-    /// Letters and digits of ASCII by chance, from a generator; see `randomAlphanumeric(_:)`.
+    /// Random ASCII letters and digits from a given generator; see `randomAlphanumeric(_:)`.
     ///
     /// - Parameters:
-    ///   - count: How many; none for less than one.
-    ///   - generator: As hard to guess as the text is to be. The system's is; one that begins with a seed is for tests.
-    public static func randomAlphanumeric(
+    ///   - count: The number of characters. The text is empty if it is less than one.
+    ///   - generator: The source of randomness. A seeded generator is predictable, so use one only in tests.
+    package static func randomAlphanumeric(
         _ count: Int, using generator: inout some RandomNumberGenerator
     ) -> String {
         guard count > 0 else { return "" }

@@ -1,5 +1,6 @@
-import EssentialsHTTP
 import Testing
+
+@testable import EssentialsHTTP
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -7,8 +8,7 @@ import Testing
     import Foundation
 #endif
 
-/// DATA-REQUESTS.md 1.13.
-@Suite("A date in milliseconds since 1970")
+@Suite("Dates in milliseconds since 1970")
 struct MillisecondsTests {
     private struct Message: Codable, Equatable {
         @MillisecondsSince1970 var sent: Date
@@ -20,7 +20,7 @@ struct MillisecondsTests {
     }
 
     @Test(
-        "is exact there and back",
+        "A number of milliseconds is converted to a date and back exactly",
         arguments: [
             0, 1, -1, 999, 1000, -1001, 978_307_200_000, 1_446_337_439_250, 253_402_300_799_999, -62_135_596_800_000,
         ])
@@ -30,7 +30,7 @@ struct MillisecondsTests {
         #expect(abs(date.timeIntervalSince1970 - Double(milliseconds) / 1000) < 0.000_1)
     }
 
-    @Test("is exact there and back for any time of this century")
+    @Test("A random time of this century is converted to milliseconds and back exactly")
     func randomRoundTrips() {
         var numbers = SeededNumbers(state: 3)
         for _ in 0..<10_000 {
@@ -39,7 +39,7 @@ struct MillisecondsTests {
         }
     }
 
-    @Test("is rounded to the nearest, and none for a date without end")
+    @Test("A date is rounded to the nearest millisecond, and one out of range has no number")
     func rounding() {
         #expect(Date(timeIntervalSince1970: 1.2504).millisecondsSince1970 == 1250)
         #expect(Date(timeIntervalSince1970: 1.9996).millisecondsSince1970 == 2000)
@@ -50,7 +50,7 @@ struct MillisecondsTests {
         for extreme in [Int64.min, .max] { _ = Date(millisecondsSince1970: extreme).millisecondsSince1970 }
     }
 
-    @Test("can be one property's form, while the others have the codec's")
+    @Test("One property can be in milliseconds while the others have the codec's format")
     func property() throws {
         let message = Message(
             sent: Date(millisecondsSince1970: 1_446_337_439_250), edited: Date(timeIntervalSince1970: 0))
@@ -62,7 +62,8 @@ struct MillisecondsTests {
     }
 
     @Test(
-        "that is no number, or too large, is a failure that says where", arguments: [#""1""#, "true", "1e300", "null"])
+        "A value that is not a number, or is too large, fails with a message that names its place",
+        arguments: [#""1""#, "true", "1e300", "null"])
     func wrong(value: String) {
         let failure = #expect(throws: RequestFailure.self) {
             try codec().decode(Message.self, #"{"edited":"1970-01-01T00:00:00Z","sent":\#(value)}"#)
@@ -71,7 +72,7 @@ struct MillisecondsTests {
         #expect(failure?.message.contains("sent") == true)
     }
 
-    @Test("is whole where all of a document's dates are such")
+    @Test("Milliseconds are whole if all dates of a document are in milliseconds")
     func codecOfMilliseconds() throws {
         #expect(try codec(.millisecondsSince1970).text([Date(timeIntervalSince1970: 1.2504)]) == "[1250]")
         let dates = try codec(.millisecondsSince1970).decode([Date].self, "[1446337439250, 1.5e3]")

@@ -1,6 +1,6 @@
-/// Makes the questions that are put to the kernel.
-enum RouteQuestion {
-    /// Which way a packet to an address would take. Nothing is sent to that address.
+/// Creates the requests to the kernel.
+enum RouteRequest {
+    /// A request for the route to an address. No packet is sent to that address.
     static func route(to address: NetworkAddress, sequence: UInt32) -> NetlinkMessage {
         let bits = UInt8(address.bytes.count * 8)
         // struct rtmsg: family, lengths of destination and source, tos, table, protocol, scope, type, flags.
@@ -15,7 +15,7 @@ enum RouteQuestion {
             type: NetlinkNumber.getRoute, flags: NetlinkNumber.request, sequence: sequence, payload: payload)
     }
 
-    /// What an interface is and whether it is up.
+    /// A request for the description of an interface.
     static func link(_ index: UInt32, sequence: UInt32) -> NetlinkMessage {
         // struct ifinfomsg: family, padding, hardware type, index, flags, changed flags.
         var payload: [UInt8] = [0, 0, 0, 0]

@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// Makes a policy from the JSON of a policy file.
+/// Converts the JSON of a policy file to a trust policy.
 package struct PolicyReader {
     package typealias Fault = LocatedJSON.Fault
 
-    /// Where the files are that it names.
+    /// The directory for relative file names.
     private let directory: String
 
     package init(directory: String) { self.directory = directory }
@@ -187,13 +187,13 @@ package struct PolicyReader {
         return value
     }
 
-    /// A day (RFC 3339, full-date), of which the first moment is meant, in UTC.
+    /// A date (RFC 3339, full-date), which stands for its first moment in UTC.
     private static func date(_ json: LocatedJSON) throws(Fault) -> Date {
         let text = try json.text()
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let isShaped = parts.map(\.utf8.count) == [4, 2, 2] && parts.allSatisfy { $0.allSatisfy(\.isNumber) }
+        let isShaped = parts.map(\.utf8.count) == [4, 2, 2] && parts.allSatisfy { $0.utf8.allSatisfy(\.isASCIIDigit) }
         guard isShaped, let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]) else {
-            throw json.wrong(expected: "a day such as “2030-01-31”")
+            throw json.wrong(expected: "a date such as “2030-01-31”")
         }
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -201,7 +201,7 @@ package struct PolicyReader {
         guard let date = calendar.date(from: components),
             calendar.dateComponents([.year, .month, .day], from: date)
                 == DateComponents(year: year, month: month, day: day)
-        else { throw json.wrong(expected: "a day of the calendar") }
+        else { throw json.wrong(expected: "a date that exists") }
         return date
     }
 }

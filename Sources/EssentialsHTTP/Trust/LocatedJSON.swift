@@ -1,6 +1,6 @@
-/// A JSON value that knows where it stands, so that what is wrong about it can be found (RFC 8259).
+/// A JSON value with its line number, so that errors can be located (RFC 8259).
 ///
-/// For small files written by people: strict, whole in memory, nested 32 deep at most.
+/// It is meant for small files that people write: it is strict, holds the whole file in memory, and allows 32 levels.
 package struct LocatedJSON {
     package indirect enum Value {
         case object([Member])
@@ -13,16 +13,16 @@ package struct LocatedJSON {
 
     package struct Member {
         package let name: String
-        /// Where the name stands.
+        /// The line of the name.
         package let line: Int
         package let value: LocatedJSON
     }
 
-    /// What is wrong, and where.
+    /// An error and its line.
     package struct Fault: Error {
         package let line: Int
         package let text: String
-        /// What was wrong about the value itself.
+        /// The failure of validating the value itself.
         package var underlying: RequestFailure?
 
         package init(line: Int, text: String, underlying: RequestFailure? = nil) {
@@ -33,10 +33,10 @@ package struct LocatedJSON {
     }
 
     package let value: Value
-    /// Counted from 1.
+    /// The line at which the value begins, counted from 1.
     package let line: Int
 
-    /// Reads a text that is one value.
+    /// Parses a text that contains one value.
     package init(_ text: String) throws(Fault) {
         var reader = Reader(bytes: Array(text.utf8))
         self = try reader.whole()
@@ -47,7 +47,7 @@ package struct LocatedJSON {
         self.line = line
     }
 
-    /// What kind of value it is, in JSON's words.
+    /// The kind of the value in JSON's terms.
     package var kind: String {
         switch value {
         case .object: "an object"
@@ -59,17 +59,17 @@ package struct LocatedJSON {
         }
     }
 
-    /// The string that it is.
+    /// The string; throws if the value is not a string.
     package func text() throws(Fault) -> String {
         guard case .string(let text) = value else { throw wrong(expected: "a string") }
         return text
     }
 
-    /// It should be something else.
+    /// The error that the value is not what was expected.
     package func wrong(expected: String) -> Fault {
         var found = kind
         if case .string(let text) = value { found = "“\(RequestFailure.shown(text))”" }
-        return Fault(line: line, text: "Here should stand \(expected), not \(found).")
+        return Fault(line: line, text: "Expected \(expected), not \(found).")
     }
 }
 
@@ -86,14 +86,14 @@ extension LocatedJSON {
         mutating func whole() throws(Fault) -> LocatedJSON {
             let value = try value()
             skipSpace()
-            guard index == bytes.count else { throw fault("There is something after the end: \(shown()).") }
+            guard index == bytes.count else { throw fault("Unexpected text after the end: \(shown()).") }
             return value
         }
 
         private mutating func value() throws(Fault) -> LocatedJSON {
             skipSpace()
             let start = line
-            guard let byte = peek else { throw fault("The text ends where a value should stand.") }
+            guard let byte = peek else { throw fault("The text ends where a value is expected.") }
             switch byte {
             case UInt8(ascii: "{"): return LocatedJSON(value: .object(try members()), line: start)
             case UInt8(ascii: "["): return LocatedJSON(value: .array(try elements()), line: start)
@@ -103,7 +103,7 @@ extension LocatedJSON {
             case UInt8(ascii: "n"): return try word("null", .null)
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                 return LocatedJSON(value: .number(try number()), line: start)
-            default: throw fault("\(shown()) begins no value.")
+            default: throw fault("\(shown()) is not a value.")
             }
         }
 
@@ -116,17 +116,17 @@ extension LocatedJSON {
             while true {
                 skipSpace()
                 let start = line
-                guard peek == UInt8(ascii: "\"") else { throw fault("A name in quotation marks should stand here.") }
+                guard peek == UInt8(ascii: "\"") else { throw fault("Expected a name in quotation marks.") }
                 let name = try string()
                 guard names.insert(name).inserted else {
-                    throw Fault(line: start, text: "“\(RequestFailure.shown(name))” stands here a second time.")
+                    throw Fault(line: start, text: "“\(RequestFailure.shown(name))” occurs twice.")
                 }
                 skipSpace()
-                guard take(":") else { throw fault("A colon should follow the name.") }
+                guard take(":") else { throw fault("Expected a colon after the name.") }
                 members.append(Member(name: name, line: start, value: try value()))
                 skipSpace()
                 if take("}") { return leave(members) }
-                guard take(",") else { throw fault("A comma or “}” should stand here.") }
+                guard take(",") else { throw fault("Expected a comma or “}”.") }
             }
         }
 
@@ -139,7 +139,7 @@ extension LocatedJSON {
                 elements.append(try value())
                 skipSpace()
                 if take("]") { return leave(elements) }
-                guard take(",") else { throw fault("A comma or “]” should stand here.") }
+                guard take(",") else { throw fault("Expected a comma or “]”.") }
             }
         }
 
@@ -151,11 +151,11 @@ extension LocatedJSON {
                 switch byte {
                 case UInt8(ascii: "\""):
                     guard let string = String(validating: text, as: UTF8.self) else {
-                        throw fault("A string is no UTF-8.")
+                        throw fault("A string is not valid UTF-8.")
                     }
                     return string
                 case UInt8(ascii: "\\"): text.append(contentsOf: String(try escape()).utf8)
-                case 0..<0x20: throw fault("A string has a line break or another control character.")
+                case 0..<0x20: throw fault("A string contains a line break or another control character.")
                 default: text.append(byte)
                 }
             }
@@ -173,14 +173,14 @@ extension LocatedJSON {
             case UInt8(ascii: "r"): return "\r"
             case UInt8(ascii: "t"): return "\t"
             case UInt8(ascii: "u"): return Character(try scalar())
-            default: throw fault("A string has an escape that JSON does not know.")
+            default: throw fault("A string contains an invalid escape.")
             }
         }
 
         private mutating func scalar() throws(Fault) -> Unicode.Scalar {
             let first = try unit()
             if let scalar = Unicode.Scalar(first) { return scalar }
-            // A surrogate: its other half has to follow.
+            // A surrogate must be followed by its other half.
             guard first < 0xdc00, take("\\"), take("u") else { throw fault("A \\u escape is half of a character.") }
             let second = try unit()
             guard (0xdc00..<0xe000).contains(second),
@@ -190,13 +190,10 @@ extension LocatedJSON {
         }
 
         private mutating func unit() throws(Fault) -> UInt16 {
-            let digits = bytes[index...].prefix(4)
-            let text = String(decoding: digits, as: UTF8.self)
-            guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let unit = UInt16(text, radix: 16)
-            else { throw fault("A \\u escape needs four hexadecimal digits.") }
+            let digits = bytes[index...].prefix(4).compactMap(\.hexDigitValue)
+            guard digits.count == 4 else { throw fault("A \\u escape needs four hexadecimal digits.") }
             index += 4
-            return unit
+            return digits.reduce(0) { $0 << 4 | UInt16($1) }
         }
 
         private mutating func number() throws(Fault) -> Double {
@@ -211,19 +208,19 @@ extension LocatedJSON {
                 isWellFormed = digits().count > 0 && isWellFormed
             }
             guard isWellFormed, let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)) else {
-                throw fault("A number is not written as JSON has them.")
+                throw fault("A number is malformed.")
             }
             return number
         }
 
         private mutating func digits() -> ArraySlice<UInt8> {
-            let found = bytes[index...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let found = bytes[index...].prefix(while: \.isASCIIDigit)
             index = found.endIndex
             return found
         }
 
         private mutating func word(_ word: String, _ value: Value) throws(Fault) -> LocatedJSON {
-            guard bytes[index...].starts(with: word.utf8) else { throw fault("\(shown()) begins no value.") }
+            guard bytes[index...].starts(with: word.utf8) else { throw fault("\(shown()) is not a value.") }
             index += word.utf8.count
             return LocatedJSON(value: value, line: line)
         }
@@ -248,7 +245,9 @@ extension LocatedJSON {
         private mutating func enter() throws(Fault) {
             index += 1
             depth += 1
-            guard depth <= Self.maximumDepth else { throw fault("It is nested more than \(Self.maximumDepth) deep.") }
+            guard depth <= Self.maximumDepth else {
+                throw fault("It is nested more than \(Self.maximumDepth) levels deep.")
+            }
         }
 
         private mutating func leave<Result>(_ result: Result) -> Result {
@@ -256,7 +255,7 @@ extension LocatedJSON {
             return result
         }
 
-        /// The rest of the line, for a message.
+        /// The rest of the line for a message.
         private func shown() -> String {
             let rest = bytes[min(index, bytes.count)...].prefix { $0 != 0x0a }.prefix(20)
             return "“\(RequestFailure.shown(String(decoding: rest, as: UTF8.self)))”"

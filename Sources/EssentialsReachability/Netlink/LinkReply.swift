@@ -1,16 +1,16 @@
-/// What the kernel said about an interface.
-struct LinkAnswer: Sendable, Hashable {
+/// The kernel's description of an interface.
+struct LinkReply: Sendable, Hashable {
     var index: UInt32
     var name: String
-    /// A number of `linux/if_arp.h`.
+    /// A constant of `linux/if_arp.h`.
     var hardwareType: UInt16
     /// The flags of netdevice(7).
     var flags: UInt32
-    /// The operational state (RFC 2863, `ifOperStatus`), in the kernel's numbers.
+    /// The operational state (RFC 2863, `ifOperStatus`) as a constant of the kernel.
     var state: UInt8
-    /// Whether there is a carrier; nil from kernels that do not say.
+    /// Whether there is a carrier; `nil` if the kernel does not report it.
     var hasCarrier: Bool?
-    /// How the driver calls its kind of interface, such as `veth`; physical ones have none.
+    /// The driver's name for the kind of interface, such as `veth`; `nil` for physical interfaces.
     var driverKind: String?
 
     private static let upFlag: UInt32 = 0x1
@@ -18,14 +18,15 @@ struct LinkAnswer: Sendable, Hashable {
 
     var isLoopback: Bool { flags & Self.loopbackFlag != 0 }
 
-    /// Whether a packet can leave by it.
+    /// Whether a packet can leave by this interface.
     ///
-    /// Routes stay when a cable is pulled, so the state decides: up, or unknown, as drivers leave it that cannot tell.
+    /// Routes remain when a cable is unplugged, so the operational state decides. It must be “up” or “unknown”, which
+    /// drivers report that cannot detect it.
     var canSend: Bool { flags & Self.upFlag != 0 && (state == 0 || state == 6) && hasCarrier != false }
 }
 
-extension LinkAnswer {
-    /// Reads the answer; nil when the message is none.
+extension LinkReply {
+    /// Parses a reply; `nil` if the message does not describe an interface.
     init?(_ message: NetlinkMessage) {
         let payload = message.payload[...]
         guard message.type == NetlinkNumber.newLink, payload.count >= 16,

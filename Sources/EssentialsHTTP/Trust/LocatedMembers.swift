@@ -1,21 +1,21 @@
-/// The members of an object, each of which is known.
+/// The members of an object, whose names are checked.
 package struct LocatedMembers {
     package private(set) var members: [String: LocatedJSON] = [:]
     private let line: Int
 
-    /// - Parameter names: The names that may stand there; nil for any.
+    /// - Parameter names: The allowed names; `nil` allows any.
     package init(_ json: LocatedJSON, knows names: [String]?) throws(LocatedJSON.Fault) {
         guard case .object(let list) = json.value else {
-            throw LocatedJSON.Fault(line: json.line, text: "Here should stand an object, not \(json.kind).")
+            throw LocatedJSON.Fault(line: json.line, text: "Expected an object, not \(json.kind).")
         }
         line = json.line
         for member in list {
-            // An unknown name is a misspelt one, and could be a pin that nobody checks.
+            // An unknown name is likely misspelled, and could be a pin that nobody checks.
             if let names, !names.contains(member.name) {
                 let known = names.map { "“\($0)”" }.joined(separator: ", ")
                 throw LocatedJSON.Fault(
                     line: member.line,
-                    text: "“\(RequestFailure.shown(member.name))” is nothing that stands here; known are \(known).")
+                    text: "“\(RequestFailure.shown(member.name))” is not a valid name here; valid names are \(known).")
             }
             members[member.name] = member.value
         }

@@ -7,7 +7,7 @@
 extension TrustPolicy {
     private static var maximumFileSize: Int { 1 << 20 }
 
-    /// Reads a policy from a JSON file, which `essentials pins --format json` makes.
+    /// Reads a policy from a JSON file, which `essentials pins --format json` creates.
     ///
     /// ```json
     /// {
@@ -25,23 +25,24 @@ extension TrustPolicy {
     /// }
     /// ```
     ///
-    /// Every member is optional. Files that it names are looked for beside it. What each means is in <doc:PolicyFiles>.
+    /// Every member is optional. Relative names of files are resolved against the directory of the policy file.
+    /// <doc:PolicyFiles> describes every member.
     ///
-    /// - Throws: `file` when a file cannot be read, `invalidPolicy` with the line of what is wrong.
+    /// - Throws: `file` if a file cannot be read; `invalidPolicy`, whose message contains the line of the error.
     public init(contentsOfFile path: String) throws(RequestFailure) {
         let data = try SmallFile.read(path, upTo: Self.maximumFileSize, for: "a policy")
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw RequestFailure(.invalidPolicy, "“\(path)” is no UTF-8 text.", remedy: "Save it as UTF-8.")
+            throw RequestFailure(.invalidPolicy, "“\(path)” is not UTF-8 text.", remedy: "Save it as UTF-8.")
         }
         try self.init(json: text, name: "“\(path)”", directory: URL(filePath: path).deletingLastPathComponent().path)
     }
 
-    /// Reads a policy from JSON text, as ``init(contentsOfFile:)`` does.
+    /// Reads a policy from JSON text, as ``init(contentsOfFile:)`` does from a file.
     ///
     /// - Parameters:
     ///   - json: The text.
-    ///   - directory: Where the files are that it names without a leading slash.
-    /// - Throws: `file` when a file cannot be read, `invalidPolicy` with the line of what is wrong.
+    ///   - directory: The directory for relative file names.
+    /// - Throws: `file` if a file cannot be read; `invalidPolicy`, whose message contains the line of the error.
     public init(json: String, directory: String = ".") throws(RequestFailure) {
         try self.init(json: json, name: "The policy", directory: directory)
     }
