@@ -1,0 +1,101 @@
+// What was received, on its way from the engine's thread to the one that waits for it.
+//
+// Memory that one thread takes and another gives back goes round through the allocator's slow paths on both sides, so an
+// answer is used again with the buffers that it has. Those who have read it leave it on a stack, which the engine's thread
+// empties whole: nothing is taken from the middle, and so no answer can come back while its place is being looked at.
+
+#include "../base/bytes.h"
+#include "../base/text.h"
+#include "../state/transfer_state.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct ce_answer_pool {
+    _Atomic(ce_answer *) returned;
+    atomic_uint returned_count; // how many lie there, give or take those that are being put there
+    _Alignas(64) ce_answer *kept; // the engine's thread alone
+};
+
+ce_answer_pool *ce_answer_pool_create(void) {
+    ce_answer_pool *pool = aligned_alloc(_Alignof(ce_answer_pool), sizeof *pool);
+    if (!pool) return NULL;
+    atomic_init(&pool->returned, NULL);
+    atomic_init(&pool->returned_count, 0);
+    pool->kept = NULL;
+    return pool;
+}
+
+static void destroy_all(ce_answer *answer) {
+    while (answer) {
+        ce_answer *next = answer->next;
+        ce_answer_destroy(answer);
+        answer = next;
+    }
+}
+
+void ce_answer_pool_destroy(ce_answer_pool *pool) {
+    if (!pool) return;
+    destroy_all(pool->kept);
+    destroy_all(atomic_load_explicit(&pool->returned, memory_order_acquire));
+    free(pool);
+}
+
+static ce_answer *take(ce_answer_pool *pool) {
+    if (!pool->kept) {
+        atomic_store_explicit(&pool->returned_count, 0, memory_order_relaxed);
+        pool->kept = atomic_exchange_explicit(&pool->returned, NULL, memory_order_acquire);
+    }
+    ce_answer *answer = pool->kept;
+    if (!answer) return calloc(1, sizeof *answer);
+    pool->kept = answer->next;
+    answer->next = NULL;
+    return answer;
+}
+
+void ce_answer_give(ce_answer_pool *pool, ce_answer *answer) {
+    if (atomic_fetch_add_explicit(&pool->returned_count, 1, memory_order_relaxed) >= CE_ANSWERS_KEPT) {
+        return ce_answer_destroy(answer);
+    }
+    ce_bytes_reset(&answer->head);
+    ce_bytes_reset(&answer->body);
+    ce_bytes_free(&answer->trailers);
+    ce_bytes_free(&answer->informational);
+    ce_answer *top = atomic_load_explicit(&pool->returned, memory_order_relaxed);
+    do answer->next = top;
+    while (!atomic_compare_exchange_weak_explicit(
+        &pool->returned, &top, answer, memory_order_release, memory_order_relaxed));
+}
+
+void ce_answer_destroy(ce_answer *answer) {
+    if (!answer) return;
+    ce_bytes_free(&answer->head);
+    ce_bytes_free(&answer->body);
+    ce_bytes_free(&answer->trailers);
+    ce_bytes_free(&answer->informational);
+    free(answer);
+}
+
+// Leaves the transfer with the answer's empty buffer, and the memory that it has.
+static void exchange_bytes(ce_bytes *transfers, ce_bytes *answers) {
+    ce_bytes taken = *transfers;
+    *transfers = *answers;
+    *answers = taken;
+}
+
+ce_answer *ce_transfer_take_answer(ce_transfer *transfer, ce_answer_pool *pool) {
+    ce_answer *answer = take(pool);
+    if (!answer) return NULL;
+    answer->status = transfer->status;
+    exchange_bytes(&transfer->head, &answer->head);
+    if (!transfer->streaming) { // else the body, and what ends it, still comes
+        exchange_bytes(&transfer->body, &answer->body);
+        exchange_bytes(&transfer->trailers, &answer->trailers);
+    }
+    exchange_bytes(&transfer->informational, &answer->informational);
+    answer->timings = ce_transfer_timings(transfer);
+    answer->send_count = transfer->send_count;
+    ce_copy_text(answer->tls_version, sizeof answer->tls_version, transfer->tls_version);
+    ce_copy_text(answer->cipher, sizeof answer->cipher, transfer->cipher);
+    return answer;
+}
