@@ -386,7 +386,6 @@ void ce_transfer_abort(ce_transfer *_Nonnull transfer);
 void ce_transfer_set_owner(ce_transfer *_Nonnull transfer, void *_Nullable owner);
 void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
 
-int ce_transfer_status(const ce_transfer *_Nonnull transfer); // 0 until a final head has come
 bool ce_transfer_has_first_byte(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
 /// Whether the body is delivered as a stream: it was asked for as one, or the status has made it one.

@@ -95,9 +95,9 @@ ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer);
         curl_multi_remove_handle(multi->curl, easy);
         if (!transfer) continue;
-        transfer->running = false;
+        transfer->handle.running = false;
         ce_early_response_reset(transfer);
-        transfer->ended_well = *curl_code == CURLE_OK && transfer->gate_count == 1;
+        transfer->run.ended_well = *curl_code == CURLE_OK && transfer->run.gates.request_gate_count == 1;
         return transfer;
     }
     return NULL;

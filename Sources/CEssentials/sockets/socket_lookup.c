@@ -97,8 +97,8 @@ static bool may_be(const ce_loop *loop, int fd, int port) {
 }
 
 void ce_route_learn(ce_transfer *transfer, const ce_route *route) {
-    ce_loop *loop = transfer->multi->loop;
-    int fd = transfer->socket;
+    ce_loop *loop = transfer->handle.multi->loop;
+    int fd = transfer->run.socket;
     // Of two addresses that were tried at the same time the last one need not have won.
     for (size_t i = 0; !may_be(loop, fd, route->local_port); i++) {
         if (i == loop->socket_count) return;

@@ -138,9 +138,9 @@ int ce_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_s
     ce_transfer *transfer = NULL;
     if (entry->ours && what != CURL_POLL_REMOVE && !entry->route_key &&
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
-        transfer->socket = fd;
+        transfer->run.socket = fd;
         // Known when the request gate has let it pass, which is before libcurl reads and writes at the same time.
-        if (transfer->speaks_http2) entry->speaks_http2 = true;
+        if (transfer->run.gates.speaks_http2) entry->speaks_http2 = true;
     }
     // Its resolver's, which libcurl does not mark.
     if (!entry->ours && !entry->events && what != CURL_POLL_REMOVE) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -163,8 +163,8 @@ int ce_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_s
 curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     ce_transfer *transfer = user;
-    ce_loop *loop = transfer->multi->loop;
-    transfer->handshakes = 0;
+    ce_loop *loop = transfer->handle.multi->loop;
+    transfer->run.gates.handshakes = 0;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) return CURL_SOCKET_BAD;
     struct ce_socket *entry = socket_entry(loop, fd);

@@ -61,6 +61,7 @@ void ce_answer_give(ce_answer_pool *pool, ce_answer *answer) {
     ce_bytes_reset(&answer->body);
     ce_bytes_free(&answer->trailers);
     ce_bytes_free(&answer->informational);
+    *answer = (ce_answer){.head = answer->head, .body = answer->body};
     ce_answer *top = atomic_load_explicit(&pool->returned, memory_order_relaxed);
     do answer->next = top;
     while (!atomic_compare_exchange_weak_explicit(
@@ -86,16 +87,16 @@ static void exchange_bytes(ce_bytes *transfers, ce_bytes *answers) {
 ce_answer *ce_transfer_take_answer(ce_transfer *transfer, ce_answer_pool *pool) {
     ce_answer *answer = take(pool);
     if (!answer) return NULL;
-    answer->status = transfer->status;
-    exchange_bytes(&transfer->head, &answer->head);
-    if (!transfer->streaming) { // else the body, and what ends it, still comes
-        exchange_bytes(&transfer->body, &answer->body);
-        exchange_bytes(&transfer->trailers, &answer->trailers);
+    answer->status = transfer->run.receive.status;
+    exchange_bytes(&transfer->buffers.head, &answer->head);
+    if (!transfer->run.receive.streams) { // else the body, and what ends it, still comes
+        exchange_bytes(&transfer->buffers.body, &answer->body);
+        exchange_bytes(&transfer->buffers.trailers, &answer->trailers);
     }
-    exchange_bytes(&transfer->informational, &answer->informational);
+    exchange_bytes(&transfer->buffers.informational, &answer->informational);
     answer->timings = ce_transfer_timings(transfer);
-    answer->send_count = transfer->send_count;
-    ce_copy_text(answer->tls_version, sizeof answer->tls_version, transfer->tls_version);
-    ce_copy_text(answer->cipher, sizeof answer->cipher, transfer->cipher);
+    answer->send_count = transfer->run.send_count;
+    ce_copy_text(answer->tls_version, sizeof answer->tls_version, transfer->run.gates.tls_version);
+    ce_copy_text(answer->cipher, sizeof answer->cipher, transfer->run.gates.cipher);
     return answer;
 }

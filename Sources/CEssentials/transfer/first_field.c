@@ -25,13 +25,13 @@ bool ce_remembers_fields(void) {
 }
 
 static void set_verbose(ce_transfer *transfer, bool is_verbose) {
-    if (transfer->awaits_field == is_verbose) return;
-    curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, is_verbose ? 1L : 0L);
-    transfer->awaits_field = is_verbose;
+    if (transfer->handle.is_verbose == is_verbose) return;
+    curl_easy_setopt(transfer->handle.easy, CURLOPT_VERBOSE, is_verbose ? 1L : 0L);
+    transfer->handle.is_verbose = is_verbose;
 }
 
 void ce_await_first_field(ce_transfer *transfer) {
-    if (!transfer->speaks_http2 && ce_remembers_fields()) set_verbose(transfer, true);
+    if (!transfer->run.gates.speaks_http2 && ce_remembers_fields()) set_verbose(transfer, true);
 }
 
 void ce_await_no_field(ce_transfer *transfer) { set_verbose(transfer, false); }
@@ -39,7 +39,7 @@ void ce_await_no_field(ce_transfer *transfer) { set_verbose(transfer, false); }
 int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *user) {
     (void)easy;
     ce_transfer *transfer = user;
-    if (type != CURLINFO_HEADER_IN || size == 0 || !transfer->awaits_field) return 0;
+    if (type != CURLINFO_HEADER_IN || size == 0 || !transfer->handle.is_verbose) return 0;
     if (ce_is_blank(line[0])) {
         line[0] = '\r';
         ce_transfer_refuse(transfer, CE_REFUSED_LINE);

@@ -45,7 +45,7 @@ static bool read_length(text value, int64_t *length) {
 // RFC 9112, 6.1 and 6.3. A length beside chunks is how responses are smuggled, and no coding but "chunked" was asked for.
 bool ce_head_framing_is_sound(ce_transfer *transfer) {
     int64_t length = -1;
-    const char *at = transfer->head.data, *end = at + transfer->head.count;
+    const char *at = transfer->buffers.head.data, *end = at + transfer->buffers.head.count;
     while (at < end) {
         const char *feed = memchr(at, '\n', (size_t)(end - at));
         const char *next = feed ? feed + 1 : end;
@@ -53,13 +53,13 @@ bool ce_head_framing_is_sound(ce_transfer *transfer) {
         at = next;
         if (is_named(line, "content-length")) {
             if (!read_length(trimmed((text){line.start + 15, line.count - 15}), &length)) return false;
-            transfer->has_length = true;
+            transfer->run.receive.has_length = true;
         } else if (is_named(line, "transfer-encoding")) {
             text coding = trimmed((text){line.start + 18, line.count - 18});
             bool is_chunked = coding.count == 7 && ce_equals_ignoring_case(coding.start, "chunked", 7);
-            if (!is_chunked || transfer->is_chunked) return false;
-            transfer->is_chunked = true;
+            if (!is_chunked || transfer->run.receive.is_chunked) return false;
+            transfer->run.receive.is_chunked = true;
         }
     }
-    return !(transfer->has_length && transfer->is_chunked);
+    return !(transfer->run.receive.has_length && transfer->run.receive.is_chunked);
 }

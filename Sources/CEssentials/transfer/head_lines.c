@@ -22,16 +22,16 @@ static bool has_blank_before_colon(const char *line, size_t count) {
 }
 
 ce_refusal ce_head_line_judge(ce_transfer *transfer, const char *line, size_t count) {
-    transfer->head_total += count;
-    if (transfer->head_total > transfer->head_limit) return CE_REFUSED_HEAD_LIMIT;
-    transfer->head_lines++;
-    if (transfer->head_lines > transfer->head_line_limit) return CE_REFUSED_HEAD_LINES;
+    transfer->run.receive.head_total += count;
+    if (transfer->run.receive.head_total > transfer->run.request.head_limit) return CE_REFUSED_HEAD_LIMIT;
+    transfer->run.receive.head_lines++;
+    if (transfer->run.receive.head_lines > transfer->run.request.head_line_limit) return CE_REFUSED_HEAD_LINES;
     // libcurl takes every line that begins so for the end of a head.
     if (line[0] == '\r' || line[0] == '\n') return ce_is_line_end(line, count) ? CE_REFUSED_NOT : CE_REFUSED_LINE;
-    bool is_first = transfer->head.count == 0 && !transfer->head_done;
+    bool is_first = transfer->buffers.head.count == 0 && !transfer->run.receive.head_done;
     if (is_first) {
         // Over HTTP/2, libcurl makes the status line itself.
-        return transfer->speaks_http2 || is_status_line(line, count) ? CE_REFUSED_NOT : CE_REFUSED_STATUS_LINE;
+        return transfer->run.gates.speaks_http2 || is_status_line(line, count) ? CE_REFUSED_NOT : CE_REFUSED_STATUS_LINE;
     }
     if (has_blank_before_colon(line, count)) return CE_REFUSED_LINE;
     return ce_codings_note_field(transfer, line, count);

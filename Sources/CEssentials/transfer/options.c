@@ -55,7 +55,7 @@ static bool set_trust_options(CURL *easy, ce_transfer *transfer, refused *r) {
 }
 
 static bool set_callbacks(CURL *easy, ce_transfer *transfer, refused *r) {
-    return SET(easy, CURLOPT_PRIVATE, transfer, r) && SET(easy, CURLOPT_ERRORBUFFER, transfer->error_text, r) &&
+    return SET(easy, CURLOPT_PRIVATE, transfer, r) && SET(easy, CURLOPT_ERRORBUFFER, transfer->run.error_text, r) &&
            SET(easy, CURLOPT_WRITEFUNCTION, ce_on_body, r) && SET(easy, CURLOPT_WRITEDATA, transfer, r) &&
            SET(easy, CURLOPT_HEADERFUNCTION, ce_on_header, r) && SET(easy, CURLOPT_HEADERDATA, transfer, r) &&
            SET(easy, CURLOPT_READFUNCTION, ce_on_upload, r) && SET(easy, CURLOPT_READDATA, transfer, r) &&
@@ -68,8 +68,8 @@ static bool set_callbacks(CURL *easy, ce_transfer *transfer, refused *r) {
 
 bool ce_options_set_once(ce_transfer *transfer) {
     refused r = {0};
-    return set_network_options(transfer->easy, &r) && set_trust_options(transfer->easy, transfer, &r) &&
-           set_callbacks(transfer->easy, transfer, &r);
+    return set_network_options(transfer->handle.easy, &r) && set_trust_options(transfer->handle.easy, transfer, &r) &&
+           set_callbacks(transfer->handle.easy, transfer, &r);
 }
 
 // The list's nodes and their text live in two blocks of ours; libcurl only reads them.
@@ -78,15 +78,14 @@ static void free_header_list(struct curl_slist **list) {
     *list = NULL;
 }
 
-void ce_options_free(ce_transfer *transfer) {
-    free_header_list(&transfer->headers);
-    free(transfer->header_lines);
-    free(transfer->origin);
-    free(transfer->target);
-    free(transfer->method);
-    free(transfer->proxy);
-    free(transfer->proxy_user);
-    free(transfer->proxy_password);
+void ce_options_free(ce_handle *handle) {
+    free_header_list(&handle->headers);
+    free(handle->header_lines);
+    free(handle->target);
+    free(handle->method);
+    free(handle->proxy);
+    free(handle->proxy_user);
+    free(handle->proxy_password);
 }
 
 // MARK: Once for each loop
@@ -110,18 +109,18 @@ static bool set_route(CURL *easy, const ce_loop *loop, refused *r) {
 }
 
 static bool set_multi(ce_transfer *transfer, ce_multi *multi, refused *r) {
-    if (transfer->multi == multi) return true;
-    CURL *easy = transfer->easy;
+    if (transfer->handle.multi == multi) return true;
+    CURL *easy = transfer->handle.easy;
     if (!SET(easy, CURLOPT_SHARE, multi->share->curl, r)) return false;
     // libcurl puts these into the handle's next multi, and forgets that it was asked to.
     if (multi->loop->resolve && !SET(easy, CURLOPT_RESOLVE, multi->loop->resolve, r)) return false;
     // A transfer stays with its loop.
-    if (!transfer->multi && !(SET(easy, CURLOPT_OPENSOCKETDATA, transfer, r) &&
+    if (!transfer->handle.multi && !(SET(easy, CURLOPT_OPENSOCKETDATA, transfer, r) &&
                               SET(easy, CURLOPT_CLOSESOCKETDATA, multi->loop, r) &&
                               set_connection_lives(easy, &multi->loop->settings, r) && set_route(easy, multi->loop, r))) {
         return false;
     }
-    transfer->multi = multi;
+    transfer->handle.multi = multi;
     return true;
 }
 
@@ -138,7 +137,7 @@ static bool keep_text(char **kept, const char *given) {
 }
 
 static bool set_destination(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     if (!same_text(transfer->origin, request->origin)) {
         CURLUcode code = curl_url_set(transfer->url, CURLUPART_URL, request->origin, 0);
         if (code != CURLUE_OK || !keep_text(&transfer->origin, request->origin)) {
@@ -149,17 +148,17 @@ static bool set_destination(ce_transfer *transfer, const ce_request *request, re
         }
     }
     // The URL handle names the peer only; the request line is exactly the caller's.
-    if (transfer->is_fresh || !same_text(transfer->target, request->target)) {
+    if (!transfer->handle.has_options || !same_text(transfer->handle.target, request->target)) {
         if (!SET(easy, CURLOPT_REQUEST_TARGET, request->target, r)) return false;
-        if (!keep_text(&transfer->target, request->target)) return false;
+        if (!keep_text(&transfer->handle.target, request->target)) return false;
     }
     return true;
 }
 
 static bool set_headers(ce_transfer *transfer, const ce_request *request, refused *r) {
-    if (transfer->header_lines && transfer->header_lines_size == request->headers_size &&
-        memcmp(transfer->header_lines, request->headers, request->headers_size) == 0) {
-        return !transfer->is_fresh || SET(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers, r);
+    if (transfer->handle.header_lines && transfer->handle.header_lines_size == request->headers_size &&
+        memcmp(transfer->handle.header_lines, request->headers, request->headers_size) == 0) {
+        return transfer->handle.has_options || SET(transfer->handle.easy, CURLOPT_HTTPHEADER, transfer->handle.headers, r);
     }
     size_t count = 0;
     for (const char *line = request->headers; *line; line += strlen(line) + 1) count++;
@@ -178,59 +177,59 @@ static bool set_headers(ce_transfer *transfer, const ce_request *request, refuse
         nodes[i].data = line;
         nodes[i].next = i + 1 < count ? &nodes[i + 1] : NULL;
     }
-    if (!SET(transfer->easy, CURLOPT_HTTPHEADER, nodes, r)) {
+    if (!SET(transfer->handle.easy, CURLOPT_HTTPHEADER, nodes, r)) {
         free(lines);
         free(nodes);
         return false;
     }
-    free_header_list(&transfer->headers);
-    free(transfer->header_lines);
-    transfer->headers = nodes;
-    transfer->header_lines = lines;
-    transfer->header_lines_size = request->headers_size;
+    free_header_list(&transfer->handle.headers);
+    free(transfer->handle.header_lines);
+    transfer->handle.headers = nodes;
+    transfer->handle.header_lines = lines;
+    transfer->handle.header_lines_size = request->headers_size;
     return true;
 }
 
 static bool set_method(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     const char *usual = "GET";
     bool reports_progress = request->body_kind != CE_BODY_NONE;
-    if (transfer->reports_progress != reports_progress) {
+    if (transfer->handle.reports_progress != reports_progress) {
         if (!SET(easy, CURLOPT_NOPROGRESS, reports_progress ? 0L : 1L, r)) return false;
-        transfer->reports_progress = reports_progress;
+        transfer->handle.reports_progress = reports_progress;
     }
     if (request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT) {
         usual = "PUT";
-        transfer->only_gets = false;
+        transfer->handle.only_gets = false;
         if (!SET(easy, CURLOPT_UPLOAD, 1L, r)) return false;
         if (!SET(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_length, r)) return false;
     } else if (request->body_kind == CE_BODY_BYTES) {
         usual = "POST";
-        transfer->only_gets = false;
+        transfer->handle.only_gets = false;
         const void *body = request->body_size ? request->body : "";
         if (!SET(easy, CURLOPT_POST, 1L, r)) return false;
         if (!SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_size, r)) return false;
         if (!SET(easy, CURLOPT_COPYPOSTFIELDS, body, r)) return false;
-        transfer->has_post_fields = true;
+        transfer->handle.has_post_fields = true;
     } else {
-        if (transfer->has_post_fields) {
+        if (transfer->handle.has_post_fields) {
             if (!SET(easy, CURLOPT_COPYPOSTFIELDS, NULL, r)) return false;
-            transfer->has_post_fields = false;
+            transfer->handle.has_post_fields = false;
         }
         bool is_head = strcmp(request->method, "HEAD") == 0;
         if (is_head) usual = "HEAD";
-        if (transfer->is_fresh || !transfer->only_gets || is_head) {
+        if (!transfer->handle.has_options || !transfer->handle.only_gets || is_head) {
             if (!SET(easy, CURLOPT_HTTPGET, 1L, r)) return false;
             if (is_head && !SET(easy, CURLOPT_NOBODY, 1L, r)) return false;
         }
-        transfer->only_gets = !is_head;
+        transfer->handle.only_gets = !is_head;
     }
     const char *custom = strcmp(request->method, usual) == 0 ? NULL : request->method;
-    if (!transfer->is_fresh && (custom ? same_text(transfer->method, custom) : transfer->method == NULL)) return true;
+    if (transfer->handle.has_options && (custom ? same_text(transfer->handle.method, custom) : transfer->handle.method == NULL)) return true;
     if (!SET(easy, CURLOPT_CUSTOMREQUEST, custom, r)) return false;
-    if (custom) return keep_text(&transfer->method, custom);
-    free(transfer->method);
-    transfer->method = NULL;
+    if (custom) return keep_text(&transfer->handle.method, custom);
+    free(transfer->handle.method);
+    transfer->handle.method = NULL;
     return true;
 }
 
@@ -244,15 +243,15 @@ static long curl_version_of(const ce_request *request) {
 // for an answer to a request that was never sent: there each such request gets a connection of its own.
 static bool must_be_alone(const ce_transfer *transfer, const ce_request *request) {
     // Nothing says which of several kept Unix-domain connections is about to be used, so none can be looked at.
-    if (transfer->multi->loop->settings.unix_socket) return true;
+    if (transfer->handle.multi->loop->settings.unix_socket) return true;
     if (request->http_version != CE_HTTP_2 || request->secure) return false;
     return curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
 }
 
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     bool alone = must_be_alone(transfer, request);
-    bool keeps_none = transfer->multi->loop->settings.connection_cache == 0;
+    bool keeps_none = transfer->handle.multi->loop->settings.connection_cache == 0;
     ce_scalars new = {
         .connect_timeout_ms = request->connect_timeout_ms,
         .http_version = curl_version_of(request),
@@ -265,8 +264,8 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         .minimum_rate_s = request->minimum_rate_s,
         .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
     };
-    if (!transfer->is_fresh && memcmp(&transfer->scalars, &new, sizeof new) == 0) return true;
-    transfer->scalars = new;
+    if (transfer->handle.has_options && memcmp(&transfer->handle.scalars, &new, sizeof new) == 0) return true;
+    transfer->handle.scalars = new;
     return SET(easy, CURLOPT_CONNECTTIMEOUT_MS, new.connect_timeout_ms, r) &&
            SET(easy, CURLOPT_HTTP_VERSION, new.http_version, r) && SET(easy, CURLOPT_PIPEWAIT, new.waits_for_sharing, r) &&
            SET(easy, CURLOPT_FRESH_CONNECT, new.fresh_connection, r) &&
@@ -284,26 +283,32 @@ long ce_buffer_size(const ce_request *request) {
 }
 
 static bool set_buffers(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     long buffer = ce_buffer_size(request);
-    if (transfer->buffer_size != buffer) {
+    if (transfer->handle.buffer_size != buffer) {
         if (!SET(easy, CURLOPT_BUFFERSIZE, buffer, r)) return false;
-        transfer->buffer_size = buffer;
+        transfer->handle.buffer_size = buffer;
     }
     // libcurl writes once for each event, no more than this. A TLS layer counts what it was given only when all of it is
     // on its way, so that a slow peer would look like a silent one: there libcurl's own size stays.
     bool is_long = request->body_length < 0 || request->body_length > UPLOAD_BUFFER_SIZE_USUAL;
-    bool writes_much = transfer->gives_body && is_long && !request->secure && !request->proxy_host;
+    bool writes_much = transfer->run.request.gives_body && is_long && !request->secure && !request->proxy_host;
     long upload_buffer = writes_much ? UPLOAD_BUFFER_SIZE : UPLOAD_BUFFER_SIZE_USUAL;
-    if (transfer->upload_buffer_size != upload_buffer) {
+    if (transfer->handle.upload_buffer_size != upload_buffer) {
         if (!SET(easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_buffer, r)) return false;
-        transfer->upload_buffer_size = upload_buffer;
+        transfer->handle.upload_buffer_size = upload_buffer;
     }
-    if (transfer->decompress != request->decompress || transfer->is_fresh) {
-        // The line that asks for them is among the request's; this has libcurl undo them.
-        if (!SET(easy, CURLOPT_ACCEPT_ENCODING, request->decompress ? "" : NULL, r)) return false;
-        if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, request->decompress ? 1L : 0L, r)) return false;
-        transfer->decompress = request->decompress;
+    // The request's own header lines name the codings; these options make libcurl decode them. Decoding alone is turned off
+    // for some responses, so each option has its own value.
+    ce_handle *handle = &transfer->handle;
+    bool decodes = request->decompress;
+    if (!handle->has_options || handle->accepts_codings != decodes) {
+        if (!SET(easy, CURLOPT_ACCEPT_ENCODING, decodes ? "" : NULL, r)) return false;
+        handle->accepts_codings = decodes;
+    }
+    if (!handle->has_options || handle->decodes != decodes) {
+        if (!SET(easy, CURLOPT_HTTP_CONTENT_DECODING, decodes ? 1L : 0L, r)) return false;
+        handle->decodes = decodes;
     }
     return true;
 }
@@ -320,17 +325,17 @@ static bool same_optional(const char *kept, const char *given) {
 }
 
 static bool set_proxy(ce_transfer *transfer, const ce_request *request, refused *r) {
-    if (!transfer->is_fresh && same_optional(transfer->proxy, request->proxy) && same_optional(transfer->proxy_user, request->proxy_user) &&
-        same_optional(transfer->proxy_password, request->proxy_password)) {
+    if (transfer->handle.has_options && same_optional(transfer->handle.proxy, request->proxy) && same_optional(transfer->handle.proxy_user, request->proxy_user) &&
+        same_optional(transfer->handle.proxy_password, request->proxy_password)) {
         return true;
     }
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     return SET(easy, CURLOPT_PROXY, request->proxy ? request->proxy : "", r) &&
            SET(easy, CURLOPT_PROXYUSERNAME, request->proxy_user, r) &&
            SET(easy, CURLOPT_PROXYPASSWORD, request->proxy_password, r) &&
-           keep_optional(&transfer->proxy, request->proxy) &&
-           keep_optional(&transfer->proxy_user, request->proxy_user) &&
-           keep_optional(&transfer->proxy_password, request->proxy_password);
+           keep_optional(&transfer->handle.proxy, request->proxy) &&
+           keep_optional(&transfer->handle.proxy_user, request->proxy_user) &&
+           keep_optional(&transfer->handle.proxy_password, request->proxy_password);
 }
 
 const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code) {
@@ -339,7 +344,7 @@ const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_requ
                 set_headers(transfer, request, &r) && set_method(transfer, request, &r) &&
                 set_proxy(transfer, request, &r) && set_scalars(transfer, request, multi->trust, &r) &&
                 set_buffers(transfer, request, &r);
-    transfer->is_fresh = !done;
+    transfer->handle.has_options = done;
     if (done) return NULL;
     *curl_code = r.code == CURLE_OK ? CURLE_OUT_OF_MEMORY : r.code;
     return r.option ? r.option : "memory";

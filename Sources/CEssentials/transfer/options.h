@@ -10,6 +10,7 @@ bool ce_options_set_once(ce_transfer *transfer);
 long ce_buffer_size(const ce_request *request);
 // Sets the options of one request. The result is the name of the option that libcurl refused, or NULL.
 const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code);
-void ce_options_free(ce_transfer *transfer);
+// Frees the texts that a handle's options keep.
+void ce_options_free(ce_handle *handle);
 
 #endif

@@ -20,62 +20,62 @@ static int stop(ce_transfer *transfer, ce_refusal refusal) {
 }
 
 static int distrust(ce_transfer *transfer, ce_verdict verdict, const char *text) {
-    transfer->verdict = verdict;
-    if (!transfer->report) transfer->report = calloc(1, sizeof *transfer->report);
-    if (transfer->report) {
-        transfer->report->verdict = verdict;
-        ce_copy_text(transfer->report->text, CE_TEXT_SIZE, text);
+    transfer->run.gates.verdict = verdict;
+    if (!transfer->run.gates.report) transfer->run.gates.report = calloc(1, sizeof *transfer->run.gates.report);
+    if (transfer->run.gates.report) {
+        transfer->run.gates.report->verdict = verdict;
+        ce_copy_text(transfer->run.gates.report->text, CE_TEXT_SIZE, text);
     }
     return stop(transfer, CE_REFUSED_TRUST);
 }
 
 static int judge_session(ce_transfer *transfer, SSL *ssl) {
-    ce_peer peer = {transfer->multi->trust, transfer->rule, transfer->host, transfer->host_is_address};
+    ce_peer peer = {transfer->handle.multi->trust, transfer->run.request.rule, transfer->run.request.host, transfer->run.request.host_is_address};
     ce_judgement found = ce_session_judge(ssl, &peer);
     if (found.verdict != CE_VERDICT_TRUSTED) {
         int result = distrust(transfer, found.verdict, found.text);
-        if (transfer->report && found.evidence) ce_report_fill_chain(transfer->report, found.evidence);
+        if (transfer->run.gates.report && found.evidence) ce_report_fill_chain(transfer->run.gates.report, found.evidence);
         return result;
     }
-    transfer->verdict = CE_VERDICT_TRUSTED;
-    transfer->missed_pins = found.missed_pins;
-    if (found.missed_pins && (transfer->report || (transfer->report = calloc(1, sizeof *transfer->report)))) {
-        ce_report_fill_chain(transfer->report, found.evidence);
+    transfer->run.gates.verdict = CE_VERDICT_TRUSTED;
+    transfer->run.gates.missed_pins = found.missed_pins;
+    if (found.missed_pins && (transfer->run.gates.report || (transfer->run.gates.report = calloc(1, sizeof *transfer->run.gates.report)))) {
+        ce_report_fill_chain(transfer->run.gates.report, found.evidence);
     }
     return CURL_PREREQFUNC_OK;
 }
 
 // A kept connection's TLS to the proxy can be looked at where nothing is tunnelled through it; else only its rule can.
 static int judge_proxy(ce_transfer *transfer, const SSL *ssl) {
-    ce_trust *trust = transfer->multi->proxy_trust;
-    if (!transfer->proxy_is_secure || !trust) return CURL_PREREQFUNC_OK;
-    ce_peer peer = {trust, transfer->proxy_rule, transfer->proxy_host, transfer->proxy_is_address};
+    ce_trust *trust = transfer->handle.multi->proxy_trust;
+    if (!transfer->run.request.proxy_is_secure || !trust) return CURL_PREREQFUNC_OK;
+    ce_peer peer = {trust, transfer->run.request.proxy_rule, transfer->run.request.proxy_host, transfer->run.request.proxy_is_address};
     ce_judgement found = {CE_VERDICT_TRUSTED, "", NULL, false};
-    if (!transfer->secure && !ssl) {
+    if (!transfer->run.request.secure && !ssl) {
         found.verdict = CE_VERDICT_PLAINTEXT, found.text = "the connection is not encrypted";
-    } else if (!transfer->secure) {
+    } else if (!transfer->run.request.secure) {
         found = ce_session_judge(ssl, &peer);
-    } else if (ce_rule_refuses_now(trust, transfer->proxy_rule)) {
+    } else if (ce_rule_refuses_now(trust, transfer->run.request.proxy_rule)) {
         found.verdict = CE_VERDICT_RULE_EXPIRED, found.text = CE_PINS_HAVE_EXPIRED;
     }
     if (found.verdict == CE_VERDICT_TRUSTED) return CURL_PREREQFUNC_OK;
-    transfer->blames_proxy = true;
+    transfer->run.gates.blames_proxy = true;
     return distrust(transfer, found.verdict, found.text);
 }
 
 // Expired pins still mean that the host is spoken to over TLS; those that only report do not refuse anything.
 static bool wants_tls(const ce_transfer *transfer) {
-    const ce_trust *trust = transfer->multi->trust;
-    if (transfer->rule >= trust->rule_count) return true;
-    const ce_rule *rule = &trust->rules[transfer->rule];
+    const ce_trust *trust = transfer->handle.multi->trust;
+    if (transfer->run.request.rule >= trust->rule_count) return true;
+    const ce_rule *rule = &trust->rules[transfer->run.request.rule];
     return rule->pin_count > 0 && !rule->report_only;
 }
 
 static void hold_carrier(ce_transfer *transfer, SSL *ssl) {
     ce_connection *connection = ce_connection_of(ssl);
     if (connection) ce_connection_retain(connection);
-    ce_connection_release(transfer->carrier);
-    transfer->carrier = connection;
+    ce_connection_release(transfer->run.gates.carrier);
+    transfer->run.gates.carrier = connection;
 }
 
 static bool negotiated_http2(const SSL *ssl) {
@@ -98,13 +98,13 @@ static bool holds_plaintext(SSL *ssl) {
 // A server that sends more than was asked for would have it taken for the answer to the next request on the connection
 // (response splitting); one that has closed it would have that request sent for nothing.
 static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
-    if (transfer->speaks_http2 || transfer->multi->loop->settings.unix_socket) return false;
+    if (transfer->run.gates.speaks_http2 || transfer->handle.multi->loop->settings.unix_socket) return false;
     if (!ce_transfer_on_kept_connection(transfer)) {
         ce_route_learn(transfer, route);
         return false;
     }
     if (ssl && SSL_has_pending(ssl)) return true;
-    int fd = ce_route_find(transfer->multi->loop, route);
+    int fd = ce_route_find(transfer->handle.multi->loop, route);
     if (fd < 0) return true;
     char byte;
     ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -115,39 +115,39 @@ static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
 int ce_request_gate(void *user, char *remote, char *local, int remote_port, int local_port) {
     ce_route route = {remote ? remote : "", local ? local : "", remote_port, local_port};
     ce_transfer *transfer = user;
-    transfer->last_activity_ms = transfer->multi->loop->now_ms;
-    transfer->gate_count++;
+    transfer->run.last_activity_ms = transfer->handle.multi->loop->now_ms;
+    transfer->run.gates.request_gate_count++;
     // libcurl sends again, whatever the method, when a reused connection turns out dead. The server may have acted on
     // the first sending, so only an idempotent request goes out a second time, and nothing a third (RFC 9110, 9.2.2).
-    if (transfer->send_count > (transfer->idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);
+    if (transfer->run.send_count > (transfer->run.request.idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);
     // Nor does one that was answered already, or whose streamed body has begun: the beginning cannot be had again.
-    if (transfer->send_count && (transfer->head_done || transfer->upload_begun)) return stop(transfer, CE_REFUSED_RESEND);
+    if (transfer->run.send_count && (transfer->run.receive.head_done || transfer->run.send.has_begun)) return stop(transfer, CE_REFUSED_RESEND);
     struct curl_tlssessioninfo *info = NULL;
     SSL *ssl = NULL;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&
+    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&
         info->backend == CURLSSLBACKEND_OPENSSL) {
         ssl = info->internals;
     }
-    transfer->speaks_http2 = ssl && transfer->secure ? negotiated_http2(ssl) : transfer->http_version == CE_HTTP_2;
+    transfer->run.gates.speaks_http2 = ssl && transfer->run.request.secure ? negotiated_http2(ssl) : transfer->run.request.http_version == CE_HTTP_2;
     int judged = judge_proxy(transfer, ssl);
     if (judged != CURL_PREREQFUNC_OK) return judged;
-    if (transfer->secure) {
+    if (transfer->run.request.secure) {
         if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
         int result = judge_session(transfer, ssl);
         if (result != CURL_PREREQFUNC_OK) return result;
-        ce_copy_text(transfer->tls_version, sizeof transfer->tls_version, SSL_get_version(ssl));
-        ce_copy_text(transfer->cipher, sizeof transfer->cipher, SSL_get_cipher_name(ssl));
-        if (transfer->http_version == CE_HTTP_2 && !transfer->speaks_http2) return stop(transfer, CE_REFUSED_NOT_HTTP2);
+        ce_copy_text(transfer->run.gates.tls_version, sizeof transfer->run.gates.tls_version, SSL_get_version(ssl));
+        ce_copy_text(transfer->run.gates.cipher, sizeof transfer->run.gates.cipher, SSL_get_cipher_name(ssl));
+        if (transfer->run.request.http_version == CE_HTTP_2 && !transfer->run.gates.speaks_http2) return stop(transfer, CE_REFUSED_NOT_HTTP2);
         hold_carrier(transfer, ssl);
     } else if (wants_tls(transfer)) {
         return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
     }
     // libcurl's own second sending has found out already that its connection is new.
-    bool is_encrypted = transfer->secure || transfer->proxy_is_secure;
-    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route) && !transfer->send_count) {
+    bool is_encrypted = transfer->run.request.secure || transfer->run.request.proxy_is_secure;
+    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route) && !transfer->run.send_count) {
         return stop(transfer, CE_REFUSED_STALE);
     }
-    transfer->send_count++;
-    transfer->lent_offset = 0;
+    transfer->run.send_count++;
+    transfer->run.send.lent_offset = 0;
     return CURL_PREREQFUNC_OK;
 }

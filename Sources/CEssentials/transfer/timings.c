@@ -15,40 +15,40 @@ static long read_long(CURL *easy, CURLINFO info) {
 
 bool ce_transfer_on_kept_connection(const ce_transfer *transfer) {
     long opened = 0;
-    return curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
+    return curl_easy_getinfo(transfer->handle.easy, CURLINFO_NUM_CONNECTS, &opened) == CURLE_OK && opened == 0;
 }
 
 bool ce_transfer_may_have_bytes(const ce_transfer *transfer) {
-    return read_time(transfer->easy, CURLINFO_STARTTRANSFER_TIME_T) > 0;
+    return read_time(transfer->handle.easy, CURLINFO_STARTTRANSFER_TIME_T) > 0;
 }
 
 int64_t ce_transfer_last_activity_ms(ce_transfer *transfer) {
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     int64_t moved = read_time(easy, CURLINFO_SIZE_UPLOAD_T) + read_time(easy, CURLINFO_SIZE_DOWNLOAD_T) +
                     read_long(easy, CURLINFO_HEADER_SIZE);
-    if (moved != transfer->moved_bytes) {
-        transfer->moved_bytes = moved;
-        transfer->last_activity_ms = ce_now_ms();
+    if (moved != transfer->run.moved_bytes) {
+        transfer->run.moved_bytes = moved;
+        transfer->run.last_activity_ms = ce_now_ms();
     }
-    return transfer->last_activity_ms;
+    return transfer->run.last_activity_ms;
 }
 
 long ce_transfer_http_version(const ce_transfer *transfer) {
-    long version = read_long(transfer->easy, CURLINFO_HTTP_VERSION);
+    long version = read_long(transfer->handle.easy, CURLINFO_HTTP_VERSION);
     return version == CURL_HTTP_VERSION_2_0 ? 20 : version == CURL_HTTP_VERSION_1_0 ? 10 : 11;
 }
 
 ce_timings ce_transfer_timings(const ce_transfer *transfer) {
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->handle.easy;
     ce_timings timings = {
         .began_us = read_time(easy, CURLINFO_PRETRANSFER_TIME_T),
-        .sent_us = transfer->sent_us ? transfer->sent_us - transfer->started_us : 0,
+        .sent_us = transfer->run.sent_us ? transfer->run.sent_us - transfer->run.started_us : 0,
         // libcurl's own is when an upload begins, where there is one.
-        .first_byte_us = transfer->answered_us ? transfer->answered_us - transfer->started_us : 0,
-        .total_us = ce_now_us() - transfer->started_us,
+        .first_byte_us = transfer->run.answered_us ? transfer->run.answered_us - transfer->run.started_us : 0,
+        .total_us = ce_now_us() - transfer->run.started_us,
         .body_bytes_received = read_time(easy, CURLINFO_SIZE_DOWNLOAD_T),
-        .body_bytes_sent = transfer->reports_progress ? read_time(easy, CURLINFO_SIZE_UPLOAD_T) : 0,
-        .reused = transfer->send_count > 0 && ce_transfer_on_kept_connection(transfer),
+        .body_bytes_sent = transfer->handle.reports_progress ? read_time(easy, CURLINFO_SIZE_UPLOAD_T) : 0,
+        .reused = transfer->run.send_count > 0 && ce_transfer_on_kept_connection(transfer),
         .peer_port = read_long(easy, CURLINFO_PRIMARY_PORT),
     };
     if (!timings.reused) {

@@ -3,7 +3,6 @@
 #include "../base/clock.h"
 #include "../base/text.h"
 #include "../state/touched.h"
-#include "codings.h"
 #include "early_responses.h"
 #include "first_field.h"
 #include "options.h"
@@ -13,112 +12,107 @@
 
 // MARK: Life
 
-static bool renew(ce_transfer *transfer) {
-    if (transfer->easy) curl_easy_cleanup(transfer->easy);
-    transfer->easy = curl_easy_init();
-    transfer->is_fresh = true;
-    transfer->awaits_field = transfer->has_post_fields = transfer->reports_progress = transfer->holds_buffer = false;
-    transfer->buffer_size = transfer->upload_buffer_size = 0;
-    transfer->multi = NULL;
-    return transfer->easy && ce_options_set_once(transfer);
+static void free_handle(ce_transfer *transfer) {
+    if (transfer->handle.easy) curl_easy_cleanup(transfer->handle.easy);
+    ce_options_free(&transfer->handle);
+    transfer->handle = (ce_handle){0};
+}
+
+static bool renew_handle(ce_transfer *transfer) {
+    free_handle(transfer);
+    transfer->handle.easy = curl_easy_init();
+    return transfer->handle.easy && ce_options_set_once(transfer);
 }
 
 ce_transfer *ce_transfer_create(void) {
     ce_transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer) return NULL;
     transfer->url = curl_url();
-    if (!transfer->url || !renew(transfer)) {
+    if (!transfer->url || !renew_handle(transfer)) {
         ce_transfer_destroy(transfer);
         return NULL;
     }
     return transfer;
 }
 
-static void clear_buffers(ce_transfer *transfer) {
-    ce_bytes_reset(&transfer->head);
-    if (transfer->streaming) {
-        ce_chunk_give(transfer->body.data);
-        transfer->body = (ce_bytes){0};
-    }
-    ce_bytes_reset(&transfer->body);
-    ce_bytes_free(&transfer->trailers);
-    ce_bytes_free(&transfer->informational);
+static void empty_buffers(ce_transfer *transfer) {
+    ce_buffers *buffers = &transfer->buffers;
     for (ce_bytes chunk; (chunk = ce_transfer_take_chunk(transfer, false)).data;) ce_chunk_give(chunk.data);
-    ce_connection_release(transfer->connection);
-    transfer->connection = NULL;
-    ce_connection_release(transfer->carrier);
-    transfer->carrier = NULL;
+    if (transfer->run.receive.streams) {
+        ce_chunk_give(buffers->body.data);
+        buffers->body = (ce_bytes){0};
+    }
+    ce_bytes_reset(&buffers->head);
+    ce_bytes_reset(&buffers->body);
+    ce_bytes_free(&buffers->trailers);
+    ce_bytes_free(&buffers->informational);
+    *buffers = (ce_buffers){.head = buffers->head, .body = buffers->body};
+}
+
+// Releases everything that belongs to the last request.
+static void end_run(ce_transfer *transfer) {
+    ce_transfer_untouch(transfer);
+    ce_early_response_reset(transfer);
+    empty_buffers(transfer);
+    ce_connection_release(transfer->run.gates.connection);
+    ce_connection_release(transfer->run.gates.carrier);
+    free(transfer->run.gates.report);
+    transfer->run = (ce_run){0};
 }
 
 void ce_transfer_destroy(ce_transfer *transfer) {
     if (!transfer) return;
+    // The lists are left first, because they are found through the handle's multi. The run is released last, because libcurl
+    // writes its error text there.
     ce_transfer_untouch(transfer);
     ce_early_response_reset(transfer);
-    if (transfer->easy) curl_easy_cleanup(transfer->easy);
+    free_handle(transfer);
+    end_run(transfer);
     if (transfer->url) curl_url_cleanup(transfer->url);
-    clear_buffers(transfer);
-    ce_bytes_free(&transfer->head);
-    ce_bytes_free(&transfer->body);
-    ce_options_free(transfer);
-    free(transfer->report);
+    ce_bytes_free(&transfer->buffers.head);
+    ce_bytes_free(&transfer->buffers.body);
+    free(transfer->origin);
     free(transfer);
 }
 
-static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *request) {
-    clear_buffers(transfer);
+static ce_run_request copy_request(const ce_request *request) {
+    bool is_lent = request->body_kind == CE_BODY_LENT, is_stream = request->body_kind == CE_BODY_STREAM;
+    ce_run_request copy = {
+        .rule = request->rule,
+        .proxy_rule = request->proxy_rule,
+        .host_is_address = request->host_is_address,
+        .proxy_is_secure = request->proxy_host != NULL,
+        .proxy_is_address = request->proxy_is_address,
+        .secure = request->secure,
+        .idempotent = request->idempotent,
+        .is_head = strcmp(request->method, "HEAD") == 0,
+        .http_version = request->http_version,
+        .head_limit = request->head_limit,
+        .head_line_limit = request->head_line_limit,
+        .body_limit = request->body_limit,
+        .expansion_limit = request->expansion_limit,
+        .streams_redirects = request->streams_redirects,
+        .streams_challenges = request->streams_challenges,
+        .has_body = request->body_kind != CE_BODY_NONE,
+        .gives_body = is_stream || is_lent,
+        .read_body = is_lent ? request->read_body : NULL,
+        .take_body = is_stream ? request->take_body : NULL,
+    };
+    ce_copy_text(copy.host, CE_HOST_SIZE, request->host);
+    ce_copy_text(copy.proxy_host, CE_HOST_SIZE, request->proxy_host ? request->proxy_host : "");
+    return copy;
+}
+
+static void begin_run(ce_transfer *transfer, const ce_loop *loop, const ce_request *request) {
+    end_run(transfer);
     ce_await_no_field(transfer);
-    transfer->secure = request->secure;
-    transfer->idempotent = request->idempotent;
-    transfer->streaming = request->streaming;
-    if (transfer->streaming) ce_bytes_free(&transfer->body); // chunks come from elsewhere
-    transfer->http_version = request->http_version;
-    ce_copy_text(transfer->host, CE_HOST_SIZE, request->host);
-    transfer->host_is_address = request->host_is_address;
-    transfer->rule = request->rule;
-    transfer->proxy_rule = request->proxy_rule;
-    transfer->proxy_is_secure = request->proxy_host != NULL;
-    transfer->proxy_is_address = request->proxy_is_address;
-    transfer->handshakes = 0;
-    ce_copy_text(transfer->proxy_host, CE_HOST_SIZE, request->proxy_host ? request->proxy_host : "");
-    transfer->missed_pins = transfer->blames_proxy = false;
-    transfer->send_count = transfer->gate_count = 0;
-    transfer->ended_well = false;
-    transfer->status = 0;
-    transfer->head_done = false;
-    transfer->head_limit = request->head_limit;
-    transfer->head_line_limit = request->head_line_limit;
-    transfer->streams_redirects = request->streams_redirects;
-    transfer->streams_challenges = request->streams_challenges;
-    ce_codings_forget(transfer);
-    transfer->body_refusal = CE_REFUSED_NOT;
-    transfer->decoder_output = 0;
-    transfer->decoder_input = 0;
-    transfer->body_limit = request->body_limit;
-    transfer->expansion_limit = request->expansion_limit;
-    transfer->draining = false;
-    transfer->started_us = transfer->sent_us = transfer->answered_us = 0;
-    transfer->read_body = request->body_kind == CE_BODY_LENT ? request->read_body : NULL;
-    transfer->lent_offset = 0;
-    transfer->take_body = request->body_kind == CE_BODY_STREAM ? request->take_body : NULL;
-    transfer->has_request_body = request->body_kind != CE_BODY_NONE;
-    transfer->gives_body = request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT;
-    transfer->was_answered_early = false;
-    transfer->body_total = transfer->head_total = transfer->head_lines = 0;
-    transfer->last_activity_ms = loop->now_ms;
-    transfer->refusal = CE_REFUSED_NOT;
-    transfer->verdict = CE_VERDICT_NONE;
-    free(transfer->report);
-    transfer->report = NULL;
-    transfer->tls_version[0] = transfer->cipher[0] = transfer->error_text[0] = 0;
-    transfer->receive_paused = transfer->send_paused = false;
-    transfer->upload_left = request->body_length;
-    transfer->moved_bytes = 0;
-    transfer->upload_begun = transfer->upload_failed = false;
-    transfer->speaks_http2 = transfer->has_length = transfer->is_chunked = false;
-    transfer->is_head = strcmp(request->method, "HEAD") == 0;
-    transfer->socket = -1;
-    ce_transfer_untouch(transfer);
-    ce_early_response_reset(transfer);
+    if (request->streaming) ce_bytes_free(&transfer->buffers.body); // chunks are allocated by the pool
+    transfer->run = (ce_run){
+        .request = copy_request(request),
+        .send = {.left = request->body_length},
+        .receive = {.streams = request->streaming, .decodes = request->decompress},
+        .last_activity_ms = loop->now_ms,
+    };
 }
 
 // Whether a handle carries nothing from its request to the next. libcurl resets most of its state when a transfer begins,
@@ -127,17 +121,19 @@ static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *
 // that failed, was taken away, or was sent again. The last, and the buffer, stay where other streams use the connection
 // when a transfer ends: libcurl refuses to set the buffer's size then.
 static bool is_clean(ce_transfer *transfer) {
-    if (!transfer->ended_well || transfer->status == 417) return false;
-    transfer->holds_buffer = curl_easy_setopt(transfer->easy, CURLOPT_BUFFERSIZE, transfer->buffer_size) != CURLE_OK;
-    return !transfer->holds_buffer || !transfer->streaming;
+    ce_handle *handle = &transfer->handle;
+    if (!transfer->run.ended_well || transfer->run.receive.status == 417) return false;
+    handle->holds_buffer = curl_easy_setopt(handle->easy, CURLOPT_BUFFERSIZE, handle->buffer_size) != CURLE_OK;
+    return !handle->holds_buffer || !transfer->run.receive.streams;
 }
 
 bool ce_transfer_rest(ce_transfer *transfer) {
-    clear_buffers(transfer);
-    if (!is_clean(transfer)) return false;
-    if (!transfer->has_post_fields) return true;
-    curl_easy_setopt(transfer->easy, CURLOPT_COPYPOSTFIELDS, NULL);
-    transfer->has_post_fields = false;
+    bool may_be_reused = is_clean(transfer);
+    end_run(transfer);
+    if (!may_be_reused) return false;
+    if (!transfer->handle.has_post_fields) return true;
+    curl_easy_setopt(transfer->handle.easy, CURLOPT_COPYPOSTFIELDS, NULL);
+    transfer->handle.has_post_fields = false;
     return true;
 }
 
@@ -146,8 +142,9 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
         *curl_code = CURLE_URL_MALFORMAT;
         return "host";
     }
-    begin(transfer, multi->loop, request);
-    if (transfer->holds_buffer && transfer->buffer_size != ce_buffer_size(request) && !renew(transfer)) {
+    begin_run(transfer, multi->loop, request);
+    const ce_handle *handle = &transfer->handle;
+    if (handle->holds_buffer && handle->buffer_size != ce_buffer_size(request) && !renew_handle(transfer)) {
         *curl_code = CURLE_OUT_OF_MEMORY;
         return "curl_easy_init";
     }
@@ -157,18 +154,18 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
 // MARK: Run
 
 int ce_transfer_start(ce_transfer *transfer) {
-    CURLMcode code = curl_multi_add_handle(transfer->multi->curl, transfer->easy);
-    transfer->running = code == CURLM_OK;
-    if (transfer->running) ce_multi_set_running(transfer->multi, transfer->multi->running + 1);
-    transfer->started_us = ce_now_us();
+    CURLMcode code = curl_multi_add_handle(transfer->handle.multi->curl, transfer->handle.easy);
+    transfer->handle.running = code == CURLM_OK;
+    if (transfer->handle.running) ce_multi_set_running(transfer->handle.multi, transfer->handle.multi->running + 1);
+    transfer->run.started_us = ce_now_us();
     return (int)code;
 }
 
 void ce_transfer_abort(ce_transfer *transfer) {
-    if (!transfer->running) return;
-    transfer->running = false;
-    curl_multi_remove_handle(transfer->multi->curl, transfer->easy);
-    ce_multi_set_running(transfer->multi, transfer->multi->running - 1);
+    if (!transfer->handle.running) return;
+    transfer->handle.running = false;
+    curl_multi_remove_handle(transfer->handle.multi->curl, transfer->handle.easy);
+    ce_multi_set_running(transfer->handle.multi, transfer->handle.multi->running - 1);
     ce_transfer_untouch(transfer);
     ce_early_response_reset(transfer);
 }
@@ -177,37 +174,36 @@ void ce_transfer_abort(ce_transfer *transfer) {
 
 void ce_transfer_set_owner(ce_transfer *transfer, void *owner) { transfer->owner = owner; }
 void *ce_transfer_owner(const ce_transfer *transfer) { return transfer->owner; }
-int ce_transfer_status(const ce_transfer *transfer) { return transfer->status; }
-bool ce_transfer_has_first_byte(const ce_transfer *transfer) { return transfer->head_total > 0; }
-bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->streaming; }
-bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->head_done; }
-ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->trailers); }
-ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->refusal; }
-const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->error_text; }
+bool ce_transfer_has_first_byte(const ce_transfer *transfer) { return transfer->run.receive.head_total > 0; }
+bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->run.receive.streams; }
+bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->run.receive.head_done; }
+ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->buffers.trailers); }
+ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->run.refusal; }
+const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->run.error_text; }
 const char *ce_curl_text(int curl_code) { return curl_easy_strerror((CURLcode)curl_code); }
-unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->send_count; }
+unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->run.send_count; }
 
 // A refused request reports through the transfer, a refused handshake through its connection.
 const ce_report *ce_transfer_report(const ce_transfer *transfer) {
-    if (transfer->report && !transfer->missed_pins) return transfer->report;
-    return transfer->connection ? &transfer->connection->report : NULL;
+    if (transfer->run.gates.report && !transfer->run.gates.missed_pins) return transfer->run.gates.report;
+    return transfer->run.gates.connection ? &transfer->run.gates.connection->report : NULL;
 }
 
 bool ce_transfer_report_is_of_proxy(const ce_transfer *transfer) {
-    if (transfer->blames_proxy) return true;
-    bool is_of_request = transfer->report && !transfer->missed_pins;
-    return !is_of_request && transfer->connection && transfer->connection->is_proxy;
+    if (transfer->run.gates.blames_proxy) return true;
+    bool is_of_request = transfer->run.gates.report && !transfer->run.gates.missed_pins;
+    return !is_of_request && transfer->run.gates.connection && transfer->run.gates.connection->is_proxy;
 }
 
 const ce_report *ce_transfer_missed_pins(const ce_transfer *transfer) {
-    if (!transfer->missed_pins) return NULL;
+    if (!transfer->run.gates.missed_pins) return NULL;
     // The handshake's report has the certificates' subjects; a resumed session's evidence has their digests.
-    if (transfer->carrier && transfer->carrier->report.chain_count) return &transfer->carrier->report;
-    return transfer->report;
+    if (transfer->run.gates.carrier && transfer->run.gates.carrier->report.chain_count) return &transfer->run.gates.carrier->report;
+    return transfer->run.gates.report;
 }
 
 bool ce_transfer_was_cut(const ce_transfer *transfer) {
-    if (!transfer->carrier || transfer->speaks_http2 || !transfer->head_done || transfer->is_head) return false;
-    if (transfer->has_length || transfer->is_chunked || transfer->status == 204 || transfer->status == 304) return false;
-    return !transfer->carrier->was_closed;
+    if (!transfer->run.gates.carrier || transfer->run.gates.speaks_http2 || !transfer->run.receive.head_done || transfer->run.request.is_head) return false;
+    if (transfer->run.receive.has_length || transfer->run.receive.is_chunked || transfer->run.receive.status == 204 || transfer->run.receive.status == 304) return false;
+    return !transfer->run.gates.carrier->was_closed;
 }
