@@ -1,7 +1,7 @@
-// Memory for the chunks of streamed bodies, used again and again.
+// A pool of chunks for streamed bodies.
 //
-// Chunks are filled on the engine's thread and freed on a reader's. Memory that travels like that is returned to the
-// kernel and touched anew for each chunk, which costs more than the copy into it.
+// Chunks are filled on the engine's thread and freed on a reader's thread. The allocator returns such memory to the
+// kernel and touches it anew for each chunk, which costs more than copying the bytes into it.
 #include "chunks.h"
 
 #include <pthread.h>
@@ -9,12 +9,12 @@
 
 struct ce_chunk_pool {
     pthread_mutex_t lock;
-    struct chunk *kept; // guarded by `lock`, as are the two below
+    struct chunk *kept; // guarded by `lock`, as are the two fields below
     unsigned kept_count;
-    unsigned references; // the loop's, and one for each chunk that is out
+    unsigned references; // one for the loop and one for each chunk in use
 };
 
-// Lies before the chunk's bytes.
+// Precedes the bytes of each chunk.
 struct chunk {
     ce_chunk_pool *pool;
     struct chunk *next;

@@ -36,7 +36,7 @@ bool ce_digest_finish(ce_digest *digest, uint8_t *out) {
 bool ce_hash(ce_hash_function function, const void *data, size_t size, uint8_t *out, size_t *out_size) {
     static const char *const names[] = {"MD5", "SHA2-256", "SHA2-512/256"};
     if ((size_t)function >= sizeof names / sizeof *names) return false;
-    // By name: a build or provider without MD5 has the others all the same.
+    // The functions are fetched by name, so that a build or provider without MD5 still has the others.
     EVP_MD *digest = EVP_MD_fetch(NULL, names[function], NULL);
     if (!digest) {
         ERR_clear_error();

@@ -11,12 +11,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode initialised = CURLE_FAILED_INIT;
 static char encodings[64], streamed_encodings[64];
 
-// OpenSSL would take itself apart when the process ends, while an engine's thread may still be closing its connections:
-// a crash instead of an exit code. What it would free, the system takes back. The first who initialises OpenSSL decides.
+// OpenSSL would free its state when the process exits, while an engine thread may still be closing connections. The
+// process would crash instead of returning its exit code, so the cleanup is disabled; the system reclaims the memory.
+// The first initialisation of OpenSSL in the process decides whether this option applies.
 static void initialise(void) {
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
     initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
-    // The names that libcurl itself would send.
+    // These are the names that libcurl itself would send.
     int features = curl_version_info(CURLVERSION_NOW)->features;
     const char *zlib = features & CURL_VERSION_LIBZ ? ", deflate, gzip" : "";
     const char *brotli = features & CURL_VERSION_BROTLI ? ", br" : "";

@@ -53,7 +53,7 @@ ce_loop *ce_loop_create(int wakeup_fd, const ce_settings *settings) {
     loop->now_ms = ce_now_ms();
     loop->chunks = ce_chunk_pool_create();
     loop->epoll = epoll_create1(EPOLL_CLOEXEC);
-    // Edge-triggered and never read: each write to the eventfd is one event.
+    // The eventfd is edge-triggered and never read: each write to it is one event.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = wakeup_fd};
     if (loop->epoll < 0 || !loop->chunks || epoll_ctl(loop->epoll, EPOLL_CTL_ADD, wakeup_fd, &event) != 0 ||
         !copy_settings(loop, settings)) {
@@ -78,7 +78,8 @@ void ce_loop_destroy(ce_loop *loop) {
 void ce_loop_run_due(ce_loop *loop) {
     loop->now_ms = ce_now_ms();
     for (ce_multi *multi = loop->multis; multi; multi = multi->next) {
-        // A timer that keeps being due is bounded here, so that sockets and messages get their turn.
+        // A timer that is due again and again runs a limited number of times, so that sockets and messages get their
+        // turn.
         for (int turn = 0; turn < 8 && multi->timer_ms >= 0 && multi->timer_ms <= loop->now_ms; turn++) {
             multi->timer_ms = -1;
             ce_multi_act(multi, CURL_SOCKET_TIMEOUT, 0);
@@ -94,7 +95,7 @@ static int wait_milliseconds(const ce_loop *loop, int maximum_ms) {
         int64_t left = multi->timer_ms - now;
         if (left < wait) wait = left < 0 ? 0 : left;
     }
-    const int64_t moments[] = {loop->muted_until_ms, loop->look_ms};
+    const int64_t moments[] = {loop->muted_until_ms, loop->check_ms};
     for (int i = 0; i < 2; i++) {
         int64_t left = moments[i] - now;
         if (moments[i] > 0 && left < wait) wait = left < 0 ? 0 : left;

@@ -88,7 +88,7 @@ ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
     CURLMsg *message;
     while ((message = curl_multi_info_read(multi->curl, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
-        // The message dies with the removal: copy first.
+        // The removal frees the message, so it is copied first.
         CURL *easy = message->easy_handle;
         *curl_code = (int)message->data.result;
         ce_transfer *transfer = NULL;

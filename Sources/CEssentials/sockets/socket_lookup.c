@@ -1,4 +1,5 @@
-// Finds the descriptor of a connection by its addresses, which is all that libcurl says of a kept one before a request.
+// A hash table from addresses to descriptors. Before a request on a kept connection, libcurl reports only the addresses
+// of that connection.
 #include "socket_lookup.h"
 
 #include <arpa/inet.h>
@@ -14,7 +15,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 32;
 }
 
-// Eight bytes at a time: there is one key to make for each request.
+// Mixes eight bytes at a time, because one key is computed for each request.
 static uint64_t mix_text(uint64_t hash, const char *text) {
     size_t left = strlen(text);
     hash = mix(hash, left);
@@ -29,13 +30,13 @@ static uint64_t mix_text(uint64_t hash, const char *text) {
     return hash;
 }
 
-// Never 0.
+// The result is never 0.
 static uint64_t key_of(const ce_route *route) {
     uint64_t ports = (uint64_t)(unsigned)route->remote_port << 32 | (unsigned)route->local_port;
     return mix(mix_text(mix_text(1, route->remote), route->local), ports) | 1;
 }
 
-// The beginning of a chain. Only once there is a table.
+// The first entry of a chain. There must be a table.
 static int *bucket(ce_loop *loop, uint64_t key) { return &loop->routes[key >> 32 & (loop->route_buckets - 1)]; }
 
 static void enter(ce_loop *loop, int fd) {
@@ -45,7 +46,8 @@ static void enter(ce_loop *loop, int fd) {
     *link = fd + 1;
 }
 
-// Keeps chains short: as many buckets as routes. Without memory they become longer, and there have to be some.
+// Keeps chains short with at least as many buckets as routes. Without memory for a larger table the chains grow; false
+// only if there is no table at all.
 static bool make_room(ce_loop *loop) {
     if (loop->route_count < loop->route_buckets) return true;
     size_t count = loop->route_buckets ? 2 * loop->route_buckets : ROUTE_BUCKETS;
@@ -99,7 +101,7 @@ static bool may_be(const ce_loop *loop, int fd, int port) {
 void ce_route_learn(ce_transfer *transfer, const ce_route *route) {
     ce_loop *loop = transfer->handle.multi->loop;
     int fd = transfer->run.socket;
-    // Of two addresses that were tried at the same time the last one need not have won.
+    // If two addresses were tried at the same time, the one tried last need not have won.
     for (size_t i = 0; !may_be(loop, fd, route->local_port); i++) {
         if (i == loop->socket_count) return;
         fd = (int)i;

@@ -1,13 +1,15 @@
-// One epoll for all multi handles of an engine thread.
+// One epoll set for all multi handles of an engine thread.
 //
-// libcurl asks for a socket to be watched and forgotten once per request; on a busy keep-alive connection that is two
-// epoll_ctl calls each time. While enough transfers run, a forgotten socket therefore stays registered ("dormant"): if
-// libcurl wants it again nothing needs to be done, and if the idle peer hangs up the event is the moment to forget it.
+// libcurl starts and stops watching a socket once per request. On a busy keep-alive connection that is two epoll_ctl
+// calls each time. While several transfers run, a socket that libcurl no longer watches therefore stays registered and
+// is "dormant". If libcurl wants to watch it again, nothing needs to be done. If the idle peer closes the connection,
+// the event removes the registration.
 //
-// libcurl 7.88 asks for writability while an HTTP/2 upload waits for the peer's window, and epoll would report it
-// without end. A socket that is writable several times without anything being written is therefore "muted": watched for
-// reading only, until the peer sends something, libcurl asks anew, or a moment has passed. Over HTTP/1 libcurl writes
-// whenever it can, so such sockets are neither muted nor asked about: the two questions cost as much as writing 16 KiB.
+// libcurl 7.88 waits for writability while an HTTP/2 upload waits for the peer's window, and epoll would report it
+// endlessly. A socket that is writable several times in a row without anything being written is therefore "muted": it
+// is watched for reading only, until the peer sends something, libcurl changes what it waits for, or MUTED_MS have
+// passed. Over HTTP/1 libcurl writes whenever it can, so those sockets are not checked: the two system calls cost as
+// much as writing 16 KiB.
 #include "sockets.h"
 
 #include "../base/clock.h"
@@ -43,8 +45,8 @@ static struct ce_socket *socket_entry(ce_loop *loop, int fd) {
     return &loop->sockets[index];
 }
 
-// libcurl's own sockets (its resolver's) may be closed without our knowing, so the table can be wrong about them in
-// either direction; the kernel's answer then says which call was right.
+// The sockets of libcurl's resolver may be closed without a callback, so the table can be wrong about them in either
+// direction. The kernel's error then shows which operation was right.
 static int register_socket(ce_loop *loop, int fd, struct ce_socket *entry, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
     int operation = entry->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
@@ -62,13 +64,13 @@ static void forget_socket(ce_loop *loop, int fd, struct ce_socket *entry) {
     entry->muted = false;
 }
 
-// Bytes that were written and that the peer has not acknowledged; -1 if the system does not say.
+// Bytes that were written and that the peer has not acknowledged, or -1 if the system does not know.
 static int unacknowledged(int fd) {
     int count = 0;
     return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
-// Bytes that the peer has acknowledged since the connection was made; 0 if the system does not say.
+// Bytes that the peer has acknowledged since the connection was made, or 0 if the system does not know.
 static uint64_t acknowledged(int fd) {
     struct tcp_info facts = {0};
     socklen_t size = sizeof facts;
@@ -88,7 +90,7 @@ static void unmute(ce_loop *loop, int fd, struct ce_socket *entry) {
     register_socket(loop, fd, entry, EPOLLIN | EPOLLOUT);
 }
 
-// Looks through all sockets, which is seldom and bounded: once in MUTED_MS, and only while some were muted.
+// Scans all sockets. The cost is bounded: it happens at most once in MUTED_MS, and only while a socket is muted.
 void ce_sockets_unmute_overdue(ce_loop *loop) {
     if (loop->muted_until_ms == 0 || loop->muted_until_ms > loop->now_ms) return;
     loop->muted_until_ms = 0;
@@ -99,7 +101,7 @@ void ce_socket_serve(ce_loop *loop, int fd, uint32_t events) {
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry || !entry->events) return; // closed or forgotten while an earlier event was served
     if (entry->dormant) return forget_socket(loop, fd, entry);
-    // Only what reads as well can be muted, else nothing would end the muting but time.
+    // Only a socket that is also watched for reading can be muted. Otherwise nothing but time would end the muting.
     bool may_mute = entry->speaks_http2 && entry->events == (EPOLLIN | EPOLLOUT);
     bool is_writable_only = may_mute && (events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP)) == EPOLLOUT;
     int before = is_writable_only ? unacknowledged(fd) : -1;
@@ -108,14 +110,15 @@ void ce_socket_serve(ce_loop *loop, int fd, uint32_t events) {
                 (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
     ce_multi *multi = entry->multi;
     ce_multi_act(multi, fd, flags);
-    entry = &loop->sockets[fd]; // the table may have moved
+    entry = &loop->sockets[fd]; // the table may have been reallocated
     if (entry->generation != generation || !entry->events) return;
     if (!is_writable_only) {
         entry->idle_writes = 0;
         return unmute(loop, fd, entry);
     }
-    // Acknowledgements that come meanwhile can hide what was written, so one such event proves nothing, and several only
-    // if none came between them: a near peer acknowledges all that was written before the write returns.
+    // Acknowledgements that arrive meanwhile can hide written bytes, so a single such event proves nothing. Several
+    // prove it if no acknowledgement came between them: a near peer acknowledges everything written before the write
+    // returns.
     bool is_idle = entry->events == (EPOLLIN | EPOLLOUT) && before >= 0 && unacknowledged(fd) <= before;
     if (is_idle) {
         uint64_t total = acknowledged(fd);
@@ -139,10 +142,10 @@ int ce_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_s
     if (entry->ours && what != CURL_POLL_REMOVE && !entry->route_key &&
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
         transfer->run.socket = fd;
-        // Known when the request gate has let it pass, which is before libcurl reads and writes at the same time.
+        // Known once the request gate has run, which is before libcurl reads and writes at the same time.
         if (transfer->run.gates.speaks_http2) entry->speaks_http2 = true;
     }
-    // Its resolver's, which libcurl does not mark.
+    // The socket belongs to libcurl's resolver, which does not set close-on-exec.
     if (!entry->ours && !entry->events && what != CURL_POLL_REMOVE) fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (what == CURL_POLL_REMOVE) {
         if (entry->ours && entry->events && multi->running >= DORMANCY_MINIMUM) {
@@ -182,5 +185,5 @@ int ce_close_socket(void *user, curl_socket_t fd) {
         ce_route_forget(loop, fd);
         loop->sockets[fd] = (struct ce_socket){.generation = loop->sockets[fd].generation};
     }
-    return close(fd); // the kernel takes a closed descriptor out of the epoll set
+    return close(fd); // the kernel removes a closed descriptor from the epoll set
 }

@@ -55,8 +55,8 @@ struct ce_loop {
     size_t mutes;           // how often a socket was muted
     int64_t muted_until_ms; // when muted sockets are watched for writability again; 0 if none is muted
     ce_transfer *touched_first, *touched_last;
-    ce_transfer *looks; // transfers whose response may be over: see transfer/early_responses.c
-    int64_t look_ms;    // when the next of them is due; 0 if there is none
+    ce_transfer *watched; // transfers whose response may be over: see transfer/early_responses.c
+    int64_t check_ms;    // when the next of them is due; 0 if there is none
 };
 
 // Notes how many transfers run on a multi handle, and limits its idle connections accordingly.

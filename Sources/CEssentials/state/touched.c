@@ -1,14 +1,16 @@
 #include "touched.h"
 
 void ce_transfer_touch(ce_transfer *transfer) {
-    if (transfer->places.touched || !transfer->handle.multi) return;
+    ce_places *places = &transfer->places;
+    if (places->touched || !transfer->handle.multi) return;
     ce_loop *loop = transfer->handle.multi->loop;
-    transfer->places.touched = true;
-    transfer->places.next_touched = NULL;
+    places->touched = true;
+    places->next_touched = NULL;
     if (loop->touched_last) loop->touched_last->places.next_touched = transfer;
     else loop->touched_first = transfer;
     loop->touched_last = transfer;
 }
+
 void ce_transfer_untouch(ce_transfer *transfer) {
     if (!transfer->places.touched) return;
     ce_loop *loop = transfer->handle.multi->loop;
@@ -22,6 +24,7 @@ void ce_transfer_untouch(ce_transfer *transfer) {
     }
     transfer->places.touched = false;
 }
+
 ce_transfer *ce_loop_next_touched(ce_loop *loop) {
     ce_transfer *transfer = loop->touched_first;
     if (!transfer) return NULL;

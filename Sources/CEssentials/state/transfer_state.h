@@ -1,6 +1,6 @@
 // The data of a transfer, grouped by lifetime. The functions stand in transfer/.
 //
-// A group is reset as a whole when its lifetime ends, so that nothing reaches the next request through a forgotten field:
+// A group is reset as a whole when its lifetime ends, so that no forgotten field reaches the next request:
 //
 //     ce_run        one request: zeroed by `ce_transfer_rest` and `ce_transfer_prepare`
 //     ce_buffers    one request; only the memory of small buffers is kept for the next one
@@ -65,7 +65,7 @@ typedef struct ce_run_send {
     int64_t lent_offset; // of a lent body
     bool is_paused;
     bool has_begun, has_failed;
-    bool was_answered_early; // the final head came before the last piece was given to libcurl
+    bool had_early_response; // the final head came before the last piece was given to libcurl
 } ce_run_send;
 
 // How far the response was received. The bytes are in `ce_buffers`.
@@ -102,11 +102,11 @@ typedef struct ce_run_gates {
     char cipher[64];
 } ce_run_gates;
 
-// When libcurl has to look at the response again: see transfer/early_responses.c.
+// When libcurl has to run once more: see transfer/early_responses.c.
 typedef struct ce_run_early {
-    bool asks_again;
+    bool needs_run;
     int reports_to_skip;
-    int64_t looked_at_sent;
+    int64_t checked_at_sent;
 } ce_run_early;
 
 typedef struct ce_run {
@@ -119,7 +119,7 @@ typedef struct ce_run {
     bool ended_well;     // it ended with success, and was sent exactly once
     unsigned send_count; // how often the request was sent
     int socket;          // the last one that libcurl used for it
-    int64_t started_us, sent_us, answered_us; // monotonic
+    int64_t started_us, sent_us, response_us; // monotonic
     int64_t last_activity_ms;                 // monotonic
     int64_t moved_bytes;                      // the total when libcurl was last queried
     char error_text[CURL_ERROR_SIZE];
@@ -137,9 +137,9 @@ typedef struct ce_buffers {
 typedef struct ce_places {
     bool touched;
     ce_transfer *next_touched;
-    ce_transfer *next_look, **look_link; // the link is NULL outside the list
-    int look_wait_ms;
-    int64_t look_ms;
+    ce_transfer *next_watched, **watched_link; // the link is NULL outside the list
+    int check_wait_ms;
+    int64_t check_ms;
 } ce_places;
 
 struct ce_transfer {

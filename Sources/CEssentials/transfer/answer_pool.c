@@ -1,9 +1,9 @@
-// What was received, on its way from the engine's thread to the one that waits for it.
+// Responses on their way from the engine's thread to the thread that waits for them.
 //
-// Memory that one thread takes and another gives back goes round through the allocator's slow paths on both sides, so an
-// answer is used again with the buffers that it has. Those who have read it leave it on a stack, which the engine's thread
-// empties whole: nothing is taken from the middle, and so no answer can come back while its place is being looked at.
-
+// Memory that is allocated on one thread and freed on another takes the slow paths of the allocator on both, so answers
+// are reused together with their buffers. Readers push an answer onto a stack, and the engine's thread takes the whole
+// stack at once. Nothing is removed from the middle, so an answer cannot return to the stack while its successor is
+// being read.
 #include "../base/bytes.h"
 #include "../base/text.h"
 #include "../state/transfer_state.h"
@@ -13,8 +13,8 @@
 
 struct ce_answer_pool {
     _Atomic(ce_answer *) returned;
-    atomic_uint returned_count; // how many lie there, give or take those that are being put there
-    _Alignas(64) ce_answer *kept; // the engine's thread alone
+    atomic_uint returned_count; // an estimate: pushes in progress may be missing
+    _Alignas(64) ce_answer *kept; // used by the engine's thread alone
 };
 
 ce_answer_pool *ce_answer_pool_create(void) {
@@ -77,7 +77,7 @@ void ce_answer_destroy(ce_answer *answer) {
     free(answer);
 }
 
-// Leaves the transfer with the answer's empty buffer, and the memory that it has.
+// The transfer gets the answer's empty buffer with its memory.
 static void exchange_bytes(ce_bytes *transfers, ce_bytes *answers) {
     ce_bytes taken = *transfers;
     *transfers = *answers;
@@ -85,15 +85,16 @@ static void exchange_bytes(ce_bytes *transfers, ce_bytes *answers) {
 }
 
 ce_answer *ce_transfer_take_answer(ce_transfer *transfer, ce_answer_pool *pool) {
+    ce_buffers *buffers = &transfer->buffers;
     ce_answer *answer = take(pool);
     if (!answer) return NULL;
     answer->status = transfer->run.receive.status;
-    exchange_bytes(&transfer->buffers.head, &answer->head);
-    if (!transfer->run.receive.streams) { // else the body, and what ends it, still comes
-        exchange_bytes(&transfer->buffers.body, &answer->body);
-        exchange_bytes(&transfer->buffers.trailers, &answer->trailers);
+    exchange_bytes(&buffers->head, &answer->head);
+    if (!transfer->run.receive.streams) { // the body of a stream and its trailers are still to come
+        exchange_bytes(&buffers->body, &answer->body);
+        exchange_bytes(&buffers->trailers, &answer->trailers);
     }
-    exchange_bytes(&transfer->buffers.informational, &answer->informational);
+    exchange_bytes(&buffers->informational, &answer->informational);
     answer->timings = ce_transfer_timings(transfer);
     answer->send_count = transfer->run.send_count;
     ce_copy_text(answer->tls_version, sizeof answer->tls_version, transfer->run.gates.tls_version);

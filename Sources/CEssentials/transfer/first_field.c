@@ -1,13 +1,13 @@
-// The first lines of a response, where a libcurl of today's distributions has to be kept from its own memory.
+// Protects libcurl before 8.1.1 from a use after free in the first lines of a response.
 //
-// libcurl before 8.1.1 remembers a handle's last field beyond its response, and folds the next response's first line into
-// it, although it was freed: a server that begins its fields with a blank could corrupt this process. Those versions show
-// every line to the debug callback before they take it, in the memory from which they take it. So the lines of a response
-// pass here until there is a field that a fold may belong to. A fold before that becomes a line that libcurl passes over,
-// and the response is refused, as RFC 9112, 2.2, allows.
+// Those versions remember the last field of a handle's previous response after it was freed, and append a folded first
+// line of the next response to it. A server whose first field line begins with a blank could corrupt this process.
+// libcurl shows every line to the debug callback before it parses the line, in the same memory. Here the lines are
+// inspected until there is a field that a folded line can belong to. A folded line before that is overwritten so that
+// libcurl skips it, and the response is refused, as RFC 9112, 2.2, permits.
 //
-// The debug callback is called only while libcurl is verbose. A status line makes it so, of which libcurl remembers
-// nothing, and the first field quiet again: it writes texts for nobody otherwise.
+// libcurl calls the debug callback only in verbose mode, in which it also formats texts that nobody reads. So the mode
+// is turned on with the status line, which libcurl does not remember as a field, and off with the first field.
 #include "first_field.h"
 
 #include "../base/text.h"
@@ -16,18 +16,19 @@
 
 bool ce_remembers_fields(void) {
     static atomic_int known = -1;
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer < 0) {
-        answer = curl_version_info(CURLVERSION_NOW)->version_num < 0x080101;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    int remembers = atomic_load_explicit(&known, memory_order_relaxed);
+    if (remembers < 0) {
+        remembers = curl_version_info(CURLVERSION_NOW)->version_num < 0x080101;
+        atomic_store_explicit(&known, remembers, memory_order_relaxed);
     }
-    return answer == 1;
+    return remembers == 1;
 }
 
 static void set_verbose(ce_transfer *transfer, bool is_verbose) {
-    if (transfer->handle.is_verbose == is_verbose) return;
-    curl_easy_setopt(transfer->handle.easy, CURLOPT_VERBOSE, is_verbose ? 1L : 0L);
-    transfer->handle.is_verbose = is_verbose;
+    ce_handle *handle = &transfer->handle;
+    if (handle->is_verbose == is_verbose) return;
+    curl_easy_setopt(handle->easy, CURLOPT_VERBOSE, is_verbose ? 1L : 0L);
+    handle->is_verbose = is_verbose;
 }
 
 void ce_await_first_field(ce_transfer *transfer) {
@@ -45,8 +46,8 @@ int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *u
         ce_transfer_refuse(transfer, CE_REFUSED_LINE);
         return 0;
     }
-    // Behind a status line, or the end of an informational head, there is still no field.
-    bool is_status = size >= 5 && ce_equals_ignoring_case(line, "http/", 5); // libcurl takes it in any case
+    // After a status line or the end of an informational head there is still no field.
+    bool is_status = size >= 5 && ce_equals_ignoring_case(line, "http/", 5); // libcurl accepts any case
     if (!is_status && line[0] != '\r' && line[0] != '\n') set_verbose(transfer, false);
     return 0;
 }

@@ -1,4 +1,5 @@
-// What libcurl lets pass in a response's head, and what would make two readers see two different bodies.
+// Checks the framing of a response that libcurl does not check: fields by which two readers could see two different
+// bodies.
 #include "head_framing.h"
 
 #include "../base/text.h"
@@ -21,7 +22,7 @@ static bool is_named(text line, const char *name) {
     return line.count > count && line.start[count] == ':' && ce_equals_ignoring_case(line.start, name, count);
 }
 
-// Digits only, below 2^63. Several equal ones in a list are one (RFC 9110, 8.6).
+// Reads a decimal number below 2^63. A list of equal numbers counts as one (RFC 9110, 8.6).
 static bool read_length(text value, int64_t *length) {
     while (value.count) {
         const char *comma = memchr(value.start, ',', value.count);
@@ -42,8 +43,10 @@ static bool read_length(text value, int64_t *length) {
     return false;
 }
 
-// RFC 9112, 6.1 and 6.3. A length beside chunks is how responses are smuggled, and no coding but "chunked" was asked for.
+// RFC 9112, 6.1 and 6.3. A length together with chunks is how responses are smuggled. The request allows no transfer
+// coding but "chunked".
 bool ce_head_framing_is_sound(ce_transfer *transfer) {
+    ce_run_receive *receive = &transfer->run.receive;
     int64_t length = -1;
     const char *at = transfer->buffers.head.data, *end = at + transfer->buffers.head.count;
     while (at < end) {
@@ -53,13 +56,13 @@ bool ce_head_framing_is_sound(ce_transfer *transfer) {
         at = next;
         if (is_named(line, "content-length")) {
             if (!read_length(trimmed((text){line.start + 15, line.count - 15}), &length)) return false;
-            transfer->run.receive.has_length = true;
+            receive->has_length = true;
         } else if (is_named(line, "transfer-encoding")) {
             text coding = trimmed((text){line.start + 18, line.count - 18});
             bool is_chunked = coding.count == 7 && ce_equals_ignoring_case(coding.start, "chunked", 7);
-            if (!is_chunked || transfer->run.receive.is_chunked) return false;
-            transfer->run.receive.is_chunked = true;
+            if (!is_chunked || receive->is_chunked) return false;
+            receive->is_chunked = true;
         }
     }
-    return !(transfer->run.receive.has_length && transfer->run.receive.is_chunked);
+    return !(receive->has_length && receive->is_chunked);
 }

@@ -1,7 +1,7 @@
 // The options of easy handles.
 //
-// A handle is never reset. Options that never vary are set once, those that vary are set for every request, and those
-// that cost an allocation only when their value differs from the last one.
+// A handle is never reset with curl_easy_reset. Options that never vary are set once per handle. Others are set for
+// each request, and the ones that allocate memory only if their value has changed.
 #include "options.h"
 
 #include "../sockets/sockets.h"
@@ -19,7 +19,7 @@
 
 enum { UPLOAD_BUFFER_SIZE = 256 * 1024, UPLOAD_BUFFER_SIZE_USUAL = 64 * 1024 };
 
-// Remembers the first option that libcurl refused; later calls in the same function are skipped by `&&`.
+// Holds the first option that libcurl refused. Later calls in the same expression are skipped by `&&`.
 typedef struct refused {
     const char *option;
     CURLcode code;
@@ -33,18 +33,20 @@ typedef struct refused {
 static bool set_network_options(CURL *easy, refused *r) {
     return SET(easy, CURLOPT_NOSIGNAL, 1L, r) && SET(easy, CURLOPT_PROTOCOLS_STR, "http,https", r) &&
            SET(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https", r) && SET(easy, CURLOPT_FOLLOWLOCATION, 0L, r) &&
-           // Removing a handle whose name is being resolved would otherwise wait for the resolver's thread.
+           // Without it, removing a handle whose host name is being resolved waits for the resolver's thread.
            SET(easy, CURLOPT_QUICK_EXIT, 1L, r) &&
-           // Both set, so that libcurl does not read the process's environment on the engine thread.
+           // Both are set so that libcurl does not read the process's environment on the engine thread.
            SET(easy, CURLOPT_PROXY, "", r) && SET(easy, CURLOPT_NOPROXY, "", r) &&
-           SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED, r) && SET(easy, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC, r) &&
+           SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED, r) &&
+           SET(easy, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC, r) &&
            SET(easy, CURLOPT_HTTP09_ALLOWED, 0L, r) && SET(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L, r) &&
            SET(easy, CURLOPT_OPENSOCKETFUNCTION, ce_open_socket, r) &&
            SET(easy, CURLOPT_CLOSESOCKETFUNCTION, ce_close_socket, r);
 }
 
 static bool set_trust_options(CURL *easy, ce_transfer *transfer, refused *r) {
-    // The policy's own store replaces libcurl's anchors, so libcurl loads none; its own checks stay on beside ours.
+    // The policy's own store replaces libcurl's anchors, so libcurl loads none. Its own checks stay on in addition to
+    // ours.
     return SET(easy, CURLOPT_SSL_VERIFYPEER, 1L, r) && SET(easy, CURLOPT_SSL_VERIFYHOST, 2L, r) &&
            SET(easy, CURLOPT_CAINFO, NULL, r) && SET(easy, CURLOPT_CAPATH, NULL, r) &&
            SET(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 1L, r) && SET(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 2L, r) &&
@@ -67,12 +69,13 @@ static bool set_callbacks(CURL *easy, ce_transfer *transfer, refused *r) {
 }
 
 bool ce_options_set_once(ce_transfer *transfer) {
+    const ce_handle *handle = &transfer->handle;
     refused r = {0};
-    return set_network_options(transfer->handle.easy, &r) && set_trust_options(transfer->handle.easy, transfer, &r) &&
-           set_callbacks(transfer->handle.easy, transfer, &r);
+    return set_network_options(handle->easy, &r) && set_trust_options(handle->easy, transfer, &r) &&
+           set_callbacks(handle->easy, transfer, &r);
 }
 
-// The list's nodes and their text live in two blocks of ours; libcurl only reads them.
+// The list's nodes are one block and their texts another. libcurl only reads them.
 static void free_header_list(struct curl_slist **list) {
     free(*list);
     *list = NULL;
@@ -109,18 +112,20 @@ static bool set_route(CURL *easy, const ce_loop *loop, refused *r) {
 }
 
 static bool set_multi(ce_transfer *transfer, ce_multi *multi, refused *r) {
-    if (transfer->handle.multi == multi) return true;
-    CURL *easy = transfer->handle.easy;
+    ce_handle *handle = &transfer->handle;
+    if (handle->multi == multi) return true;
+    CURL *easy = handle->easy;
     if (!SET(easy, CURLOPT_SHARE, multi->share->curl, r)) return false;
-    // libcurl puts these into the handle's next multi, and forgets that it was asked to.
+    // libcurl applies the list to the next multi handle and then clears the option.
     if (multi->loop->resolve && !SET(easy, CURLOPT_RESOLVE, multi->loop->resolve, r)) return false;
     // A transfer stays with its loop.
-    if (!transfer->handle.multi && !(SET(easy, CURLOPT_OPENSOCKETDATA, transfer, r) &&
-                              SET(easy, CURLOPT_CLOSESOCKETDATA, multi->loop, r) &&
-                              set_connection_lives(easy, &multi->loop->settings, r) && set_route(easy, multi->loop, r))) {
+    bool has_loop = handle->multi != NULL;
+    if (!has_loop && !(SET(easy, CURLOPT_OPENSOCKETDATA, transfer, r) &&
+                       SET(easy, CURLOPT_CLOSESOCKETDATA, multi->loop, r) &&
+                       set_connection_lives(easy, &multi->loop->settings, r) && set_route(easy, multi->loop, r))) {
         return false;
     }
-    transfer->handle.multi = multi;
+    handle->multi = multi;
     return true;
 }
 
@@ -137,7 +142,8 @@ static bool keep_text(char **kept, const char *given) {
 }
 
 static bool set_destination(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->handle.easy;
+    ce_handle *handle = &transfer->handle;
+    CURL *easy = handle->easy;
     if (!same_text(transfer->origin, request->origin)) {
         CURLUcode code = curl_url_set(transfer->url, CURLUPART_URL, request->origin, 0);
         if (code != CURLUE_OK || !keep_text(&transfer->origin, request->origin)) {
@@ -147,23 +153,24 @@ static bool set_destination(ce_transfer *transfer, const ce_request *request, re
             return false;
         }
     }
-    // The URL handle names the peer only; the request line is exactly the caller's.
-    if (!transfer->handle.has_options || !same_text(transfer->handle.target, request->target)) {
+    // The URL handle only names the peer. The request line carries exactly the caller's target.
+    if (!handle->has_options || !same_text(handle->target, request->target)) {
         if (!SET(easy, CURLOPT_REQUEST_TARGET, request->target, r)) return false;
-        if (!keep_text(&transfer->handle.target, request->target)) return false;
+        if (!keep_text(&handle->target, request->target)) return false;
     }
     return true;
 }
 
 static bool set_headers(ce_transfer *transfer, const ce_request *request, refused *r) {
-    if (transfer->handle.header_lines && transfer->handle.header_lines_size == request->headers_size &&
-        memcmp(transfer->handle.header_lines, request->headers, request->headers_size) == 0) {
-        return transfer->handle.has_options || SET(transfer->handle.easy, CURLOPT_HTTPHEADER, transfer->handle.headers, r);
+    ce_handle *handle = &transfer->handle;
+    if (handle->header_lines && handle->header_lines_size == request->headers_size &&
+        memcmp(handle->header_lines, request->headers, request->headers_size) == 0) {
+        return handle->has_options || SET(handle->easy, CURLOPT_HTTPHEADER, handle->headers, r);
     }
     size_t count = 0;
     for (const char *line = request->headers; *line; line += strlen(line) + 1) count++;
     char *lines = malloc(request->headers_size);
-    // NULL is the list without a line: libcurl reads the text of every node that there is.
+    // A list without lines is NULL: libcurl reads the text of every node.
     struct curl_slist *nodes = count ? calloc(count, sizeof *nodes) : NULL;
     if (!lines || (count && !nodes)) {
         free(lines);
@@ -177,59 +184,60 @@ static bool set_headers(ce_transfer *transfer, const ce_request *request, refuse
         nodes[i].data = line;
         nodes[i].next = i + 1 < count ? &nodes[i + 1] : NULL;
     }
-    if (!SET(transfer->handle.easy, CURLOPT_HTTPHEADER, nodes, r)) {
+    if (!SET(handle->easy, CURLOPT_HTTPHEADER, nodes, r)) {
         free(lines);
         free(nodes);
         return false;
     }
-    free_header_list(&transfer->handle.headers);
-    free(transfer->handle.header_lines);
-    transfer->handle.headers = nodes;
-    transfer->handle.header_lines = lines;
-    transfer->handle.header_lines_size = request->headers_size;
+    free_header_list(&handle->headers);
+    free(handle->header_lines);
+    handle->headers = nodes;
+    handle->header_lines = lines;
+    handle->header_lines_size = request->headers_size;
     return true;
 }
 
 static bool set_method(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->handle.easy;
+    ce_handle *handle = &transfer->handle;
+    CURL *easy = handle->easy;
     const char *usual = "GET";
     bool reports_progress = request->body_kind != CE_BODY_NONE;
-    if (transfer->handle.reports_progress != reports_progress) {
+    if (handle->reports_progress != reports_progress) {
         if (!SET(easy, CURLOPT_NOPROGRESS, reports_progress ? 0L : 1L, r)) return false;
-        transfer->handle.reports_progress = reports_progress;
+        handle->reports_progress = reports_progress;
     }
     if (request->body_kind == CE_BODY_STREAM || request->body_kind == CE_BODY_LENT) {
         usual = "PUT";
-        transfer->handle.only_gets = false;
+        handle->only_gets = false;
         if (!SET(easy, CURLOPT_UPLOAD, 1L, r)) return false;
         if (!SET(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_length, r)) return false;
     } else if (request->body_kind == CE_BODY_BYTES) {
         usual = "POST";
-        transfer->handle.only_gets = false;
+        handle->only_gets = false;
         const void *body = request->body_size ? request->body : "";
         if (!SET(easy, CURLOPT_POST, 1L, r)) return false;
         if (!SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_size, r)) return false;
         if (!SET(easy, CURLOPT_COPYPOSTFIELDS, body, r)) return false;
-        transfer->handle.has_post_fields = true;
+        handle->has_post_fields = true;
     } else {
-        if (transfer->handle.has_post_fields) {
+        if (handle->has_post_fields) {
             if (!SET(easy, CURLOPT_COPYPOSTFIELDS, NULL, r)) return false;
-            transfer->handle.has_post_fields = false;
+            handle->has_post_fields = false;
         }
         bool is_head = strcmp(request->method, "HEAD") == 0;
         if (is_head) usual = "HEAD";
-        if (!transfer->handle.has_options || !transfer->handle.only_gets || is_head) {
+        if (!handle->has_options || !handle->only_gets || is_head) {
             if (!SET(easy, CURLOPT_HTTPGET, 1L, r)) return false;
             if (is_head && !SET(easy, CURLOPT_NOBODY, 1L, r)) return false;
         }
-        transfer->handle.only_gets = !is_head;
+        handle->only_gets = !is_head;
     }
     const char *custom = strcmp(request->method, usual) == 0 ? NULL : request->method;
-    if (transfer->handle.has_options && (custom ? same_text(transfer->handle.method, custom) : transfer->handle.method == NULL)) return true;
+    if (handle->has_options && (custom ? same_text(handle->method, custom) : handle->method == NULL)) return true;
     if (!SET(easy, CURLOPT_CUSTOMREQUEST, custom, r)) return false;
-    if (custom) return keep_text(&transfer->handle.method, custom);
-    free(transfer->handle.method);
-    transfer->handle.method = NULL;
+    if (custom) return keep_text(&handle->method, custom);
+    free(handle->method);
+    handle->method = NULL;
     return true;
 }
 
@@ -239,19 +247,21 @@ static long curl_version_of(const ce_request *request) {
     return CURL_HTTP_VERSION_2TLS;
 }
 
-// libcurl before 8.0 stacks a second HTTP/2 layer on a kept connection that speaks it by prior knowledge, and then waits
-// for an answer to a request that was never sent: there each such request gets a connection of its own.
+// libcurl before 8.0 adds a second HTTP/2 layer to a kept connection that uses prior knowledge, and then waits for a
+// response to a request that was never sent. With those versions, each such request gets its own connection.
 static bool must_be_alone(const ce_transfer *transfer, const ce_request *request) {
-    // Nothing says which of several kept Unix-domain connections is about to be used, so none can be looked at.
+    // libcurl does not report which of several kept Unix-domain connections it will use, so none of them can be
+    // checked.
     if (transfer->handle.multi->loop->settings.unix_socket) return true;
     if (request->http_version != CE_HTTP_2 || request->secure) return false;
     return curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
 }
 
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
-    CURL *easy = transfer->handle.easy;
+    ce_handle *handle = &transfer->handle;
+    CURL *easy = handle->easy;
     bool alone = must_be_alone(transfer, request);
-    bool keeps_none = transfer->handle.multi->loop->settings.connection_cache == 0;
+    bool keeps_none = handle->multi->loop->settings.connection_cache == 0;
     ce_scalars new = {
         .connect_timeout_ms = request->connect_timeout_ms,
         .http_version = curl_version_of(request),
@@ -264,43 +274,45 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         .minimum_rate_s = request->minimum_rate_s,
         .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
     };
-    if (transfer->handle.has_options && memcmp(&transfer->handle.scalars, &new, sizeof new) == 0) return true;
-    transfer->handle.scalars = new;
+    if (handle->has_options && memcmp(&handle->scalars, &new, sizeof new) == 0) return true;
+    handle->scalars = new;
     return SET(easy, CURLOPT_CONNECTTIMEOUT_MS, new.connect_timeout_ms, r) &&
-           SET(easy, CURLOPT_HTTP_VERSION, new.http_version, r) && SET(easy, CURLOPT_PIPEWAIT, new.waits_for_sharing, r) &&
+           SET(easy, CURLOPT_HTTP_VERSION, new.http_version, r) &&
+           SET(easy, CURLOPT_PIPEWAIT, new.waits_for_sharing, r) &&
            SET(easy, CURLOPT_FRESH_CONNECT, new.fresh_connection, r) &&
            SET(easy, CURLOPT_FORBID_REUSE, new.forbids_reuse, r) &&
            SET(easy, CURLOPT_SSL_SESSIONID_CACHE, new.keeps_sessions, r) &&
            SET(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, new.continue_wait_ms, r) &&
            SET(easy, CURLOPT_LOW_SPEED_LIMIT, new.minimum_rate, r) &&
-           SET(easy, CURLOPT_LOW_SPEED_TIME, new.minimum_rate_s, r) && SET(easy, CURLOPT_SSLVERSION, new.tls_version, r);
+           SET(easy, CURLOPT_LOW_SPEED_TIME, new.minimum_rate_s, r) &&
+           SET(easy, CURLOPT_SSLVERSION, new.tls_version, r);
 }
 
 long ce_buffer_size(const ce_request *request) {
-    // Large reads are for streams. A refused piece of an unpacked body is kept by libcurl together with all that the same
-    // read unpacks to, at most 64 MiB: 64,000 bytes stay below that at gzip's highest ratio.
+    // Large reads are for streams. If a piece of a compressed body is refused, libcurl keeps it together with
+    // everything that the same read expands to, at most 64 MiB. At gzip's highest ratio, 64,000 bytes stay below that.
     return !request->streaming ? 16384L : request->decompress ? 64000L : CE_CHUNK_SIZE;
 }
 
 static bool set_buffers(ce_transfer *transfer, const ce_request *request, refused *r) {
-    CURL *easy = transfer->handle.easy;
+    ce_handle *handle = &transfer->handle;
+    CURL *easy = handle->easy;
     long buffer = ce_buffer_size(request);
-    if (transfer->handle.buffer_size != buffer) {
+    if (handle->buffer_size != buffer) {
         if (!SET(easy, CURLOPT_BUFFERSIZE, buffer, r)) return false;
-        transfer->handle.buffer_size = buffer;
+        handle->buffer_size = buffer;
     }
-    // libcurl writes once for each event, no more than this. A TLS layer counts what it was given only when all of it is
-    // on its way, so that a slow peer would look like a silent one: there libcurl's own size stays.
+    // libcurl writes at most this much for each event. A TLS layer counts bytes as sent only when the whole write is on
+    // its way, so that a slow peer would look like a silent one. With TLS, libcurl's default size is therefore kept.
     bool is_long = request->body_length < 0 || request->body_length > UPLOAD_BUFFER_SIZE_USUAL;
     bool writes_much = transfer->run.request.gives_body && is_long && !request->secure && !request->proxy_host;
     long upload_buffer = writes_much ? UPLOAD_BUFFER_SIZE : UPLOAD_BUFFER_SIZE_USUAL;
-    if (transfer->handle.upload_buffer_size != upload_buffer) {
+    if (handle->upload_buffer_size != upload_buffer) {
         if (!SET(easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_buffer, r)) return false;
-        transfer->handle.upload_buffer_size = upload_buffer;
+        handle->upload_buffer_size = upload_buffer;
     }
-    // The request's own header lines name the codings; these options make libcurl decode them. Decoding alone is turned off
-    // for some responses, so each option has its own value.
-    ce_handle *handle = &transfer->handle;
+    // The request's header lines name the codings; these options make libcurl decode them. Decoding alone is turned off
+    // for some responses, so the two values are tracked separately.
     bool decodes = request->decompress;
     if (!handle->has_options || handle->accepts_codings != decodes) {
         if (!SET(easy, CURLOPT_ACCEPT_ENCODING, decodes ? "" : NULL, r)) return false;
@@ -325,17 +337,19 @@ static bool same_optional(const char *kept, const char *given) {
 }
 
 static bool set_proxy(ce_transfer *transfer, const ce_request *request, refused *r) {
-    if (transfer->handle.has_options && same_optional(transfer->handle.proxy, request->proxy) && same_optional(transfer->handle.proxy_user, request->proxy_user) &&
-        same_optional(transfer->handle.proxy_password, request->proxy_password)) {
+    ce_handle *handle = &transfer->handle;
+    if (handle->has_options && same_optional(handle->proxy, request->proxy) &&
+        same_optional(handle->proxy_user, request->proxy_user) &&
+        same_optional(handle->proxy_password, request->proxy_password)) {
         return true;
     }
-    CURL *easy = transfer->handle.easy;
+    CURL *easy = handle->easy;
     return SET(easy, CURLOPT_PROXY, request->proxy ? request->proxy : "", r) &&
            SET(easy, CURLOPT_PROXYUSERNAME, request->proxy_user, r) &&
            SET(easy, CURLOPT_PROXYPASSWORD, request->proxy_password, r) &&
-           keep_optional(&transfer->handle.proxy, request->proxy) &&
-           keep_optional(&transfer->handle.proxy_user, request->proxy_user) &&
-           keep_optional(&transfer->handle.proxy_password, request->proxy_password);
+           keep_optional(&handle->proxy, request->proxy) &&
+           keep_optional(&handle->proxy_user, request->proxy_user) &&
+           keep_optional(&handle->proxy_password, request->proxy_password);
 }
 
 const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code) {

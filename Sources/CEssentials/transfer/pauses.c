@@ -1,8 +1,9 @@
 #include "pauses.h"
 
 int ce_transfer_apply_pauses(ce_transfer *transfer) {
-    int mask = (transfer->run.receive.is_paused ? CURLPAUSE_RECV : 0) | (transfer->run.send.is_paused ? CURLPAUSE_SEND : 0);
-    return (int)curl_easy_pause(transfer->handle.easy, mask);
+    int receiving = transfer->run.receive.is_paused ? CURLPAUSE_RECV : 0;
+    int sending = transfer->run.send.is_paused ? CURLPAUSE_SEND : 0;
+    return (int)curl_easy_pause(transfer->handle.easy, receiving | sending);
 }
 
 int ce_transfer_pause_receiving(ce_transfer *transfer, bool paused) {

@@ -23,14 +23,15 @@ bool ce_transfer_may_have_bytes(const ce_transfer *transfer) {
 }
 
 int64_t ce_transfer_last_activity_ms(ce_transfer *transfer) {
+    ce_run *run = &transfer->run;
     CURL *easy = transfer->handle.easy;
     int64_t moved = read_time(easy, CURLINFO_SIZE_UPLOAD_T) + read_time(easy, CURLINFO_SIZE_DOWNLOAD_T) +
                     read_long(easy, CURLINFO_HEADER_SIZE);
-    if (moved != transfer->run.moved_bytes) {
-        transfer->run.moved_bytes = moved;
-        transfer->run.last_activity_ms = ce_now_ms();
+    if (moved != run->moved_bytes) {
+        run->moved_bytes = moved;
+        run->last_activity_ms = ce_now_ms();
     }
-    return transfer->run.last_activity_ms;
+    return run->last_activity_ms;
 }
 
 long ce_transfer_http_version(const ce_transfer *transfer) {
@@ -39,16 +40,17 @@ long ce_transfer_http_version(const ce_transfer *transfer) {
 }
 
 ce_timings ce_transfer_timings(const ce_transfer *transfer) {
+    const ce_run *run = &transfer->run;
     CURL *easy = transfer->handle.easy;
     ce_timings timings = {
         .began_us = read_time(easy, CURLINFO_PRETRANSFER_TIME_T),
-        .sent_us = transfer->run.sent_us ? transfer->run.sent_us - transfer->run.started_us : 0,
-        // libcurl's own is when an upload begins, where there is one.
-        .first_byte_us = transfer->run.answered_us ? transfer->run.answered_us - transfer->run.started_us : 0,
-        .total_us = ce_now_us() - transfer->run.started_us,
+        .sent_us = run->sent_us ? run->sent_us - run->started_us : 0,
+        // If there is an upload, libcurl's own value is the time at which it begins.
+        .first_byte_us = run->response_us ? run->response_us - run->started_us : 0,
+        .total_us = ce_now_us() - run->started_us,
         .body_bytes_received = read_time(easy, CURLINFO_SIZE_DOWNLOAD_T),
         .body_bytes_sent = transfer->handle.reports_progress ? read_time(easy, CURLINFO_SIZE_UPLOAD_T) : 0,
-        .reused = transfer->run.send_count > 0 && ce_transfer_on_kept_connection(transfer),
+        .reused = run->send_count > 0 && ce_transfer_on_kept_connection(transfer),
         .peer_port = read_long(easy, CURLINFO_PRIMARY_PORT),
     };
     if (!timings.reused) {

@@ -1,4 +1,4 @@
-// Easy handles and their requests: creation, start, end, and what the engine reads of them afterwards.
+// Easy handles and their requests: creation, start, end, and accessors for the engine.
 #include "../base/bytes.h"
 #include "../base/clock.h"
 #include "../base/text.h"
@@ -51,19 +51,20 @@ static void empty_buffers(ce_transfer *transfer) {
 
 // Releases everything that belongs to the last request.
 static void end_run(ce_transfer *transfer) {
+    const ce_run_gates *gates = &transfer->run.gates;
     ce_transfer_untouch(transfer);
     ce_early_response_reset(transfer);
     empty_buffers(transfer);
-    ce_connection_release(transfer->run.gates.connection);
-    ce_connection_release(transfer->run.gates.carrier);
-    free(transfer->run.gates.report);
+    ce_connection_release(gates->connection);
+    ce_connection_release(gates->carrier);
+    free(gates->report);
     transfer->run = (ce_run){0};
 }
 
 void ce_transfer_destroy(ce_transfer *transfer) {
     if (!transfer) return;
-    // The lists are left first, because they are found through the handle's multi. The run is released last, because libcurl
-    // writes its error text there.
+    // The lists are left first, because they are found through the handle's multi. The run is released last, because
+    // libcurl writes its error text there.
     ce_transfer_untouch(transfer);
     ce_early_response_reset(transfer);
     free_handle(transfer);
@@ -115,11 +116,11 @@ static void begin_run(ce_transfer *transfer, const ce_loop *loop, const ce_reque
     };
 }
 
-// Whether a handle carries nothing from its request to the next. libcurl resets most of its state when a transfer begins,
-// and not: how often it has tried again, that a body has to be rewound, that a server wanted no 100 Continue, a proxy's
-// password for a request that was not sent, and what a reader has not taken of a body. The first four come of a transfer
-// that failed, was taken away, or was sent again. The last, and the buffer, stay where other streams use the connection
-// when a transfer ends: libcurl refuses to set the buffer's size then.
+// Whether a handle carries nothing from its request to the next. libcurl resets most of its state when a transfer
+// begins. Five things stay: the number of its own retries, a pending rewind of the body, that a server refused 100
+// Continue, the proxy's password of a request that was not sent, and the part of a body that the reader has not taken.
+// The first four need a transfer that failed, was aborted, or was sent twice. The last one, and the receive buffer,
+// stay if other streams use the connection when a transfer ends. libcurl then refuses to change the buffer's size.
 static bool is_clean(ce_transfer *transfer) {
     ce_handle *handle = &transfer->handle;
     if (!transfer->run.ended_well || transfer->run.receive.status == 417) return false;
@@ -128,12 +129,13 @@ static bool is_clean(ce_transfer *transfer) {
 }
 
 bool ce_transfer_rest(ce_transfer *transfer) {
+    ce_handle *handle = &transfer->handle;
     bool may_be_reused = is_clean(transfer);
     end_run(transfer);
     if (!may_be_reused) return false;
-    if (!transfer->handle.has_post_fields) return true;
-    curl_easy_setopt(transfer->handle.easy, CURLOPT_COPYPOSTFIELDS, NULL);
-    transfer->handle.has_post_fields = false;
+    if (!handle->has_post_fields) return true;
+    curl_easy_setopt(handle->easy, CURLOPT_COPYPOSTFIELDS, NULL);
+    handle->has_post_fields = false;
     return true;
 }
 
@@ -154,18 +156,20 @@ const char *ce_transfer_prepare(ce_transfer *transfer, ce_multi *multi, const ce
 // MARK: Run
 
 int ce_transfer_start(ce_transfer *transfer) {
-    CURLMcode code = curl_multi_add_handle(transfer->handle.multi->curl, transfer->handle.easy);
-    transfer->handle.running = code == CURLM_OK;
-    if (transfer->handle.running) ce_multi_set_running(transfer->handle.multi, transfer->handle.multi->running + 1);
+    ce_handle *handle = &transfer->handle;
+    CURLMcode code = curl_multi_add_handle(handle->multi->curl, handle->easy);
+    handle->running = code == CURLM_OK;
+    if (handle->running) ce_multi_set_running(handle->multi, handle->multi->running + 1);
     transfer->run.started_us = ce_now_us();
     return (int)code;
 }
 
 void ce_transfer_abort(ce_transfer *transfer) {
-    if (!transfer->handle.running) return;
-    transfer->handle.running = false;
-    curl_multi_remove_handle(transfer->handle.multi->curl, transfer->handle.easy);
-    ce_multi_set_running(transfer->handle.multi, transfer->handle.multi->running - 1);
+    ce_handle *handle = &transfer->handle;
+    if (!handle->running) return;
+    handle->running = false;
+    curl_multi_remove_handle(handle->multi->curl, handle->easy);
+    ce_multi_set_running(handle->multi, handle->multi->running - 1);
     ce_transfer_untouch(transfer);
     ce_early_response_reset(transfer);
 }
@@ -185,25 +189,30 @@ unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->
 
 // A refused request reports through the transfer, a refused handshake through its connection.
 const ce_report *ce_transfer_report(const ce_transfer *transfer) {
-    if (transfer->run.gates.report && !transfer->run.gates.missed_pins) return transfer->run.gates.report;
-    return transfer->run.gates.connection ? &transfer->run.gates.connection->report : NULL;
+    const ce_run_gates *gates = &transfer->run.gates;
+    if (gates->report && !gates->missed_pins) return gates->report;
+    return gates->connection ? &gates->connection->report : NULL;
 }
 
 bool ce_transfer_report_is_of_proxy(const ce_transfer *transfer) {
-    if (transfer->run.gates.blames_proxy) return true;
-    bool is_of_request = transfer->run.gates.report && !transfer->run.gates.missed_pins;
-    return !is_of_request && transfer->run.gates.connection && transfer->run.gates.connection->is_proxy;
+    const ce_run_gates *gates = &transfer->run.gates;
+    if (gates->blames_proxy) return true;
+    bool is_of_request = gates->report && !gates->missed_pins;
+    return !is_of_request && gates->connection && gates->connection->is_proxy;
 }
 
 const ce_report *ce_transfer_missed_pins(const ce_transfer *transfer) {
-    if (!transfer->run.gates.missed_pins) return NULL;
-    // The handshake's report has the certificates' subjects; a resumed session's evidence has their digests.
-    if (transfer->run.gates.carrier && transfer->run.gates.carrier->report.chain_count) return &transfer->run.gates.carrier->report;
-    return transfer->run.gates.report;
+    const ce_run_gates *gates = &transfer->run.gates;
+    if (!gates->missed_pins) return NULL;
+    // The handshake's report contains the certificates' subjects, the evidence of a resumed session only their digests.
+    if (gates->carrier && gates->carrier->report.chain_count) return &gates->carrier->report;
+    return gates->report;
 }
 
 bool ce_transfer_was_cut(const ce_transfer *transfer) {
-    if (!transfer->run.gates.carrier || transfer->run.gates.speaks_http2 || !transfer->run.receive.head_done || transfer->run.request.is_head) return false;
-    if (transfer->run.receive.has_length || transfer->run.receive.is_chunked || transfer->run.receive.status == 204 || transfer->run.receive.status == 304) return false;
-    return !transfer->run.gates.carrier->was_closed;
+    const ce_run_receive *receive = &transfer->run.receive;
+    const ce_run_gates *gates = &transfer->run.gates;
+    if (!gates->carrier || gates->speaks_http2 || !receive->head_done || transfer->run.request.is_head) return false;
+    if (receive->has_length || receive->is_chunked || receive->status == 204 || receive->status == 304) return false;
+    return !gates->carrier->was_closed;
 }

@@ -22,13 +22,11 @@ bool ce_trust_fail(ce_trust_error *error, ce_trust_error_kind kind, const char *
     return false;
 }
 
-// A PEM file never asks for a passphrase on the terminal.
 int ce_no_passphrase(char *buffer, int size, int writing, void *user) {
     (void)buffer, (void)size, (void)writing, (void)user;
     return -1;
 }
 
-// Reads certificates until the text ends. NULL when one is damaged or there is none.
 STACK_OF(X509) *ce_certificates_read(const char *pem, size_t size) {
     BIO *bio = size <= INT32_MAX ? BIO_new_mem_buf(pem, (int)size) : NULL;
     STACK_OF(X509) *certificates = sk_X509_new_null();
@@ -63,14 +61,15 @@ static const EVP_MD *fetched_sha256;
 
 static void fetch_sha256(void) { fetched_sha256 = EVP_MD_fetch(NULL, "SHA2-256", NULL); }
 
-// OpenSSL 3 looks EVP_sha256() up anew at each use. This one is the process's, and is never freed.
+// OpenSSL 3 looks EVP_sha256() up at each use. This one is fetched once per process and never freed.
 static const EVP_MD *sha256(void) {
     pthread_once(&sha256_once, fetch_sha256);
     return fetched_sha256 ? fetched_sha256 : EVP_sha256();
 }
 
 static bool digest_public_key(X509 *certificate, uint8_t digest[CE_DIGEST_SIZE]) {
-    // The whole SubjectPublicKeyInfo, algorithm included: a key is another key under another algorithm.
+    // The digest covers the whole SubjectPublicKeyInfo with its algorithm, because the same bits are another key under
+    // another algorithm.
     unsigned char *der = NULL;
     int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &der);
     if (size <= 0) return false;
@@ -92,7 +91,7 @@ bool ce_entry_measure(ce_chain_entry *entry, X509 *certificate) {
 bool ce_entry_name(ce_chain_entry *entry, X509 *certificate) {
     BIO *bio = BIO_new(BIO_s_mem());
     if (!bio) return false;
-    // UTF-8, with control characters escaped, so that a name cannot forge lines of a log.
+    // The text is UTF-8 with control characters escaped, so that a name cannot forge lines in a log.
     X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
     int read = BIO_read(bio, entry->subject, CE_TEXT_SIZE - 1);
     entry->subject[read > 0 ? read : 0] = 0;

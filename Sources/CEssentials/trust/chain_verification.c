@@ -26,15 +26,16 @@ static void record_chain(STACK_OF(X509) *chain, ce_report *report) {
     }
 }
 
-// Apart, because names are only read by people, and writing them takes longer than all the rest of the ce_judgement.
+// Names are recorded separately, because only people read them, and formatting them takes longer than the rest of the
+// verification.
 static void record_names(STACK_OF(X509) *chain, ce_report *report) {
     for (unsigned i = 0; i < report->chain_count; i++) ce_entry_name(&report->chain[i], sk_X509_value(chain, (int)i));
 }
 
 static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_address) {
     X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(context);
-    // Of what the connection's context asks for nothing is left but what the policy's store does: it may be an
-    // application's, and have the clock or the purpose passed over.
+    // The flags of the connection's context are replaced by those of the policy's store. The context may belong to an
+    // application, which may have disabled the check of time or purpose.
     unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(X509_STORE_CTX_get0_store(context)));
     X509_VERIFY_PARAM_clear_flags(param, ~0ul);
     X509_VERIFY_PARAM_set_flags(param, flags | X509_V_FLAG_TRUSTED_FIRST);
@@ -49,14 +50,15 @@ static bool expect_host(X509_STORE_CTX *context, const char *host, bool host_is_
     return X509_VERIFY_PARAM_set1_host(param, host, 0) == 1;
 }
 
-// The ce_judgement, and the path that it is about.
+// Verifies the chain and returns the path that the verdict is about.
 static int verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *report, STACK_OF(X509) **path) {
     if (!expect_host(context, peer->host, peer->host_is_address)) {
-        return ce_verify_refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_UNSPECIFIED, "the host name could not be set");
+        return ce_verify_refuse(
+            context, report, CE_VERDICT_INTERNAL, X509_V_ERR_UNSPECIFIED, "the host name could not be set");
     }
     bool valid = X509_verify_cert(context) == 1;
     int error = X509_STORE_CTX_get_error(context);
-    // The verified path where there is one: what a server merely presents proves nothing.
+    // The verified path is preferred: the certificates that a server merely presents prove nothing.
     STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context);
     *path = chain ? chain : X509_STORE_CTX_get0_untrusted(context);
     record_chain(*path, report);
@@ -69,16 +71,19 @@ static int verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *repor
         return ce_verify_refuse(context, report, verdict, error, X509_verify_cert_error_string(error));
     }
     if (report->chain_count != (unsigned)sk_X509_num(chain)) {
-        return ce_verify_refuse(context, report, CE_VERDICT_CHAIN, X509_V_ERR_CERT_CHAIN_TOO_LONG, "the chain is too long");
+        return ce_verify_refuse(
+            context, report, CE_VERDICT_CHAIN, X509_V_ERR_CERT_CHAIN_TOO_LONG, "the chain is too long");
     }
     ce_digests digests[CE_CHAIN_MAXIMUM];
     for (unsigned i = 0; i < report->chain_count; i++) digests[i] = report->chain[i].digests;
     ce_pin_outcome outcome = ce_pins_judge(peer->trust, peer->rule, digests, report->chain_count);
     if (outcome == CE_PINS_MISSED) {
-        return ce_verify_refuse(context, report, CE_VERDICT_PINS, X509_V_ERR_APPLICATION_VERIFICATION, CE_NO_PIN_MATCHES);
+        return ce_verify_refuse(
+            context, report, CE_VERDICT_PINS, X509_V_ERR_APPLICATION_VERIFICATION, CE_NO_PIN_MATCHES);
     }
     if (outcome == CE_PINS_EXPIRED) {
-        return ce_verify_refuse(context, report, CE_VERDICT_RULE_EXPIRED, X509_V_ERR_APPLICATION_VERIFICATION, CE_PINS_HAVE_EXPIRED);
+        return ce_verify_refuse(
+            context, report, CE_VERDICT_RULE_EXPIRED, X509_V_ERR_APPLICATION_VERIFICATION, CE_PINS_HAVE_EXPIRED);
     }
     report->missed_pins = outcome == CE_PINS_REPORTED;
     report->verdict = CE_VERDICT_TRUSTED;
@@ -87,7 +92,10 @@ static int verify(X509_STORE_CTX *context, const ce_peer *peer, ce_report *repor
 
 int ce_verify(X509_STORE_CTX *context, const ce_peer *peer, bool names_trusted, ce_report *report) {
     STACK_OF(X509) *path = NULL;
+    // An application's context is used for several handshakes.
     report->chain_count = 0;
+    report->missed_pins = false;
+    report->x509_error = report->depth = 0;
     int result = verify(context, peer, report, &path);
     if (path && (result != 1 || report->missed_pins || names_trusted)) record_names(path, report);
     return result;
@@ -100,7 +108,7 @@ static STACK_OF(X509) *read_chain(const uint8_t *const *certificates, const size
     for (size_t i = 0; chain && i < count; i++) {
         const unsigned char *der = certificates[i];
         X509 *certificate = sizes[i] <= INT32_MAX ? d2i_X509(NULL, &der, (long)sizes[i]) : NULL;
-        // Bytes after the certificate are nothing that anybody signed.
+        // Bytes after the certificate are not covered by its signature.
         bool is_whole = certificate && der == certificates[i] + sizes[i];
         if (is_whole && sk_X509_push(chain, certificate)) continue;
         X509_free(certificate);

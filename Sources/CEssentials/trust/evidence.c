@@ -19,7 +19,7 @@ static void evidence_free(void *parent, void *value, CRYPTO_EX_DATA *data, int i
     evidence_release(value);
 }
 
-// OpenSSL copies a session when a ticket arrives; the copy shares the evidence.
+// OpenSSL copies a session when a ticket arrives. The copy shares the evidence.
 static int evidence_duplicate(
     CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **value, int index, long argument, void *pointer) {
     (void)to, (void)from, (void)index, (void)argument, (void)pointer;
@@ -66,7 +66,6 @@ void ce_connection_release(ce_connection *connection) {
     free(connection);
 }
 
-// Hangs `connection` on a context that has none. Takes over the caller's reference, also when it fails.
 bool ce_connection_attach(SSL_CTX *ssl, ce_connection *connection) {
     pthread_once(&indexes_once, make_indexes);
     if (evidence_index >= 0 && connection_index >= 0 && SSL_CTX_set_ex_data(ssl, connection_index, connection) == 1) {

@@ -6,8 +6,8 @@
 
 #include <openssl/ssl.h>
 
-// What a handshake proved. It is attached to the SSL_SESSION and follows it through tickets and resumption, so that a later
-// request on a pooled or resumed connection can be judged by its own policy.
+// What a handshake proved. It is attached to the SSL_SESSION and follows it through tickets and resumption, so that a
+// later request on a pooled or resumed connection can be judged by its own policy.
 typedef struct ce_evidence {
     atomic_uint references;
     uint64_t trust_identity;
@@ -17,8 +17,8 @@ typedef struct ce_evidence {
     ce_digests chain[CE_CHAIN_MAXIMUM];
 } ce_evidence;
 
-// What the handshake gate knows of one connection. It is owned by the SSL_CTX that libcurl makes for the connection and by
-// the transfer that caused it. It refers to neither of them, because the SSL_CTX outlives the transfer.
+// What the handshake gate knows of one connection. It is owned by the SSL_CTX that libcurl makes for the connection and
+// by the transfer that caused it. It refers to neither of them, because the SSL_CTX outlives the transfer.
 typedef struct ce_connection {
     atomic_uint references;
     ce_trust *trust;

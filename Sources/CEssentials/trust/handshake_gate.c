@@ -1,6 +1,6 @@
-// The first gate of a trust policy: it runs inside the handshake, as OpenSSL's certificate verification, so that a wrong
-// server gets no client certificate and no byte of a request. It leaves evidence on the session for the second one, in
-// ce_request_gate.c.
+// The first gate of a trust policy. It runs inside the handshake as OpenSSL's certificate verification, so that a wrong
+// server receives neither the client certificate nor a byte of the request. It attaches evidence to the session for the
+// second gate, transfer/request_gate.c.
 #include "handshake_gate.h"
 
 #include "chain_verification.h"
@@ -14,13 +14,13 @@ static int handshake_gate(X509_STORE_CTX *context, void *user) {
     ce_report *report = &connection->report;
     SSL *ssl = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
     const char *sni = ssl ? SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) : NULL;
-    // libcurl runs this for whatever TLS peer the transfer needs. A peer that is not the one asked for is refused.
+    // libcurl runs this for every TLS peer that the transfer needs. A peer other than the expected one is refused.
     bool expected = connection->host_is_address ? sni == NULL : sni && strcmp(sni, connection->host) == 0;
     if (!ssl || !expected) {
         return ce_verify_refuse(context, report, CE_VERDICT_PEER, X509_V_ERR_APPLICATION_VERIFICATION, sni ? sni : "");
     }
     ce_peer peer = ce_connection_peer(connection);
-    // A stapled status that is not good will ce_verify_refuse a chain that is trusted here.
+    // Names are needed if a bad stapled status may still refuse a chain that is trusted here.
     if (!ce_verify(context, &peer, peer.trust->staple != CE_STAPLE_IGNORED, report)) return 0;
     if (!ce_evidence_attach(ssl, connection)) {
         return ce_verify_refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_OUT_OF_MEM, "out of memory");
@@ -28,8 +28,8 @@ static int handshake_gate(X509_STORE_CTX *context, void *user) {
     return 1;
 }
 
-// Runs when the server has shown all that it has, before the client shows anything. A resumed session was judged when it
-// was made.
+// Runs after the server has sent its certificates and its status, and before the client sends its own certificate. A
+// resumed session was judged when it was made.
 static int status_gate(SSL *ssl, void *user) {
     ce_connection *connection = user;
     return SSL_session_reused(ssl) || ce_staple_is_good(ssl, connection->trust, &connection->report);
@@ -42,10 +42,9 @@ static bool use_identity(SSL_CTX *ssl, const ce_trust *trust) {
     return SSL_CTX_use_PrivateKey(ssl, trust->identity_key) == 1;
 }
 
-// `connection` is attached already, so that the context keeps alive what the callbacks are given.
 bool ce_handshake_gate_install(SSL_CTX *ssl, ce_connection *connection) {
     ce_trust *trust = connection->trust;
-    // First, so that a context on which a later step fails judges as strictly as before or refuses.
+    // Verification comes first: if a later step fails, the context either verifies as strictly as before or refuses.
     SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(ssl, handshake_gate, connection);
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
@@ -70,8 +69,8 @@ ce_install_result ce_trust_install(
     ce_peer peer = {trust, rule, host, host_is_address};
     ce_connection *connection = ce_connection_installed_on(ssl_context);
     if (connection) {
-        // OpenSSL cannot take a certificate and its key off a context, and connections that were made from it keep what
-        // they copied. A second policy would therefore show the first one's identity.
+        // OpenSSL cannot remove a certificate and its key from a context, and connections made from it keep their
+        // copies. A second policy would therefore present the first one's identity.
         if (!is_for(connection, &peer)) return CE_INSTALL_TAKEN;
         connection->report = (ce_report){.verdict = CE_VERDICT_NONE};
     } else {

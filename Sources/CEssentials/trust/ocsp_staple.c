@@ -1,5 +1,5 @@
-// Certificate status that a server staples to its handshake (RFC 6066, 8; RFC 6960). OpenSSL asks about it after the chain
-// was verified and before the client shows a certificate or sends a byte.
+// The certificate status that a server staples to its handshake (RFC 6066, 8; RFC 6960). OpenSSL calls for its check
+// after the chain was verified and before the client sends a certificate or a request.
 #include "ocsp_staple.h"
 
 #include "../base/text.h"
@@ -8,9 +8,9 @@
 
 enum {
     CLOCK_TOLERANCE_S = 300,
-    // How old a response may be that names no end.
+    // The maximum age of a response without an end of validity.
     LONGEST_LIFE_S = 7 * 24 * 3600,
-    // Bytes of a digest that is as strong as the security level asks: SHA-224.
+    // The bytes of the shortest digest that meets the security level: SHA-224.
     SHORTEST_DIGEST = 28,
 };
 
@@ -22,7 +22,8 @@ static bool refuse(ce_report *report, ce_verdict verdict, const char *text) {
     return false;
 }
 
-// Responders choose the digest by which they name a certificate, so each answer is compared in its own.
+// Responders choose the digest by which they name a certificate, so each single response is compared with its own
+// digest.
 static bool is_about(const OCSP_CERTID *id, X509 *certificate, X509 *issuer) {
     ASN1_OBJECT *algorithm = NULL;
     if (OCSP_id_get0_info(NULL, &algorithm, NULL, NULL, (OCSP_CERTID *)id) != 1) return false;
@@ -33,23 +34,23 @@ static bool is_about(const OCSP_CERTID *id, X509 *certificate, X509 *issuer) {
     return is_same;
 }
 
-// OpenSSL minds the strength of the signatures on certificates, and not of this one.
-static bool has_weak_digest(const OCSP_BASICRESP *answers) {
+// OpenSSL checks the strength of the signatures on certificates, but not of this one.
+static bool has_weak_digest(const OCSP_BASICRESP *responses) {
     const ASN1_OBJECT *algorithm = NULL;
-    X509_ALGOR_get0(&algorithm, NULL, NULL, OCSP_resp_get0_tbs_sigalg(answers));
+    X509_ALGOR_get0(&algorithm, NULL, NULL, OCSP_resp_get0_tbs_sigalg(responses));
     int digest = NID_undef;
     if (OBJ_find_sigid_algs(OBJ_obj2nid(algorithm), &digest, NULL) != 1) return true;
-    // Some algorithms have a digest of their own, which is strong.
+    // Some signature algorithms include their digest, which is strong.
     const EVP_MD *known = digest == NID_undef ? NULL : EVP_get_digestbynid(digest);
     return known && EVP_MD_get_size(known) < SHORTEST_DIGEST;
 }
 
-static bool judge(OCSP_BASICRESP *answers, X509 *certificate, X509 *issuer, ce_report *report) {
-    for (int i = 0; i < OCSP_resp_count(answers); i++) {
-        OCSP_SINGLERESP *answer = OCSP_resp_get0(answers, i);
-        if (!is_about(OCSP_SINGLERESP_get0_id(answer), certificate, issuer)) continue;
+static bool judge(OCSP_BASICRESP *responses, X509 *certificate, X509 *issuer, ce_report *report) {
+    for (int i = 0; i < OCSP_resp_count(responses); i++) {
+        OCSP_SINGLERESP *single = OCSP_resp_get0(responses, i);
+        if (!is_about(OCSP_SINGLERESP_get0_id(single), certificate, issuer)) continue;
         ASN1_GENERALIZEDTIME *begin = NULL, *end = NULL;
-        int status = OCSP_single_get0_status(answer, NULL, NULL, &begin, &end);
+        int status = OCSP_single_get0_status(single, NULL, NULL, &begin, &end);
         if (OCSP_check_validity(begin, end, CLOCK_TOLERANCE_S, end ? -1 : LONGEST_LIFE_S) != 1) {
             return refuse(report, CE_VERDICT_STAPLE, "the stapled OCSP response has expired or is not valid yet");
         }
@@ -74,21 +75,21 @@ bool ce_staple_is_good(SSL *ssl, const ce_trust *trust, ce_report *report) {
     // A self-signed anchor is its own issuer.
     X509 *issuer = chain && sk_X509_num(chain) > 1 ? sk_X509_value(chain, 1) : leaf;
     OCSP_RESPONSE *response = d2i_OCSP_RESPONSE(NULL, &der, size);
-    OCSP_BASICRESP *answers = NULL;
+    OCSP_BASICRESP *responses = NULL;
     if (response && OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL) {
-        answers = OCSP_response_get1_basic(response);
+        responses = OCSP_response_get1_basic(response);
     }
     bool is_good = false;
-    if (!leaf || !answers) {
+    if (!leaf || !responses) {
         refuse(report, CE_VERDICT_STAPLE, "the stapled OCSP response cannot be read");
-    } else if (OCSP_basic_verify(answers, chain, trust->store, 0) != 1) {
+    } else if (OCSP_basic_verify(responses, chain, trust->store, 0) != 1) {
         refuse(report, CE_VERDICT_STAPLE, "the stapled OCSP response is not signed by the certificate's issuer");
-    } else if (has_weak_digest(answers)) {
+    } else if (has_weak_digest(responses)) {
         refuse(report, CE_VERDICT_STAPLE, "the digest that the stapled OCSP response is signed by is too weak");
     } else {
-        is_good = judge(answers, leaf, issuer, report);
+        is_good = judge(responses, leaf, issuer, report);
     }
-    OCSP_BASICRESP_free(answers);
+    OCSP_BASICRESP_free(responses);
     OCSP_RESPONSE_free(response);
     return is_good;
 }

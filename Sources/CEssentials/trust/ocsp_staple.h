@@ -6,7 +6,7 @@
 
 #include <openssl/ssl.h>
 
-// Whether the OCSP response that a server stapled, or its absence, lets the certificate pass. If not, `report` says why.
+// Whether the OCSP response that a server stapled, or its absence, is acceptable. If not, `report` says why.
 bool ce_staple_is_good(SSL *ssl, const ce_trust *trust, ce_report *report);
 
 #endif

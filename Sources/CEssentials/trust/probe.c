@@ -1,5 +1,4 @@
-// A TLS client that looks at a server's certificates and hangs up.
-
+// A TLS client that reads a server's certificates and closes the connection.
 #include "../base/text.h"
 #include "certificates.h"
 #include "chain_verification.h"
@@ -20,12 +19,12 @@ typedef struct probe {
     ce_report *report;
 } probe;
 
-// Judges the chain for the report and lets the handshake go on: nothing is ever sent over it.
-static int look(X509_STORE_CTX *context, void *user) {
+// Judges the chain for the report and lets the handshake continue: no application data is ever sent over it.
+static int inspect(X509_STORE_CTX *context, void *user) {
     probe *p = user;
     STACK_OF(X509) *presented = X509_STORE_CTX_get0_untrusted(context);
     ce_verify(context, &p->peer, true, p->report);
-    // An unaccepted chain may have been cut short by verification, so what the server presented is listed instead.
+    // Verification may have cut an untrusted chain short, so the presented certificates are listed instead.
     if (p->report->verdict != CE_VERDICT_TRUSTED && presented) {
         p->report->chain_count = 0;
         for (int i = 0; i < sk_X509_num(presented) && i < CE_CHAIN_MAXIMUM; i++) {
@@ -83,12 +82,14 @@ static ce_probe_result run(probe *p, int fd, int64_t deadline) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     if (!context) return CE_PROBE_MEMORY;
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
-    SSL_CTX_set_cert_verify_callback(context, look, p);
+    SSL_CTX_set_cert_verify_callback(context, inspect, p);
     ce_probe_result result = CE_PROBE_MEMORY;
     SSL *ssl = SSL_CTX_set1_verify_cert_store(context, p->peer.trust->store) == 1 ? SSL_new(context) : NULL;
-    if (ssl && SSL_set_fd(ssl, fd) == 1 && (p->peer.host_is_address || SSL_set_tlsext_host_name(ssl, p->peer.host) == 1)) {
+    bool has_name = ssl && (p->peer.host_is_address || SSL_set_tlsext_host_name(ssl, p->peer.host) == 1);
+    if (has_name && SSL_set_fd(ssl, fd) == 1) {
         result = handshake(ssl, fd, deadline);
-        // A server that insists on a client certificate hangs up after it showed its own: that is what was asked for.
+        // A server that requires a client certificate closes the connection after it has sent its own certificates,
+        // which is all that is needed.
         if (result == CE_PROBE_TLS && p->report->chain_count) result = CE_PROBE_OK;
         if (result == CE_PROBE_TLS) ce_openssl_text(p->report->text, "the server hung up during the TLS handshake");
     }
@@ -111,7 +112,7 @@ ce_probe_result ce_probe(
         ce_copy_system_error(report->text, errno);
         return late ? CE_PROBE_TIMEOUT : CE_PROBE_CONNECT;
     }
-    // OpenSSL writes with write(2): a server that hung up must not end the process.
+    // OpenSSL writes with write(2). SIGPIPE must not end the process if the server has closed the connection.
     sigset_t pipe, before, pending;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);

@@ -1,5 +1,5 @@
-// The system's bundle of anchors, which is read when the first handshake needs it: a program that speaks plain http, or is
-// refused before it connects, never pays for it. Equal bundles are read once in a process.
+// The system's bundle of anchors. It is read for the first handshake, so that a program without TLS connections does
+// not pay for it. Policies with the same bundle share one copy in the process.
 #include "system_anchors.h"
 
 #include "../base/text.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// The bundle that was read last. One is enough: a process has one environment.
+// The bundle that was read last. One is sufficient, because a process has one environment.
 static struct {
     pthread_mutex_t lock;
     char *path;
@@ -25,7 +25,7 @@ static bool is_same(const struct stat *one, const struct stat *other) {
            one->st_mtim.tv_sec == other->st_mtim.tv_sec && one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
 }
 
-// Reads the file, unless it is the one that was read last. NULL when it holds no anchors. Under the lock.
+// Reads the file, unless it was the last one read. NULL if it holds no anchors. To be called under the lock.
 static X509_STORE *read_bundle(const char *path, char text[CE_TEXT_SIZE]) {
     struct stat identity;
     ERR_clear_error();
@@ -33,7 +33,7 @@ static X509_STORE *read_bundle(const char *path, char text[CE_TEXT_SIZE]) {
         ce_copy_system_error(text, errno);
         return NULL;
     }
-    // The lock is the process's: nothing may be waited for under it.
+    // The lock is shared by the whole process, so nothing under it may block.
     if (!S_ISREG(identity.st_mode)) {
         ce_copy_text(text, CE_TEXT_SIZE, "it is no regular file");
         return NULL;
@@ -55,7 +55,7 @@ static X509_STORE *read_bundle(const char *path, char text[CE_TEXT_SIZE]) {
     return store;
 }
 
-// Certificates are shared by reference.
+// The stores share certificates by reference counts.
 static bool copy_objects(X509_STORE *to, X509_STORE *from) {
     STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(from);
     for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {

@@ -47,17 +47,17 @@ static bool add_explicit_anchors(ce_trust *trust, const ce_trust_config *config,
     }
     sk_X509_pop_free(anchors, X509_free);
     if (!added) return ce_trust_fail(error, CE_TRUST_ANCHORS, "a certificate could not be added to the store");
-    // A path may end below a root only where the caller named such a certificate as an anchor.
+    // A path may end below a root only if the caller named such a certificate as an anchor.
     if (partial) X509_STORE_set_flags(trust->store, X509_V_FLAG_PARTIAL_CHAIN);
     return true;
 }
 
 static bool add_system_anchors(ce_trust *trust, const ce_trust_config *config, ce_trust_error *error) {
-    // Read when the first handshake needs it: see ce_anchors.c.
+    // The bundle is read for the first handshake: see system_anchors.c.
     if (config->system_file && !(trust->system_file = strdup(config->system_file))) {
         return ce_trust_fail(error, CE_TRUST_OUT_OF_MEMORY, "out of memory");
     }
-    // A hashed directory is read by name when a chain needs an anchor, and the store keeps what it read.
+    // OpenSSL reads a hashed directory by name when a chain needs an anchor, and the store keeps the result.
     if (config->system_directory && X509_STORE_load_path(trust->store, config->system_directory) != 1) {
         return ce_trust_fail(error, CE_TRUST_SYSTEM_ANCHORS, "the directory could not be used");
     }
@@ -66,7 +66,7 @@ static bool add_system_anchors(ce_trust *trust, const ce_trust_config *config, c
 
 // MARK: Revocation
 
-// A list that OpenSSL would pass over in silence, and whatever it revokes with it. NULL for one that is judged.
+// The reason why OpenSSL would silently ignore a list and every revocation in it, or NULL if OpenSSL uses the list.
 static const char *why_passed_over(X509_CRL *list) {
     if (X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0) return "it says only what has changed since another";
     ISSUING_DIST_POINT *scope = X509_CRL_get_ext_d2i(list, NID_issuing_distribution_point, NULL, NULL);
@@ -102,7 +102,9 @@ static bool add_revocation_lists(ce_trust *trust, const ce_trust_config *config,
     }
     unsigned long last = ERR_peek_last_error();
     bool at_end = ERR_GET_LIB(last) == ERR_LIB_PEM && ERR_GET_REASON(last) == PEM_R_NO_START_LINE;
-    if (!added || !at_end || count == 0) return ce_trust_fail(error, CE_TRUST_REVOCATION, "no revocation list in the text");
+    if (!added || !at_end || count == 0) {
+        return ce_trust_fail(error, CE_TRUST_REVOCATION, "no revocation list in the text");
+    }
     ERR_clear_error();
     X509_STORE_set_flags(trust->store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
     return true;
@@ -114,7 +116,9 @@ static bool read_identity(ce_trust *trust, const ce_trust_config *config, ce_tru
     if (!config->identity_certificate_pem) return true;
     trust->identity_chain =
         ce_certificates_read(config->identity_certificate_pem, config->identity_certificate_pem_size);
-    if (!trust->identity_chain) return ce_trust_fail(error, CE_TRUST_IDENTITY_CERTIFICATE, "no certificate in the text");
+    if (!trust->identity_chain) {
+        return ce_trust_fail(error, CE_TRUST_IDENTITY_CERTIFICATE, "no certificate in the text");
+    }
     trust->identity_certificate = sk_X509_shift(trust->identity_chain);
     if (!config->identity_key_pem || config->identity_key_pem_size > INT32_MAX) {
         return ce_trust_fail(error, CE_TRUST_IDENTITY_KEY, "no private key in the text");
@@ -161,7 +165,7 @@ ce_trust *ce_trust_create(const ce_trust_config *config, ce_trust_error *error) 
         return NULL;
     }
     X509_STORE_set_flags(trust->store, X509_V_FLAG_TRUSTED_FIRST);
-    // For the chains of OCSP responders; a handshake sets its own level, which the gate raises.
+    // This level applies to the chains of OCSP responders. A handshake sets its own level, which the gate raises.
     X509_VERIFY_PARAM_set_auth_level(X509_STORE_get0_param(trust->store), CE_SECURITY_LEVEL);
     if (add_system_anchors(trust, config, error) && add_explicit_anchors(trust, config, error) &&
         add_revocation_lists(trust, config, error) && read_identity(trust, config, error)) {
