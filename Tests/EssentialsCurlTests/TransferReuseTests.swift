@@ -114,7 +114,7 @@ struct TransferReuseTests {
         case .headTooLarge: sent.options.maximumHeadSize = 1_000
         case .tooManyLines: sent.options.maximumHeadLines = 20
         case .bodyTooLarge: sent.options.delivery = .collected(upTo: 100)
-        case .silent: sent.options.idleTimeout = .milliseconds(50)
+        case .silent: sent.options.totalTimeout = .milliseconds(50)
         default: break
         }
         return sent
@@ -128,12 +128,12 @@ struct TransferReuseTests {
             _ = try await transport.send(sent)
         case .cancelled:
             let task = Task { await transport.outcome(of: sent) }
-            while server.requestCount == 0 { await Task.yield() }
+            while server.requests.last?.path != sent.url.target { try await Task.sleep(for: .milliseconds(1)) }
             task.cancel()
             _ = await task.value
         default: _ = await transport.outcome(of: sent)
         }
-        while await transport.load.inFlight > 0 { await Task.yield() }
+        while await transport.load.inFlight > 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     private func observe(_ transport: CurlTransport, _ server: LoopbackServer, posts: Bool) async throws -> Observation
