@@ -4,7 +4,7 @@
 
 #include "CEssentials.h"
 
-// `ce_now_ms` is public.
+// Monotonic microseconds. `ce_now_ms` is in the public header.
 int64_t ce_now_us(void);
 
 #endif

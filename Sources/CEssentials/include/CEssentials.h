@@ -399,7 +399,8 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// Whether any byte of a response was received, or any byte of the request body was sent.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
-/// The report of the gate that refused, or NULL. Valid until the transfer rests, is prepared again or is destroyed.
+/// What the gates found: the request gate's report if it refused, otherwise that of the last handshake; NULL without
+/// either. Valid until the transfer rests, is prepared again or is destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
 /// Whether that report is about the proxy instead of the host.
 bool ce_transfer_report_is_of_proxy(const ce_transfer *_Nonnull transfer);
