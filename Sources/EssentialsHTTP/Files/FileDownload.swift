@@ -18,15 +18,55 @@ package struct FileDownload: Sendable {
     /// Sends a request, and returns the response with a streamed body.
     package typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
 
+    /// What a download needs to know about its request.
+    package struct Subject: Sendable {
+        let method: HTTPRequest.Method
+        var headerFields: HTTPFields
+        var options: TransportOptions
+        let isReplayable: Bool
+        /// The server's name in messages.
+        let server: String
+        /// Identifies the downloaded resource for a later resumption.
+        let resource: String
+        let host: String?
+
+        /// Describes a request whose URL is not known, because a double responds to it.
+        package init(
+            _ method: HTTPRequest.Method, resource: String, headerFields: HTTPFields, options: TransportOptions
+        ) {
+            self.method = method
+            self.headerFields = headerFields
+            self.options = options
+            self.resource = resource
+            isReplayable = true
+            server = "The service"
+            host = nil
+        }
+
+        fileprivate init(_ request: TransportRequest) {
+            method = request.method
+            headerFields = request.headerFields
+            options = request.options
+            isReplayable = request.body.isReplayable
+            server = request.url.origin.description
+            resource = request.url.origin.description + request.url.path
+            host = request.url.origin.host.text
+        }
+    }
+
+    /// Sends the request with these fields and options, and returns the response with a streamed body.
+    package typealias SendSubject =
+        @Sendable (HTTPFields, TransportOptions) async throws(RequestFailure) -> TransportResponse
+
     /// The maximum number of bytes of an error response's body that the failure includes.
     private static let failedBodyLimit = 64 << 10
 
-    private let request: TransportRequest
+    private let subject: Subject
     private let place: DownloadPlace
     private let options: DownloadOptions
     private let progress: ProgressReport?
     private let writer: FileWriter
-    private let send: Send
+    private let send: SendSubject
 
     /// Downloads as described at ``EssentialsTransport/Transport/download(_:to:options:progress:)``.
     @discardableResult
@@ -42,13 +82,27 @@ package struct FileDownload: Sendable {
         _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
         calls: FileCalls, send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
+        try await run(Subject(request), to: destination, options: options, progress: progress, calls: calls) {
+            fields, options throws(RequestFailure) in
+            var request = request
+            request.headerFields = fields
+            request.options = options
+            return try await send(request)
+        }
+    }
+
+    /// Downloads what a function sends that knows the request's URL and body.
+    package static func run(
+        _ subject: Subject, to destination: String, options: DownloadOptions, progress: ProgressReport?,
+        calls: FileCalls = .system, send: @escaping SendSubject
+    ) async throws(RequestFailure) -> DownloadedFile {
         defer { progress?.finish() }
-        try check(request, options)
+        try check(subject, options)
         try FileThreads.shared.start()
         let place = try DownloadPlace(destination)
         let writer = FileWriter(place, options, calls)
         let download = FileDownload(
-            request: request, place: place, options: options, progress: progress, writer: writer, send: send)
+            subject: subject, place: place, options: options, progress: progress, writer: writer, send: send)
         do throws(RequestFailure) {
             return try await download.load()
         } catch {
@@ -57,7 +111,7 @@ package struct FileDownload: Sendable {
         }
     }
 
-    private static func check(_ request: TransportRequest, _ options: DownloadOptions) throws(RequestFailure) {
+    private static func check(_ request: Subject, _ options: DownloadOptions) throws(RequestFailure) {
         guard request.method != .head else {
             throw RequestFailure(.invalidRequest, "The response to a HEAD request has no body.", remedy: "Use GET.")
         }
@@ -77,8 +131,7 @@ package struct FileDownload: Sendable {
     // MARK: The download
 
     private func load() async throws(RequestFailure) -> DownloadedFile {
-        let origin = request.url.origin.description
-        let first = try await writer.prepare(resource: origin + request.url.path)
+        let first = try await writer.prepare(resource: subject.resource)
         while try await writer.hashPart() { try checkCancellation() }
         let (response, offset, outcome) = try await self.response(from: first)
         do throws(RequestFailure) {
@@ -98,7 +151,8 @@ package struct FileDownload: Sendable {
     ) async throws(RequestFailure) -> (TransportResponse, offset: Int64, DownloadRules.Outcome) {
         var point = first
         while true {
-            let response = try await send(prepared(from: point))
+            let prepared = prepared(from: point)
+            let response = try await send(prepared.headerFields, prepared.options)
             let outcome = DownloadRules.read(
                 status: response.status.code, fields: response.headerFields, resumes: options.resumes, point: point)
             switch outcome {
@@ -106,7 +160,7 @@ package struct FileDownload: Sendable {
             case .rest, .complete: return (response, point?.offset ?? 0, outcome)
             case .startAgain:
                 Self.drop(response.body)
-                guard request.body.isReplayable else {
+                guard subject.isReplayable else {
                     throw failure(
                         .notReplayable,
                         "The partial file cannot be resumed, and the request's body cannot be sent again.")
@@ -116,21 +170,21 @@ package struct FileDownload: Sendable {
                 let body = await response.body.beginning(upTo: Self.failedBodyLimit)
                 let reason: RequestFailure.Reason = outcome == .empty ? .emptyBody : .status
                 let status = response.status.code
-                let message = "\(request.url.origin) responded with status \(status) to a download; nothing was saved."
+                let message = "\(subject.server) responded with status \(status) to a download; nothing was saved."
                 throw RequestFailure(
                     reason, message, remedy: outcome == .empty ? "Check that the URL refers to a file." : nil,
-                    phase: .receiving, host: request.url.origin.host.text,
+                    phase: .receiving, host: subject.host,
                     response: FailedResponse(head: response.head, body: body))
             case .violation(let what):
                 Self.drop(response.body)
                 await writer.abandon(keepsPart: false)
-                throw failure(.protocolViolation, "\(request.url.origin) \(what).")
+                throw failure(.protocolViolation, "\(subject.server) \(what).")
             }
         }
     }
 
-    private func prepared(from point: ResumePoint?) -> TransportRequest {
-        var prepared = request
+    private func prepared(from point: ResumePoint?) -> Subject {
+        var prepared = subject
         prepared.options.delivery = .streamed
         guard options.resumes else { return prepared }
         // Partial responses fit together only if they have no content coding.
@@ -165,7 +219,7 @@ package struct FileDownload: Sendable {
             size = try await copy(response.body, at: offset, length: length)
         }
         guard size == total ?? size else {
-            throw failure(.interrupted, "\(request.url.origin) sent \(size) of \(total ?? size) bytes.")
+            throw failure(.interrupted, "\(subject.server) sent \(size) of \(total ?? size) bytes.")
         }
         try checkCancellation()
         return (try await writer.finish(), size)
@@ -180,7 +234,7 @@ package struct FileDownload: Sendable {
             try checkCancellation()
             guard Int64(chunk.count) <= (length ?? .max) - (size - offset) else {
                 await writer.abandon(keepsPart: false)
-                throw failure(.protocolViolation, "\(request.url.origin) sent more bytes than it announced.")
+                throw failure(.protocolViolation, "\(subject.server) sent more bytes than it announced.")
             }
             try await checkSize(size + Int64(chunk.count))
             try await writer.write(chunk)
@@ -202,7 +256,7 @@ package struct FileDownload: Sendable {
     }
 
     private func failure(_ reason: RequestFailure.Reason, _ message: String) -> RequestFailure {
-        RequestFailure(reason, message, phase: .receiving, host: request.url.origin.host.text)
+        RequestFailure(reason, message, phase: .receiving, host: subject.host)
     }
 
     // MARK: Bodies

@@ -54,13 +54,13 @@ extension DataRequestService {
     public func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
     ) async throws(RequestFailure) -> DownloadedFile {
-        let url = try PathRules.join(request.path, to: RequestURL("http://double.invalid/"))
-        let asked = TransportRequest(request.method, url, headerFields: request.headerFields, options: request.options)
-        return try await FileDownload.run(asked, to: destination, options: options, progress: progress) {
-            [self] asked throws(RequestFailure) in
+        let subject = FileDownload.Subject(
+            request.method, resource: request.path, headerFields: request.headerFields, options: request.options)
+        return try await FileDownload.run(subject, to: destination, options: options, progress: progress) {
+            [self] fields, options throws(RequestFailure) in
             var sent = request
-            sent.headerFields = asked.headerFields
-            sent.options = asked.options
+            sent.headerFields = fields
+            sent.options = options
             return try await send(sent).transportResponse
         }
     }

@@ -95,7 +95,7 @@ struct ChallengeReader {
 
     private mutating func token() -> [UInt8]? {
         let start = index
-        skip(Self.isToken)
+        skip(\.isTokenCharacter)
         return (1...Self.maximumValue).contains(index - start) ? Array(bytes[start..<index]) : nil
     }
 
@@ -144,20 +144,6 @@ struct ChallengeReader {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// RFC 9110, 5.6.2.
-    private static func isToken(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
-
-    /// RFC 9110, 11.2, without the “=” at the end.
-    private static func isToken68(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "-._~+/".utf8.contains(byte) }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
+    /// Whether a token68 can contain the byte (RFC 9110, 11.2).
+    private static func isToken68(_ byte: UInt8) -> Bool { byte.isASCIIAlphanumeric || "-._~+/".utf8.contains(byte) }
 }
