@@ -14,7 +14,7 @@ struct Counts {
     let instructionsOfFloor: Double?
 
     /// How many instructions a resolve may take.
-    static let mostInstructions = 150.0
+    static let mostInstructions = 200.0
 
     /// What is not as it should be, on any machine and whatever else runs on it.
     var breaches: [String] {
