@@ -10,7 +10,7 @@ extension ServiceLocator {
     /// try locator.register(FileLog(path: auditPath), as: (any LogService).self, named: "audit")
     /// ```
     ///
-    /// Any thread. Cost: a short lock and three allocations. Threads that resolve are not delayed.
+    /// Any thread. Cost: a short lock and a few allocations. Threads that resolve are not delayed.
     ///
     /// - Parameters:
     ///   - service: The service.
@@ -40,7 +40,7 @@ extension ServiceLocator {
     /// The object's types are checked at run time, with one cast each. To do the same for a lazy service, register it
     /// for one type and resolve that type in the factory of the other.
     ///
-    /// Any thread. Cost: a short lock, and two allocations and a cast for each type.
+    /// Any thread. Cost: a short lock, and a few allocations and a cast for each type.
     ///
     /// - Returns: The registration, for ``unregister(_:)``, which removes all of it.
     /// - Throws: ``ServiceLocatorError/Reason/notConforming`` and what ``register(_:as:named:fileID:line:)`` throws.
@@ -108,7 +108,7 @@ extension ServiceLocator {
     /// }
     /// ```
     ///
-    /// Any thread. Cost: a short lock and four allocations. A built service costs as much to resolve as a strong one.
+    /// Any thread. Cost: a short lock and a few allocations. A built service costs as much to resolve as a strong one.
     ///
     /// - Parameters:
     ///   - type: The type it is found by, usually a protocol.
@@ -145,7 +145,7 @@ extension ServiceLocator {
     /// The factory is retained until the locator is released, even after the registration was removed or the locator
     /// was closed, because a thread may be about to run it.
     ///
-    /// Any thread. Cost: a short lock and four allocations. A resolve costs what the factory costs and about 40 ns.
+    /// Any thread. Cost: a short lock and a few allocations. A resolve costs what the factory costs and about 40 ns.
     ///
     /// - Parameters:
     ///   - type: The type it is found by, usually a protocol.
@@ -205,7 +205,7 @@ extension ServiceLocator {
     /// ``resolveAsync(_:named:)`` finds the service. `resolve` throws even after the service was built, so that a
     /// program's behaviour does not depend on what was resolved earlier.
     ///
-    /// Any thread. Cost: a short lock and four allocations.
+    /// Any thread. Cost: a short lock and a few allocations.
     ///
     /// - Returns: The registration, for ``unregister(_:)``.
     /// - Throws: What ``register(_:as:named:fileID:line:)`` throws.

@@ -31,7 +31,7 @@ extension ServiceLocator {
     /// try locator.registerWeak(cart, as: (any CartService).self) { $0 }
     /// ```
     ///
-    /// Any thread. Cost: a short lock and four allocations. Each resolve costs a weak load.
+    /// Any thread. Cost: a short lock and a few allocations. Each resolve costs a weak load.
     ///
     /// - Parameters:
     ///   - object: The object, which is not retained.
@@ -77,7 +77,7 @@ extension ServiceLocator {
     /// instead. Once the object is released the registration counts as absent, and proxies in use behave as they are
     /// written.
     ///
-    /// Any thread. Cost: a short lock and five allocations. Each resolve costs a weak load.
+    /// Any thread. Cost: a short lock and a few allocations. Each resolve costs a weak load.
     ///
     /// - Parameters:
     ///   - object: The object, which is not retained.

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
 final class TransientSlot: Slot, @unchecked Sendable {
-    /// Builds a service and initializes the last pointer's memory with it.
+    /// A factory that initializes the memory of its last argument with a new service.
     private enum Factory {
         case plain(@Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void)
         /// A factory that takes a tuple of arguments of this type.
@@ -19,7 +19,7 @@ final class TransientSlot: Slot, @unchecked Sendable {
     /// How often one thread may run the factory inside itself.
     private let maximumDepth: Int
     /// Whether the resolves of a successful run were recorded for graphs. Relaxed ordering is enough: a thread that reads
-    /// an old value notes them once more, which changes nothing.
+    /// an old value records them once more, which changes nothing.
     private let isTraced = Atomic<Bool>(false)
 
     init<Service: Sendable>(
