@@ -57,9 +57,63 @@ struct RegistrationTable: ~Copyable {
 
     /// Whether the table accepts no more registrations.
     var isClosed: Bool { closed.load(ordering: .acquiring) }
+}
 
-    // MARK: Writing under the lock
+/// A page of a ``RegistrationTable``: a power of two of cells.
+///
+/// `@unchecked Sendable`: the stored properties are constants, and the cells consist of atomics.
+private final class TablePage: @unchecked Sendable {
+    private struct Cell: ~Copyable {
+        /// The key's word, or zero. It never changes once it is set.
+        let key = Atomic<UInt>(0)
+        /// The registration, or `nil` if it was removed. The table owns it.
+        let slot = Atomic<Unmanaged<Slot>?>(nil)
+    }
 
+    let capacity: Int
+    private let cells: UnsafeMutablePointer<Cell>
+    /// How far to shift a hash to the right so that it becomes an index.
+    private let shift: UInt
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        shift = UInt(UInt.bitWidth - capacity.trailingZeroBitCount)
+        cells = .allocate(capacity: capacity)
+        for index in 0..<capacity { (cells + index).initialize(to: Cell()) }
+    }
+
+    deinit {
+        cells.deinitialize(count: capacity)
+        cells.deallocate()
+    }
+
+    /// The index where the search for a key begins. Multiplying by 2^64 divided by the golden ratio spreads
+    /// neighbouring addresses over the top bits.
+    @inline(__always)
+    private func firstIndex(_ key: ServiceKey) -> Int {
+        Int(bitPattern: (key.word &* 0x9E37_79B9_7F4A_7C15) &>> shift)
+    }
+
+    /// The search. It ends because at least half of the cells have no key.
+    @inline(__always)
+    func slot(for key: ServiceKey) -> Unmanaged<Slot>? {
+        var index = firstIndex(key)
+        while true {
+            let word = cells[index].key.load(ordering: .acquiring)
+            if word == 0 { return nil }
+            if word == key.word, let slot = cells[index].slot.load(ordering: .acquiring),
+                slot._withUnsafeGuaranteedRef({ key.isSame(as: $0.key) })
+            {
+                return slot
+            }
+            index = (index &+ 1) & (capacity &- 1)
+        }
+    }
+}
+
+// MARK: - Writing under the lock
+
+extension RegistrationTable {
     enum Policy: Sendable {
         /// Refuse a registration whose key is taken.
         case refuse
@@ -149,59 +203,7 @@ struct RegistrationTable: ~Copyable {
     }
 }
 
-/// A page of a ``RegistrationTable``: a power of two of cells.
-///
-/// `@unchecked Sendable`: the stored properties are constants, and the cells consist of atomics.
-private final class TablePage: @unchecked Sendable {
-    private struct Cell: ~Copyable {
-        /// The key's word, or zero. It never changes once it is set.
-        let key = Atomic<UInt>(0)
-        /// The registration, or `nil` if it was removed. The table owns it.
-        let slot = Atomic<Unmanaged<Slot>?>(nil)
-    }
-
-    let capacity: Int
-    private let cells: UnsafeMutablePointer<Cell>
-    /// How far to shift a hash to the right so that it becomes an index.
-    private let shift: UInt
-
-    init(capacity: Int) {
-        self.capacity = capacity
-        shift = UInt(UInt.bitWidth - capacity.trailingZeroBitCount)
-        cells = .allocate(capacity: capacity)
-        for index in 0..<capacity { (cells + index).initialize(to: Cell()) }
-    }
-
-    deinit {
-        cells.deinitialize(count: capacity)
-        cells.deallocate()
-    }
-
-    /// The index where the search for a key begins. Multiplying by 2^64 divided by the golden ratio spreads
-    /// neighbouring addresses over the top bits.
-    @inline(__always)
-    private func firstIndex(_ key: ServiceKey) -> Int {
-        Int(bitPattern: (key.word &* 0x9E37_79B9_7F4A_7C15) &>> shift)
-    }
-
-    /// The search. It ends because at least half of the cells have no key.
-    @inline(__always)
-    func slot(for key: ServiceKey) -> Unmanaged<Slot>? {
-        var index = firstIndex(key)
-        while true {
-            let word = cells[index].key.load(ordering: .acquiring)
-            if word == 0 { return nil }
-            if word == key.word, let slot = cells[index].slot.load(ordering: .acquiring),
-                slot._withUnsafeGuaranteedRef({ key.isSame(as: $0.key) })
-            {
-                return slot
-            }
-            index = (index &+ 1) & (capacity &- 1)
-        }
-    }
-
-    // MARK: Under the table's lock
-
+extension TablePage {
     /// Stores a slot in the first cell that is free or was freed under the same word. Returns whether the cell is new.
     func add(_ slot: Slot) -> Bool {
         var index = firstIndex(slot.key)
