@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A registration of a proxy, which it retains, for an object, which it does not.
+/// A registration of a proxy, which it retains, for an object, which it does not retain.
 ///
-/// `@unchecked Sendable`: the stored property is a constant of a `Sendable` type.
+/// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
 final class WeakProxySlot: ServiceSlot, @unchecked Sendable {
     private let isAlive: @Sendable () -> Bool
     private let fallback: WeakFallback
@@ -22,17 +22,15 @@ final class WeakProxySlot: ServiceSlot, @unchecked Sendable {
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
         guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
-        if isAlive() {
-            copy(into: memory)
-            return .provided
-        }
-        return provisionWhenGone
+        guard isAlive() else { return provisionWhenGone }
+        copy(into: memory)
+        return .provided
     }
 
     override var provisionWhenGone: Provision { fallback == .parent ? .absent : .missing }
 
     override var isGone: Bool { !isAlive() }
 
-    /// The proxy is not the service, and its object is not the locator's to close.
+    /// `nil`: the proxy is not the service, and the object belongs to another owner.
     override var closeable: (any Closeable)? { nil }
 }

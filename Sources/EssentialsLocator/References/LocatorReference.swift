@@ -1,6 +1,6 @@
-/// A way to a locator that does not keep it alive, for services that resolve later than they are built.
+/// A reference to a locator that does not keep it alive, for services that resolve later than they are built.
 ///
-/// A service that retained its own locator would keep both alive for ever.
+/// A service that retained its own locator would keep both alive forever.
 ///
 /// ```swift
 /// try locator.registerLazy((any Mailer).self) { locator in QueueingMailer(locator: locator.reference) }
@@ -11,7 +11,7 @@
 /// Any thread. Each use costs a weak load.
 public struct LocatorReference: Sendable {
     private let reference: WeakReference<ServiceLocator>
-    /// The locator's name, also after it is gone.
+    /// The locator's name, also after the locator was released.
     public let name: String
 
     init(_ locator: ServiceLocator) {
@@ -19,7 +19,7 @@ public struct LocatorReference: Sendable {
         reference = WeakReference(locator)
     }
 
-    /// The locator; nil if it is gone.
+    /// The locator, or `nil` if it was released.
     public var locator: ServiceLocator? { reference.object }
 
     /// The locator.
@@ -31,14 +31,9 @@ public struct LocatorReference: Sendable {
     }
 }
 
-extension ServiceLocator {
-    /// A way to this locator that does not keep it alive.
-    public var reference: LocatorReference { LocatorReference(self) }
+/// An object that is not retained. The property is a constant, so that reads need no check for exclusive access.
+struct WeakReference<Object: AnyObject & Sendable>: Sendable {
+    weak let object: Object?
 
-    /// A way to a service that resolves at each use and keeps neither the service nor this locator alive.
-    public func reference<Service: Sendable>(
-        to type: Service.Type, named name: String? = nil
-    ) -> ServiceReference<Service> {
-        ServiceReference(locator: reference, name: name)
-    }
+    init(_ object: Object) { self.object = object }
 }

@@ -1,4 +1,4 @@
-/// A way to a service that resolves at each use: it follows what is registered, and keeps nothing alive.
+/// A reference to a service that resolves at each use. It follows registrations and keeps nothing alive.
 ///
 /// ```swift
 /// let cart = locator.reference(to: (any CartService).self)
@@ -24,7 +24,7 @@ extension ServiceReference where Service: Sendable {
         try locator.live().resolve(Service.self, named: name)
     }
 
-    /// The service that is registered now; nil if there is none, or no locator any more.
+    /// The service that is registered now, or `nil` if there is none or the locator was released.
     ///
     /// - Throws: What ``ServiceLocator/resolveOptional(_:named:)`` throws.
     public func resolveOptional() throws(ServiceLocatorError) -> Service? {

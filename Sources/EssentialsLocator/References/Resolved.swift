@@ -1,4 +1,4 @@
-/// A stored service that is resolved when it is first used, and then kept.
+/// A stored service that is resolved at its first use and then kept.
 ///
 /// ```swift
 /// struct Checkout {
@@ -9,14 +9,14 @@
 /// }
 /// ```
 ///
-/// The locator is ``ServiceLocator/current`` at the moment when the wrapper is made, so what is built under a test's
-/// locator stays with it; or the one that is given. It is retained.
+/// The default locator is ``ServiceLocator/current`` when the wrapper is created, so an object that is created under a
+/// test's locator keeps using it. The locator is retained.
 ///
-/// Reading ends the process where ``ServiceLocator/resolve(_:named:)`` throws, with the same text. To have the error
+/// Reading ends the process where ``ServiceLocator/resolve(_:named:)`` throws, with the same text. To get the error
 /// instead, resolve early through the projected value: `try $requests.resolve()`.
 ///
-/// Any thread; copies share what was resolved. When several threads read first, each may resolve, and all get the same.
-/// Cost: an allocation when made; reading costs an atomic load and a retain.
+/// Any thread. Copies share the resolved service. If several threads read first, each may resolve, and all get the same
+/// service. Cost: an allocation when the wrapper is created; an atomic load and a retain at each read.
 @propertyWrapper
 public struct Resolved<Service: Sendable>: Sendable {
     private let locator: ServiceLocator
@@ -24,7 +24,7 @@ public struct Resolved<Service: Sendable>: Sendable {
     private let site: RegistrationSite
     private let storage = OnceStorage<Service>()
 
-    /// Makes a wrapper that has not resolved yet.
+    /// Creates a wrapper that has not resolved its service.
     public init(
         named name: String? = nil, from locator: ServiceLocator = .current, fileID: StaticString = #fileID,
         line: UInt = #line
@@ -46,7 +46,7 @@ public struct Resolved<Service: Sendable>: Sendable {
     /// The wrapper itself, for ``resolve()``.
     public var projectedValue: Resolved<Service> { self }
 
-    /// The service, with an error where reading would end the process. What failed is tried again at the next use.
+    /// The service, or the error where reading would end the process. The next use after an error resolves again.
     ///
     /// - Throws: What ``ServiceLocator/resolve(_:named:)`` throws.
     public func resolve() throws(ServiceLocatorError) -> Service {

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A value that is written once and read without a lock.
 ///
-/// `@unchecked Sendable`: the pointer leads to memory that was filled before it was published, with release, and is
-/// read after it was acquired; it is constant from then on, and freed in `deinit`, when nobody refers to this any more.
+/// `@unchecked Sendable`: the memory is initialized before its pointer is published with release ordering, read after
+/// the pointer is loaded with acquire ordering, never changed again, and freed in `deinit`.
 final class OnceStorage<Value: Sendable>: @unchecked Sendable {
     private let pointer = Atomic<UnsafeMutablePointer<Value>?>(nil)
 
@@ -15,10 +15,10 @@ final class OnceStorage<Value: Sendable>: @unchecked Sendable {
         filled.deallocate()
     }
 
-    /// The value, nil before it was set.
+    /// The value, or `nil` before it is set.
     var value: Value? { pointer.load(ordering: .acquiring)?.pointee }
 
-    /// Stores a value if there is none; the one that is stored.
+    /// Stores a value if there is none, and returns the stored value.
     func set(_ value: Value) -> Value {
         let filled = UnsafeMutablePointer<Value>.allocate(capacity: 1)
         filled.initialize(to: value)

@@ -2,12 +2,10 @@ import Testing
 
 @testable import EssentialsLocator
 
-/// After its first success a transient service is built on a shorter way, unless a factory asks for it that notes what
-/// it needs. Each test makes sure that it is on that way. Where factories ask, the test has a process of its own: while
-/// other tests' factories run, its own would be noted.
+/// A transient registration records its dependencies until its factory has succeeded once. These tests check what happens
+/// afterwards. Tests with nested factories run in a separate process, where no other test's factory is recorded.
 @Suite("Transient services that were built before", .timeLimit(.minutes(5)))
-struct TransientAtOnceTests {
-    // Row 1
+struct RepeatedTransientTests {
     @Test("A factory that resolves its own service gets a cycle with its path")
     func cycle() async {
         await #expect(processExitsWith: .success) {
@@ -15,7 +13,6 @@ struct TransientAtOnceTests {
             let runs = Counter()
             try locator.registerTransient(Int.self) { runs.increment() == 1 ? 1 : try $0.resolve(Int.self) }
             demand(try locator.resolve(Int.self) == 1)
-            demand(locator.buildsAtOnce(Int.self))
             for _ in 0..<2 {
                 let error = failure { () throws(ServiceLocatorError) in try locator.resolve(Int.self) }
                 demand(error?.reason == .cycle)
@@ -25,7 +22,6 @@ struct TransientAtOnceTests {
         }
     }
 
-    // Row 2
     @Test("A cycle through several factories names them in order")
     func longCycle() async {
         await #expect(processExitsWith: .success) {
@@ -37,31 +33,26 @@ struct TransientAtOnceTests {
                 }
             }
             demand(try locator.resolve(Int.self, named: "a") == 1)
-            demand(["a", "b", "c"].allSatisfy { locator.buildsAtOnce(Int.self, named: $0) })
             isRound.increment()
             let error = failure { () throws(ServiceLocatorError) in try locator.resolve(Int.self, named: "b") }
             demand(error?.path == ["b", "c", "a", "b"].map { "Swift.Int named \"\($0)\" in \"root\"" })
         }
     }
 
-    // Row 10
-    @Test("A factory receives the owner, or if asked for the locator that was asked")
+    @Test("A transient factory that ran before still receives the owner, or the locator that resolves")
     func origin() throws {
         let root = ServiceLocator(name: "root")
         let child = ServiceLocator(name: "child", parent: root)
         try root.registerTransient(String.self) { $0.name }
         try root.registerTransient(String.self, named: "asked", from: .requester) { $0.name }
-        for round in 0..<3 {
-            #expect(round == 0 || child.buildsAtOnce(String.self))
-            #expect(round == 0 || child.buildsAtOnce(String.self, named: "asked"))
+        for _ in 0..<3 {
             #expect(try child.resolve(String.self) == "root")
             #expect(try child.resolve(String.self, named: "asked") == "child")
             #expect(try root.resolve(String.self, named: "asked") == "root")
         }
     }
 
-    // Row 18
-    @Test("A factory that fails fails the resolve with the text and the error of the first way")
+    @Test("A transient factory that fails after a success throws constructionFailed with its own error")
     func failing() throws {
         let root = ServiceLocator(name: "root")
         let child = ServiceLocator(name: "child", parent: root)
@@ -71,7 +62,6 @@ struct TransientAtOnceTests {
             return runs.value
         }
         #expect(try child.resolve(Int.self) == 1)
-        #expect(child.buildsAtOnce(Int.self))
         let error = failure { () throws(ServiceLocatorError) in try child.resolve(Int.self) }
         #expect(error?.reason == .constructionFailed)
         #expect((error?.underlying as? FactoryFailure)?.description == "no disk")
@@ -80,14 +70,13 @@ struct TransientAtOnceTests {
         #expect(try child.resolve(Int.self) == 3)
     }
 
-    @Test("A closed locator builds none, neither for itself nor for a child")
+    @Test("A closed locator builds no transient services, neither for itself nor for a child")
     func closed() async throws {
         let root = ServiceLocator(name: "root")
         let child = ServiceLocator(name: "child", parent: root)
         let runs = Counter()
         try root.registerTransient(Int.self) { _ in runs.increment() }
         #expect(try child.resolve(Int.self) == 1)
-        #expect(child.buildsAtOnce(Int.self))
         await root.close()
         for locator in [root, child] {
             let error = failure { () throws(ServiceLocatorError) in try locator.resolve(Int.self) }
@@ -96,15 +85,13 @@ struct TransientAtOnceTests {
         #expect(runs.value == 1)
     }
 
-    // Rows 12 and 13
-    @Test("One that is replaced or unregistered is built no more")
+    @Test("A transient service that was replaced or unregistered is not built any more")
     func replaced() throws {
         let root = ServiceLocator(name: "root")
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(1, as: Int.self)
         try child.registerTransient(Int.self) { _ in 2 }
         #expect(try child.resolve(Int.self) == 2)
-        #expect(child.buildsAtOnce(Int.self))
         try child.replace(3, as: Int.self)
         #expect(try child.resolve(Int.self) == 3)
         child.unregister(Int.self)
@@ -112,12 +99,5 @@ struct TransientAtOnceTests {
         #expect(try child.resolve(Int.self) == 4)
         child.unregister(Int.self)
         #expect(try child.resolve(Int.self) == 1)
-    }
-}
-
-extension ServiceLocator {
-    /// Whether a resolve takes the shorter way.
-    fileprivate func buildsAtOnce<Service>(_ type: Service.Type, named name: String? = nil) -> Bool {
-        look(for: type, name: name).transientSlot != nil
     }
 }

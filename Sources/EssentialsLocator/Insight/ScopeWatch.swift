@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Follows a locator and all its descendants, to find those that were never closed although they hold services that
-/// want it.
+/// Tracks a locator and its descendants, to find those that were never closed although they hold ``Closeable``
+/// services.
 package final class ScopeWatch: Sendable {
     private struct Seen {
         var open: [WeakReference<ServiceLocator>] = []
@@ -12,7 +12,7 @@ package final class ScopeWatch: Sendable {
 
     package init() {}
 
-    /// One line for each service that was, or is, in a locator that nobody closed.
+    /// A line for each ``Closeable`` service in a locator that was not closed.
     package var unclosed: [String] {
         let (open, released) = seen.withLock { ($0.open, $0.released) }
         let alive = open.compactMap(\.object).filter { !$0.isClosed }

@@ -1,34 +1,34 @@
-/// A way to an object that does not keep it alive.
+/// A reference to an object that does not keep it alive.
 ///
-/// For those who hold a service without owning it, and for proxies (``ServiceProxy``). The service's type may be a
-/// protocol; what is held is the object.
+/// For code that uses a service without owning it, and for proxies (``ServiceProxy``). The service's type may be a
+/// protocol. The handle refers to the object.
 ///
 /// ```swift
 /// let handle = WeakHandle<any CartService>(cart) { $0 }
-/// try handle.live().add(item)        // throws `serviceGone` when the cart is no more
+/// try handle.live().add(item)        // throws `serviceGone` once the cart is released
 /// ```
 ///
-/// Any thread. A copy costs two retains. Each use costs a weak load, about three times an ordinary retain; the first weak
-/// reference to an object also makes every later retain of it as slow, everywhere, so do not hold hot services this way.
+/// Any thread. A copy costs two retains. Each use costs a weak load, about three times as much as an ordinary retain.
+/// The first weak reference to an object also makes every later retain of it that slow, everywhere in the program.
 public struct WeakHandle<Service>: Sendable {
     private enum Source: Sendable {
         case object(@Sendable () -> Service?)
-        /// Late-binding: says itself what is wrong.
+        /// A reference that follows registrations and throws its own errors.
         case reference(@Sendable () throws(ServiceLocatorError) -> Service)
     }
 
     private let source: Source
-    /// The object's identity at the time this was made. Another object may have it after this one is gone.
+    /// The object's identity when the handle was created. Another object may have it after this one is released.
     let identity: ObjectIdentifier?
     private let site: RegistrationSite
 
-    /// Makes a handle of an object, and says how the object is the service.
+    /// Creates a handle for an object.
     ///
     /// - Parameters:
-    ///   - object: What is not retained.
-    ///   - fileID: Shown in errors, with `line`, unless the handle is made by the proxy of a registration.
+    ///   - object: The object, which is not retained.
+    ///   - fileID: Shown in errors, with `line`, unless the proxy of a registration creates the handle.
     ///   - line: Shown in errors.
-    ///   - conversion: Usually `{ $0 }`: it turns the object's class into the service's type.
+    ///   - conversion: Usually `{ $0 }`, which converts the object's class to the service's type.
     public init<Object: AnyObject & Sendable>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line,
         as conversion: @escaping @Sendable (consuming Object) -> Service
@@ -42,11 +42,11 @@ public struct WeakHandle<Service>: Sendable {
         site = RegistrationSite.registering ?? RegistrationSite(fileID: fileID, line: line)
     }
 
-    /// Makes a handle that resolves at each use: a late-binding one, which follows registrations and keeps neither the
-    /// service nor the locator alive.
+    /// Creates a handle that resolves at each use. It follows registrations and keeps neither the service nor the
+    /// locator alive.
     ///
-    /// A proxy of such a handle must not be registered where the reference finds it: it would forward to itself without
-    /// end. Give one of the two a name, or register the proxy in a child and refer to the parent.
+    /// Do not register a proxy with such a handle where the reference finds it, because it would forward to itself
+    /// forever. Give one of the two a name, or register the proxy in a child and refer to the parent.
     public init(_ reference: ServiceReference<Service>, fileID: StaticString = #fileID, line: UInt = #line)
     where Service: Sendable {
         source = .reference { () throws(ServiceLocatorError) in try reference.resolve() }
@@ -54,7 +54,7 @@ public struct WeakHandle<Service>: Sendable {
         site = RegistrationSite.registering ?? RegistrationSite(fileID: fileID, line: line)
     }
 
-    /// The service, retained by whoever holds this value; nil if it is gone, or cannot be resolved.
+    /// The service as a strong reference, or `nil` if it was released or cannot be resolved.
     public var service: Service? {
         switch source {
         case .object(let load): load()
@@ -62,13 +62,13 @@ public struct WeakHandle<Service>: Sendable {
         }
     }
 
-    /// Whether the service is there at this moment. It may be gone at the next: to use it, ask for ``service``.
+    /// Whether the service exists at this moment. It may be released at any time: read ``service`` to use it.
     public var isAlive: Bool { service != nil }
 
     /// The service.
     ///
-    /// - Throws: ``ServiceLocatorError/Reason/serviceGone``; a late-binding handle throws what
-    ///   ``ServiceReference/resolve()`` does, ``ServiceLocatorError/Reason/locatorGone`` for example.
+    /// - Throws: ``ServiceLocatorError/Reason/serviceGone``. A handle that follows registrations throws what
+    ///   ``ServiceReference/resolve()`` throws, for example ``ServiceLocatorError/Reason/locatorGone``.
     public func live() throws(ServiceLocatorError) -> Service {
         switch source {
         case .object(let load):
@@ -78,7 +78,8 @@ public struct WeakHandle<Service>: Sendable {
         }
     }
 
-    /// The service; ends the process when it is gone, naming the type, the member and where the handle was made.
+    /// The service. Ends the process once it is released, with a text that names the type, the member and the line that
+    /// created the handle.
     public func require(_ member: StaticString = #function) -> Service {
         do throws(ServiceLocatorError) {
             return try live()

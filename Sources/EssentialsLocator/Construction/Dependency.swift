@@ -1,12 +1,12 @@
-/// A registration that another one's factory resolved. Holds no reference: what is registered may go.
+/// A registration that a factory resolved. It retains nothing, so that the registration can be released.
 struct Dependency: Sendable {
     let id: UInt64
-    /// Type and name, of which a label is made only when somebody looks: that takes longer than building a service.
+    /// The registered type. A label is formatted only on demand, because that takes longer than building a service.
     let type: Any.Type
     let name: String?
     let kind: ServiceGraph.Kind
     let site: RegistrationSite
-    /// The name of the locator that has it.
+    /// The name of the locator that has the registration.
     let locator: String
 
     init(_ slot: Slot, in locator: String) {
@@ -19,13 +19,13 @@ struct Dependency: Sendable {
     }
 }
 
-/// What a factory resolved, in the order of first use.
+/// The registrations that a factory resolved, in the order of first use.
 struct Dependencies: Sendable {
-    /// How many are kept for one registration.
+    /// The maximum for one registration.
     static let limit = 256
 
     private(set) var known: [Dependency] = []
-    /// Whether there were more than are kept.
+    /// Whether some were dropped because of the limit.
     private(set) var isCut = false
 
     mutating func add(_ dependency: Dependency) {
