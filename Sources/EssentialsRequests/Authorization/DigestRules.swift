@@ -36,8 +36,8 @@ enum DigestRules {
         return RequestFailure(
             .authorization,
             "\(origin) offers Digest with \(offered.joined(separator: ", ")); the minimum of the credentials is \(minimum).",
-            remedy: "\(advice) the server offer a stronger challenge, or give the credentials a lower minimum, such as "
-                + "DigestMinimum.any, if the network can be trusted.",
+            remedy: "\(advice) the server offer a stronger challenge, or give the credentials a lower minimum, "
+                + "such as DigestMinimum.any, if the network can be trusted.",
             phase: .receiving, host: origin.host.text, response: response)
     }
 

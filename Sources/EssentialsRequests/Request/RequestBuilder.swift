@@ -13,8 +13,8 @@ public import FoundationEssentials
 ///     .build()
 /// ```
 ///
-/// A value: each step gives a changed copy. What is wrong is kept until ``build()``, which throws the first of it: a body
-/// or its type that is set twice, a header that is none, an empty set of statuses.
+/// A value: each step gives a changed copy. What is wrong is kept until ``build()``, which throws the first of it: a
+/// body or its type that is set twice, a header that is none, an empty set of statuses.
 public struct RequestBuilder: BuildableRequest {
     private var request: DataRequest
     /// Which step has set the body.
@@ -139,9 +139,9 @@ public struct RequestBuilder: BuildableRequest {
     /// Several parts as the body.
     public func body(multipart: MultipartBody) -> RequestBuilder { body(.multipart(multipart), "body(multipart:)") }
 
-    /// Which codec writes the body's parameters or model, and what `Content-Type` says. Not for a body that has a type of
-    /// its own: one in parts, or one that was given its type. Without a body it has no effect, and no `Content-Type` is
-    /// sent.
+    /// Which codec writes the body's parameters or model, and what `Content-Type` says. Not for a body that has a type
+    /// of its own: one in parts, or one that was given its type. Without a body it has no effect, and no `Content-Type`
+    /// is sent.
     public func contentEncoding(_ type: MediaType) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             if builder.contentType != nil { throw Self.conflict("contentEncoding", "contentEncoding") }
@@ -167,7 +167,7 @@ public struct RequestBuilder: BuildableRequest {
         changed { builder throws(RequestFailure) in
             guard !expectation.isEmpty else {
                 throw RequestFailure(
-                    .invalidRequest, "The request expects no status at all, so that it could only fail.",
+                    .invalidRequest, "The request expects no status at all, so it could only fail.",
                     remedy: "Name at least one status.")
             }
             builder.request.expectedStatus = expectation

@@ -160,7 +160,7 @@ struct DigestFaultTests {
         let late = try challenged([Self.challenge])
         let failure = await #expect(throws: RequestFailure.self) { try await late.service.send(request) }
         #expect(failure?.reason == .timeout)
-        #expect(failure?.message.contains("it had been answered with a challenge") == true)
+        #expect(failure?.message.contains("the server had sent a challenge") == true)
         #expect(late.transport.requests.count == 1)
     }
 
