@@ -35,7 +35,7 @@ extension ToolTests {
                 "damaged.json", text.replacing("\"pins\"", with: "\"pin\""))
             let wrong = try await tool("get", server.server.url, "--policy", damaged)
             #expect(wrong.reason == "invalidPolicy")
-            #expect(wrong.errors.contains("line 3: “pin” is nothing that stands here"))
+            #expect(wrong.errors.contains("line 3: “pin” is not a valid name here"))
             #expect(try await tool("get", server.server.url, "--policy", policy, "--min-tls", "1.3").code == 64)
         }
 

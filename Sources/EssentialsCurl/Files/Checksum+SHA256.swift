@@ -26,7 +26,7 @@ extension Checksum {
 }
 
 /// A SHA-256 digest that is being computed.
-private final class SHA256Digest: IncrementalDigest {
+private final class SHA256Digest: IncrementalHash {
     // Owned; nil when there was no memory, and after a failure: then the digest is empty, which equals no other.
     private var pointer = ce_digest_create()
 

@@ -110,11 +110,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || "-._".utf8.contains(byte)
     }
 
     private static func readsAsNumber(_ label: Substring) -> Bool {

@@ -46,7 +46,7 @@ enum IPAddress {
     static func dottedQuad(_ bytes: [UInt8]) -> String { bytes.map { String($0) }.joined(separator: ".") }
 
     private static func octet(_ text: some StringProtocol) -> UInt16? {
-        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit) else {
             return nil
         }
         guard text.utf8.count == 1 || text.first != "0", let value = UInt16(text), value <= 255 else { return nil }

@@ -1,7 +1,5 @@
 /// Path and query in origin form (RFC 9112, section 3.2.1).
 enum RequestTarget {
-    private static let hex = Array("0123456789ABCDEF".utf8)
-
     /// Parses and normalizes the part of a URL after the authority.
     static func read(_ text: Substring) throws(RequestFailure) -> String {
         if text.utf8.first == UInt8(ascii: "/"), isComplete(text.utf8) { return String(text) }
@@ -75,23 +73,9 @@ enum RequestTarget {
     static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
-            }
+            if byte.isURLUnreserved { bytes.append(byte) } else { bytes.append(percentEncoded: byte) }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 
     private static func escaped(_ text: Substring.UTF8View) throws(RequestFailure) -> String {
@@ -104,7 +88,7 @@ enum RequestTarget {
                     .invalidRequest, "The URL has a control character (byte \(byte)).",
                     remedy: "Percent-encode it, or remove a line break left over from reading the URL.")
             case UInt8(ascii: "%"):
-                guard rest.prefix(2).count == 2, rest.prefix(2).allSatisfy(isHexDigit) else {
+                guard rest.prefix(2).count == 2, rest.prefix(2).allSatisfy({ $0.hexDigitValue != nil }) else {
                     throw RequestFailure(
                         .invalidRequest, "The URL has a “%” without two hexadecimal digits.",
                         remedy: "Write a percent sign itself as %25.")
@@ -113,20 +97,11 @@ enum RequestTarget {
             case 0x80..., UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
                 UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
                 UInt8(ascii: "}"):
-                bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+                bytes.append(percentEncoded: byte)
             default: bytes.append(byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 
     /// Removes dot segments from an absolute path (RFC 3986, section 5.2.4). An escaped dot counts as a dot,

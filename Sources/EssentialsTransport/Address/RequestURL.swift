@@ -87,7 +87,7 @@ public struct RequestURL: Sendable, Hashable {
             let digits = authority[authority.index(after: colon)...]
             host = authority[..<colon]
             if !digits.isEmpty {
-                guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(digits), number > 0
+                guard digits.utf8.allSatisfy(\.isASCIIDigit), let number = UInt16(digits), number > 0
                 else { throw invalid("“\(RequestFailure.shown(digits))” is no port.", "Use a number from 1 to 65535.") }
                 port = number
             }

@@ -11,7 +11,7 @@ extension FailedResponse {
     /// - Parameter now: The time to which a date is compared.
     public func retryAfter(now: Date = Date()) -> Duration? {
         guard let text = head.headerFields[.retryAfter] else { return nil }
-        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) {
             // A number that does not fit is longer than any practical delay.
             return .seconds(min(Int64(text) ?? .max, 10_000_000_000))
         }

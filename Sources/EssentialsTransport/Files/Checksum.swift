@@ -1,14 +1,14 @@
-/// Computes a digest incrementally. An instance is used by one thread at a time.
-public protocol IncrementalDigest: AnyObject {
+/// Computes a hash incrementally. An instance is used by one thread at a time.
+public protocol IncrementalHash: AnyObject {
     /// Adds bytes. The pointer is valid only during the call.
     func update(_ bytes: UnsafeRawBufferPointer)
-    /// Returns the digest of all bytes. It is called once, after the last update.
+    /// Returns the hash of all bytes. It is called once, after the last update.
     func finish() -> [UInt8]
 }
 
-/// The expected digest of a downloaded file.
+/// The expected hash of a downloaded file.
 ///
-/// This module computes no digests; `makeDigest` supplies the implementation. The download options of
+/// This module computes no hashes; `makeHash` supplies the implementation. The download options of
 /// `EssentialsHTTP` accept a checksum.
 ///
 /// ```swift
@@ -18,16 +18,16 @@ public protocol IncrementalDigest: AnyObject {
 public struct Checksum: Sendable {
     /// The name of the algorithm for failures, such as `sha-256`.
     public let name: String
-    /// The expected digest.
+    /// The expected hash.
     public let expected: [UInt8]
-    /// Creates an empty digest. It is called on a file thread, where the digest is then used.
-    public let makeDigest: @Sendable () -> any IncrementalDigest
+    /// Creates an empty hash. It is called on a file thread, where the hash is then used.
+    public let makeHash: @Sendable () -> any IncrementalHash
 
     /// Creates a checksum.
-    public init(name: String, expected: [UInt8], makeDigest: @escaping @Sendable () -> any IncrementalDigest) {
+    public init(name: String, expected: [UInt8], makeHash: @escaping @Sendable () -> any IncrementalHash) {
         self.name = name
         self.expected = expected
-        self.makeDigest = makeDigest
+        self.makeHash = makeHash
     }
 
     /// Formats bytes in hexadecimal for a failure.

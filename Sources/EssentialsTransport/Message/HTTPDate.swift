@@ -65,7 +65,7 @@ public enum HTTPDate {
     }
 
     private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.count <= 4, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
+        guard text.utf8.count <= 4, text.utf8.allSatisfy(\.isASCIIDigit), let number = Int(text)
         else { return nil }
         return range.contains(number) ? number : nil
     }

@@ -120,11 +120,11 @@ public struct Proxy: Sendable, Hashable {
                 bytes.append(byte)
                 continue
             }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
+            let digits = rest.prefix(2).compactMap(\.hexDigitValue)
+            guard digits.count == 2 else {
                 throw invalid("The proxy's credentials have a “%” that starts no escape.", "Write % as %25.")
             }
-            bytes.append(value)
+            bytes.append(digits[0] << 4 | digits[1])
             rest = rest.dropFirst(2)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -71,7 +71,7 @@ public struct ProxyBypass: Sendable, Hashable {
 
     /// Parses digits without a sign.
     private static func number(_ text: Substring) -> UInt16? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text) : nil
+        text.utf8.allSatisfy(\.isASCIIDigit) ? UInt16(text) : nil
     }
 
     private static func address(_ text: Substring) -> [UInt8]? {

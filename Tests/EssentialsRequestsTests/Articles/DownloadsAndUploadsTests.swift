@@ -97,7 +97,7 @@ struct DownloadsAndUploadsTests {
             }
 
             // Article begins
-            try await FileDownload.removeAbandoned(in: folder, partsUntouchedFor: .seconds(7 * 86_400))
+            try await DownloadedFile.removeAbandoned(in: folder, partsUntouchedFor: .seconds(7 * 86_400))
             // Article ends
 
             let left = try place.names

@@ -74,13 +74,13 @@ struct EnvironmentSourcesTests {
     @Test(
         "An invalid environment file is reported with its line",
         arguments: [
-            ("{\n\"environments\": []}", "line 2: Here should stand an object"),
+            ("{\n\"environments\": []}", "line 2: Expected an object"),
             ("{\n}", "line 1: The object that begins here has no “environments”"),
             ("{\"environments\": {\"a\": {\n\"baseURL\": \"ftp://x\"}}}", "line 2: The scheme “ftp”"),
-            ("{\"environments\": {\"a\": {\n\"baseUrl\": \"https://x\"}}}", "line 2: “baseUrl” is nothing"),
+            ("{\"environments\": {\"a\": {\n\"baseUrl\": \"https://x\"}}}", "line 2: “baseUrl” is not a valid name"),
             (
                 "{\"environments\": {\"a\": {\"baseURL\": \"https://x\"}},\n\"current\": \"b\"}",
-                "line 2: Here should stand"
+                "line 2: Expected"
             ),
             ("{\"environments\": {\"a\": {\"baseURL\": \"https://x\",\n\"headers\": {\"a b\": \"c\"}}}}", "line 2:"),
             ("{\"environments\": {\"a\": {\"baseURL\": \"https://x\",\n\"trust\": {\"pin\": 1}}}}", "line 2: “pin”"),

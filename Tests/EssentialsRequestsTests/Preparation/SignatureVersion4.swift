@@ -38,7 +38,7 @@ struct SignatureVersion4: RequestInterceptor {
     }
 
     private static func sha256(_ bytes: [UInt8]) throws -> [UInt8] {
-        let digest = try Checksum.sha256(String(repeating: "0", count: 64)).makeDigest()
+        let digest = try Checksum.sha256(String(repeating: "0", count: 64)).makeHash()
         bytes.withUnsafeBytes { digest.update($0) }
         return digest.finish()
     }
