@@ -9,8 +9,9 @@ import FoundationEssentials
 public enum AcceptProfile: Sendable, Hashable {
     /// `application/json` for requests that decode a model, `*/*` for all others.
     case typed
-    /// The value of the Objective-C library of this name, for servers that depend on it: `application/json;
-    /// charset=utf-8`. Downloads and requests for bytes send `*/*`; that library sent no field for them.
+    /// The value of the Objective-C library of this name, for servers that depend on it:
+    /// `application/json; charset=utf-8`. Downloads and requests for bytes send `*/*`; that library sent no field for
+    /// them.
     case seCompatible
 
     /// The field's value.

@@ -15,9 +15,9 @@ import Synchronization
 /// task and thread.
 ///
 /// **Lifetime.** A running request keeps its service alive, whether it is awaited or has a completion handler.
-/// Releasing the last other reference therefore cancels nothing, because requests would otherwise end at a time that
-/// depends on the optimiser: they finish, and the service is deallocated after the last one. A streamed body can be
-/// read to its end after the service and the transport are gone. To end requests at a chosen time, use
+/// Releasing the last other reference therefore cancels nothing: the requests finish, and the service is deallocated
+/// after the last one. If it cancelled them, they would end at a time that depends on the optimiser. A streamed body can
+/// be read to its end after the service and the transport are gone. To end requests at a chosen time, use
 /// ``shutdown(grace:)``, a token, or the cancellation of the calling task. Closing a locator shuts down its services.
 /// Only ``shutdown(grace:)`` shuts down the transport.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
