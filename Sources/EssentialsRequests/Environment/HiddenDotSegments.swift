@@ -20,7 +20,7 @@ enum HiddenDotSegments {
         guard whole.split(separator: slash).contains(where: { isHidden(Array($0)) }) else { return }
         throw RequestFailure(
             .invalidRequest,
-            "The path hides a “.” or “..” segment behind an escape, a backslash or a semicolon, by which it could leave "
+            "The path hides a “.” or “..” segment behind an escape, a backslash or a semicolon, and could leave "
                 + "\(base.path).",
             remedy: "Remove the dots, and check where they come from: a name that users choose must not be “..”.",
             host: base.origin.host.text)
