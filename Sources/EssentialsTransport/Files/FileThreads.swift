@@ -47,8 +47,8 @@ package final class FileThreads: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
         guard code == 0 else {
             throw RequestFailure(
-                .file, "The system gave no thread for work on files: \(SystemError(code: code)).",
-                remedy: "Raise the limit of threads.", underlying: SystemError(code: code))
+                .file, "The system could not create a thread for file operations: \(SystemError(code: code)).",
+                remedy: "Raise the thread limit.", underlying: SystemError(code: code))
         }
     }
 
