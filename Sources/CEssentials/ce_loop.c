@@ -263,9 +263,13 @@ curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_socka
     ce_loop *loop = transfer->multi->loop;
     transfer->handshakes = 0;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd < 0) return CURL_SOCKET_BAD;
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) transfer->lacked_resources = true;
+        return CURL_SOCKET_BAD;
+    }
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry) {
+        transfer->lacked_resources = true;
         close(fd);
         return CURL_SOCKET_BAD;
     }

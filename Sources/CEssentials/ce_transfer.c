@@ -113,6 +113,7 @@ static void begin(ce_transfer *transfer, const ce_loop *loop, const ce_request *
     transfer->body_total = transfer->head_total = transfer->head_lines = 0;
     transfer->last_activity_ms = loop->now_ms;
     transfer->refusal = CE_REFUSED_NOT;
+    transfer->lacked_resources = false;
     transfer->verdict = CE_VERDICT_NONE;
     free(transfer->report);
     transfer->report = NULL;
@@ -190,6 +191,7 @@ bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->streami
 bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->head_done; }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->trailers); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->refusal; }
+bool ce_transfer_lacked_resources(const ce_transfer *transfer) { return transfer->lacked_resources; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->error_text; }
 const char *ce_curl_text(int curl_code) { return curl_easy_strerror((CURLcode)curl_code); }
 unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->send_count; }

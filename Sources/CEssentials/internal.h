@@ -141,6 +141,7 @@ struct ce_transfer {
     int64_t moved_bytes; // when libcurl was last asked
 
     ce_refusal refusal;
+    bool lacked_resources; // see ce_transfer_lacked_resources
     ce_verdict verdict; // the request gate's
     ce_report *report;  // made when that gate refuses
     ce_connection *connection;

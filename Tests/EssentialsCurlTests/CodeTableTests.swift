@@ -19,7 +19,8 @@ struct CodeTableTests {
         "tells codes apart",
         arguments: [
             (6, "", "nameResolution"), (7, "", "connection"), (8, "", "protocolViolation"), (18, "", "interrupted"),
-            (28, "", "timeout"), (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
+            (27, "", "resources"), (28, "", "timeout"),
+            (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
             (35, "handshake failure", "tls"), (52, "", "interrupted"),
             (56, "Recv failure: Connection reset", "interrupted"),
             (56, "error:0A00045C:SSL routines::tlsv13 alert certificate required", "tls"),

@@ -397,6 +397,8 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// Whether bytes of a response came, even less than a line; or one of its request's body went.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
+/// Whether a socket could not be opened for lack of a descriptor or memory.
+bool ce_transfer_lacked_resources(const ce_transfer *_Nonnull transfer);
 /// What the gates found; NULL when neither ran. Valid until the transfer is prepared anew or destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
 /// Whether that report is about the proxy rather than the host.

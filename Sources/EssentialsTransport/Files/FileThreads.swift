@@ -38,17 +38,17 @@ package final class FileThreads: @unchecked Sendable {
         pthread_cond_init(condition, nil)
     }
 
-    /// Sees to it that there is a thread. Called before work is given to a ``FileQueue``, which cannot fail.
+    /// Makes sure that there is a thread. It is called before work is given to a ``FileQueue``, which cannot fail.
     ///
-    /// - Throws: `file` when there is none and the system gives none.
+    /// - Throws: `resources` if there is no thread and the system gives none.
     package func start() throws(RequestFailure) {
         pthread_mutex_lock(mutex)
-        let code = threadCount > 0 ? 0 : launch()
+        let error = threadCount > 0 ? nil : launch()
         pthread_mutex_unlock(mutex)
-        guard code == 0 else {
+        if let error {
             throw RequestFailure(
-                .file, "The system gave no thread for work on files: \(SystemError(code: code)).",
-                remedy: "Raise the limit of threads.", underlying: SystemError(code: code))
+                .resources, "The system gave no thread for work on files: \(error).",
+                remedy: "Raise the limit of threads.", underlying: error)
         }
     }
 
@@ -56,35 +56,24 @@ package final class FileThreads: @unchecked Sendable {
     func submit(_ queue: FileQueue) {
         pthread_mutex_lock(mutex)
         waiting.append(queue)
-        // One thread fewer than wished for is no failure: those that run come to this queue, too.
+        // Fewer threads than wanted are no failure, because those that run serve this queue, too.
         if idleCount < waiting.count, threadCount < Self.limit { _ = launch() }
         pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
     }
 
-    /// Starts a thread and gives the error number, or 0. The mutex is held.
-    private func launch() -> Int32 {
-        var blocked = sigset_t()
-        var before = sigset_t()
-        sigfillset(&blocked)
-        for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&blocked, crash) }
-        pthread_sigmask(SIG_SETMASK, &blocked, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        #if canImport(Darwin)
-            var handle: pthread_t?
-            let code = pthread_create(&handle, nil, { _ in FileThreads.shared.run() }, nil)
-            if code == 0, let handle { pthread_detach(handle) }
-        #else
-            var handle = pthread_t()
-            let code = pthread_create(&handle, nil, { _ in FileThreads.shared.run() }, nil)
-            if code == 0 { pthread_detach(handle) }
-        #endif
-        if code == 0 { threadCount += 1 }
-        return code
+    /// Starts a thread, and returns the system's error if there is none. The mutex is held.
+    private func launch() -> SystemError? {
+        do throws(SystemError) {
+            try SystemThread(named: "essentials-file") { FileThreads.shared.run() }.detach()
+        } catch {
+            return error
+        }
+        threadCount += 1
+        return nil
     }
 
     private func run() -> Never {
-        Self.nameThread()
         while true { takeNext().runNext() }
     }
 
@@ -97,17 +86,5 @@ package final class FileThreads: @unchecked Sendable {
             idleCount -= 1
         }
         return waiting.removeFirst()
-    }
-
-    private static func nameThread() {
-        #if canImport(Darwin)
-            pthread_setname_np("essentials-file")
-        #else
-            // The call that names a thread is not among what Swift imports; the kernel takes the name here as well.
-            let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-            guard file >= 0 else { return }
-            _ = "essentials-file".withCString { write(file, $0, strlen($0)) }
-            close(file)
-        #endif
     }
 }

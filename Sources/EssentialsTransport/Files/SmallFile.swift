@@ -58,7 +58,7 @@ package enum SmallFile {
 
     private static func unreadable(_ path: String, _ code: Int32) -> RequestFailure {
         RequestFailure(
-            .file, "“\(path)” could not be read: \(String(cString: strerror(code))).",
+            .file, "“\(path)” could not be read: \(SystemError(code: code)).",
             remedy: "Check the path and its permissions.", underlying: SystemError(code: code))
     }
 

@@ -108,8 +108,6 @@ struct LimitsAndFailuresTests {
             "origins that are remembered, or twice as many as are in use": count(AdmissionMachine<Int>.idleMaximum),
             "chunks whose memory is kept for later ones": count(Int(CE_CHUNKS_KEPT)),
             "certificates of a verified chain": count(Int(CE_CHAIN_MAXIMUM)),
-            "time for which the engine leaves the only processor to tasks whose requests ended together":
-                time(.milliseconds(TasksTurn.time)),
             "policies of ``CurlTransports``": count(CurlTransports.maximum),
             "time for what runs under a policy that made room": time(CurlTransports.grace),
             "trust reports that wait for a listener": count(TrustReporter.backlog),

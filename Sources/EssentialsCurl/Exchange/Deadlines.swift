@@ -1,0 +1,65 @@
+import EssentialsTransport
+
+/// The deadlines of one exchange, in monotonic milliseconds.
+struct Deadlines {
+    /// The part of an exchange that a deadline limits.
+    enum Kind {
+        case queue, total, connect, firstByte, idle
+    }
+
+    /// How far the exchange has come.
+    struct Progress {
+        var isConnected = false
+        var hasFirstByte = false
+        /// When bytes moved last, or `nil` if the peer is not expected to send.
+        var lastActivity: Int64?
+    }
+
+    private var total: Int64?
+    private var queue: Int64?
+    private var connect: Int64?
+    private let connectTimeout: Int64?
+    private let firstByte: Int64?
+    private let idle: Int64?
+
+    /// Starts all deadlines that begin with the exchange.
+    init(_ times: TimeLimits, now: Int64) {
+        total = times.total.map { now + $0.milliseconds }
+        queue = times.queue.map { now + $0.milliseconds }
+        connectTimeout = times.connect.milliseconds > 0 ? times.connect.milliseconds : nil
+        firstByte = times.firstByte?.milliseconds
+        idle = times.idle?.milliseconds
+    }
+
+    /// Ends the deadline for waiting, and starts the one for connecting.
+    mutating func begin(now: Int64) {
+        queue = nil
+        connect = connectTimeout.map { now + $0 }
+    }
+
+    /// Limits an exchange whose response nobody reads any more.
+    mutating func end(by moment: Int64) { total = min(total ?? moment, moment) }
+
+    /// The earliest deadline of an exchange that waits for its turn.
+    var waiting: (kind: Kind, moment: Int64)? { Self.earlier(queue.map { (.queue, $0) }, total.map { (.total, $0) }) }
+
+    /// Returns the earliest deadline of a running exchange.
+    func running(_ progress: Progress) -> (kind: Kind, moment: Int64)? {
+        var next: (kind: Kind, moment: Int64)? = total.map { (.total, $0) }
+        // Nothing can move before there is a connection.
+        guard progress.isConnected else { return Self.earlier(next, connect.map { (.connect, $0) }) }
+        guard let silent = progress.lastActivity else { return next }
+        if !progress.hasFirstByte {
+            next = Self.earlier(next, firstByte.map { (.firstByte, silent + $0) })
+        }
+        return Self.earlier(next, idle.map { (.idle, silent + $0) })
+    }
+
+    private static func earlier(
+        _ first: (kind: Kind, moment: Int64)?, _ second: (kind: Kind, moment: Int64)?
+    ) -> (kind: Kind, moment: Int64)? {
+        guard let first else { return second }
+        guard let second else { return first }
+        return second.moment < first.moment ? second : first
+    }
+}
