@@ -7,7 +7,7 @@ struct ResumePolicy {
     /// From this number on, tasks are resumed together by one task of the common pool.
     ///
     /// Each task that the engine's thread resumes wakes a thread of the pool, which sleeps again before the next task
-    /// comes. Resuming them together answers 14 % more requests a second at 64 at a time.
+    /// comes. Resuming them together serves 5 % more requests a second on two cores, and 14 % more on one.
     static let together = 4
 
     private var ended: [Exchange] = []
