@@ -1,5 +1,3 @@
-import Glibc
-
 /// Resumes the tasks whose requests have ended in one turn of the engine's thread.
 ///
 /// Tasks are resumed after the whole turn's work, because a resumed task competes for the processor.
@@ -11,6 +9,8 @@ struct ResumePolicy {
     static let together = 4
 
     private var ended: [Exchange] = []
+    /// The waiters of one turn. The array is kept between turns, so that resuming a single task allocates nothing.
+    private var waiters: [Waiter<Void>] = []
 
     /// Notes an exchange whose outcome is set.
     mutating func add(_ exchange: Exchange) { ended.append(exchange) }
@@ -18,14 +18,20 @@ struct ResumePolicy {
     /// Resumes the tasks of all exchanges that were added.
     mutating func resumeAll() {
         guard !ended.isEmpty else { return }
-        let waiters = ended.compactMap { $0.continuation.take() }
+        for exchange in ended {
+            if let waiter = exchange.continuation.take() { waiters.append(waiter) }
+        }
         // The exchanges are released first, so that the thread that made their memory frees it.
         ended.removeAll(keepingCapacity: true)
         guard waiters.count >= Self.together else {
             for waiter in waiters { waiter.resume() }
+            waiters.removeAll(keepingCapacity: true)
             return
         }
-        Task.detached { for waiter in waiters { waiter.resume() } }
+        Task.detached { [waiters] in
+            for waiter in waiters { waiter.resume() }
+        }
+        waiters = []
     }
 }
 
