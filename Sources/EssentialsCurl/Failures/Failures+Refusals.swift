@@ -87,12 +87,12 @@ extension Failures {
             return received(
                 .protocolViolation,
                 "The compressed body of \(origin) has \(CE_DECODER_INPUT_MAXIMUM) bytes without content.",
-                remedy: "Ask for an uncompressed one.", prepared)
+                remedy: "Request an uncompressed body.", prepared)
         case CE_REFUSED_EXPANSION:
             return received(
                 .tooLarge,
                 "The compressed body of \(origin) unpacks to more than \(options.maximumExpansion ?? 0) times its size.",
-                remedy: "Ask for an uncompressed one, or raise maximumExpansion.", prepared)
+                remedy: "Request an uncompressed body, or raise maximumExpansion.", prepared)
         default: return nil
         }
     }
