@@ -2,68 +2,76 @@ public import EssentialsTransport
 public import Logging
 
 extension CurlTransport {
-    /// What holds for every request of a transport.
+    /// The settings that apply to every request of a transport.
     public struct Configuration: Sendable {
-        /// How many connections to one origin are used at the same time; further requests wait. 256. An origin that
-        /// speaks HTTP/2 gets ``streamsPerConnection`` times as many requests at once; where its server allows fewer of
-        /// them on a connection, there may be more connections.
+        /// How many connections to one origin are used at the same time. Further requests wait. The default is 256.
+        ///
+        /// An origin that speaks HTTP/2 gets ``streamsPerConnection`` times as many requests at once. If its server
+        /// allows fewer requests on a connection, there may be more connections.
         public var connectionsPerOrigin: Int = 256
-        /// How many requests are in flight at the same time; further ones wait. 2,048.
+        /// How many requests are in flight at the same time. Further ones wait. The default is 2,048.
         public var requestsInFlight: Int = 2_048
-        /// How many requests may wait; one more fails as `queueFull`. 10,000.
+        /// How many requests may wait. One more fails as `queueFull`. The default is 10,000.
         public var queueLimit: Int = 10_000
-        /// How many requests share an HTTP/2 connection, if the server allows as many. 100.
+        /// How many requests share an HTTP/2 connection, if its server allows as many. The default is 100.
         public var streamsPerConnection: Int = 100
-        /// How many idle connections are kept; 0 for none. 256. An HTTP/2 connection that several requests share lets as
-        /// many more of others be kept meanwhile.
+        /// How many idle connections are kept. The default is 256. 0 keeps none.
+        ///
+        /// While several requests share an HTTP/2 connection, as many more connections may be kept.
         public var connectionCacheSize: Int = 256
-        /// A connection that was idle for longer is not used again. 60 seconds.
+        /// A connection that was idle for longer is not reused. The default is 60 seconds.
         public var idleLifetime: Duration = .seconds(60)
-        /// A connection older than this is not used again. None.
+        /// A connection older than this is not reused. The default is `nil`, which means no limit.
         public var connectionLifetime: Duration?
-        /// After this long without traffic the system begins to probe the peer (tcp(7)). 60 seconds; nil for never.
+        /// After this time without traffic the system begins to probe the peer (tcp(7)). The default is 60 seconds. `nil`
+        /// means that it never does.
         public var keepAliveInterval: Duration? = .seconds(60)
-        /// How long a resolved address is remembered. 60 seconds; zero for not at all. Whole seconds.
+        /// How long a resolved address is remembered, rounded up to whole seconds. The default is 60 seconds. Zero means
+        /// that none is remembered.
         public var addressLifetime: Duration = .seconds(60)
-        /// How much earlier than IPv4 an IPv6 address is tried (RFC 8305, 5). 200 ms.
+        /// How much earlier an IPv6 address is tried than an IPv4 address (RFC 8305, 5). The default is 200 ms.
         public var happyEyeballsDelay: Duration = .milliseconds(200)
-        /// How many engine threads share the work; all requests to one origin stay on one. ``requestsInFlight``,
-        /// ``queueLimit`` and ``connectionCacheSize`` are divided among them as evenly as they can be, so each must be
-        /// enough for all of them, or 0 where that is allowed. 1.
+        /// How many engine threads share the work. The default is 1. All requests to one origin stay on one thread.
+        ///
+        /// ``requestsInFlight``, ``queueLimit`` and ``connectionCacheSize`` are divided among the threads as evenly as
+        /// possible. Each of them must be at least the number of threads, or 0 if that is allowed.
         public var shards: Int = 1
-        /// Which proxy a request goes through. What the environment says.
+        /// Which proxy a request goes through. The default is the proxy that the process's environment names.
         public var proxy: ProxyPolicy = .environment
-        /// By what proxies are judged that are themselves spoken to over TLS, and who the client is for them. The servers
-        /// behind them are judged by the transport's own policy. The system's anchors.
+        /// The trust policy, with the client's identity, for proxies that are reached over TLS. The default trusts the
+        /// system's anchors. The servers behind a proxy are judged by the transport's own policy.
         public var proxyTrust: TrustPolicy = .system
-        /// A Unix-domain socket that every request goes to, whatever its URL's host: a path, or `@` and a name in the
-        /// abstract namespace (unix(7)). No proxy is used then, and each request opens a connection of its own. None.
+        /// A Unix-domain socket that every request goes to, whatever the host of its URL is. The default is `nil`.
+        ///
+        /// It is a path, or `@` and a name in the abstract namespace (unix(7)). No proxy is used then, and each request
+        /// opens a connection of its own.
         public var unixSocket: String?
-        /// The network interface or local address to send from, such as `eth0` or `192.0.2.1`. None.
+        /// The network interface or local address to send from, such as `eth0` or `192.0.2.1`. The default is `nil`,
+        /// which leaves the choice to the system.
         public var networkInterface: String?
-        /// Sent as `User-Agent` where the request sets none; nil sends none.
+        /// The `User-Agent` of requests that set none. `nil` sends none.
         public var userAgent: String? = "ServiceEssentials"
-        /// Addresses that are used instead of name resolution.
+        /// Addresses that replace name resolution.
         public var addressOverrides: [AddressOverride] = []
-        /// Receives one debug message per exchange, without query, fields or bodies. Silent by default.
+        /// Receives one debug message for each exchange, without query, fields or bodies. The default logs nothing.
         public var logger = Logger(label: "essentials.http", factory: { _ in SwiftLogNoOpLogHandler() })
 
-        /// The defaults named beside each property.
+        /// Makes a configuration of defaults.
         public init() {}
     }
 
-    /// An address that a host and port lead to, whatever the name service says.
+    /// The address that replaces name resolution for a host and port.
     public struct AddressOverride: Sendable, Hashable {
-        /// The host as it stands in URLs.
+        /// The host of the URLs.
         public let host: HostName
-        /// The port as it stands in URLs.
+        /// The port of the URLs.
         public let port: UInt16
         /// The address to connect to.
         public let address: HostName
 
         /// Makes an override.
         ///
-        /// - Throws: `invalidRequest` when `address` is a name or `host` an address.
+        /// - Throws: `invalidRequest` if `address` is a name or `host` is an address.
         public init(host: HostName, port: UInt16, address: HostName) throws(RequestFailure) {
             guard !host.isAddress else {
                 throw RequestFailure(
@@ -77,13 +85,5 @@ extension CurlTransport {
             self.port = port
             self.address = address
         }
-    }
-}
-
-extension CurlTransport {
-    /// The versions of libcurl and its TLS library that this process uses, for reports.
-    public static var libraryVersions: String {
-        let facts = LibraryRequirements.facts()
-        return "libcurl/\(facts.curlVersion) \(facts.tlsVersion)"
     }
 }

@@ -3,12 +3,12 @@ import EssentialsTransport
 
 extension CurlTransport.Configuration {
     static let maximumShards = 64
-    /// sockaddr_un has 108 bytes, the terminating NUL included.
+    /// sockaddr_un has 108 bytes, including the terminating NUL.
     static let maximumSocketPath = 107
 
-    /// Checks what cannot be sent to libcurl as it is.
+    /// Checks the values that libcurl would misread.
     ///
-    /// - Throws: `invalidRequest` with the property's name.
+    /// - Throws: `invalidRequest`, with the name of the property.
     func checked() throws(RequestFailure) -> Self {
         if let userAgent { _ = try HTTPField.checked(name: "User-Agent", value: userAgent) }
         for (name, value) in [
@@ -22,7 +22,7 @@ extension CurlTransport.Configuration {
         }
         guard queueLimit >= 0 else { throw Self.invalid("queueLimit is negative.", "Use 0 for no queue.") }
         guard connectionCacheSize >= 0 else { throw Self.invalid("connectionCacheSize is negative.", "Use 0 or more.") }
-        // A shard without any could start no request; one that only keeps or queues none would treat its origins worse.
+        // A shard whose part is 0 could start no request, or would serve its origins worse than the others.
         for (name, value) in [
             ("requestsInFlight", requestsInFlight), ("queueLimit", queueLimit),
             ("connectionCacheSize", connectionCacheSize),
@@ -37,16 +37,16 @@ extension CurlTransport.Configuration {
         return self
     }
 
-    /// The limits of an engine thread whose configuration this is.
+    /// The limits of the engine thread that has this configuration.
     var limits: AdmissionLimits {
         AdmissionLimits(
             perOrigin: connectionsPerOrigin, perConnection: streamsPerConnection, total: requestsInFlight,
             queue: queueLimit)
     }
 
-    /// Lends the settings to libcurl's side. The pointers in them are valid during the call only.
+    /// Lends the settings to libcurl. Their pointers are valid during the call only.
     func withSettings<Result>(_ body: (inout ce_settings) -> Result) -> Result {
-        // Texts with a NUL behind each, and one more at the end.
+        // Each text ends in a NUL, and the block in one more.
         var block: [CChar] = []
         for override in addressOverrides {
             block += Array("\(override.host.text):\(override.port):\(override.address)".utf8CString)
@@ -80,7 +80,7 @@ extension CurlTransport.Configuration {
         settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
     }
 
-    /// The interface or address as libcurl tells them apart without asking a name service.
+    /// Returns the interface or address with a prefix, so that libcurl need not resolve it to know which one it is.
     private static func marked(_ interface: String) -> String {
         guard !interface.contains("!") else { return interface }
         guard let host = try? HostName(interface), host.isAddress else { return "if!" + interface }
@@ -103,7 +103,31 @@ extension CurlTransport.Configuration {
     }
 }
 
+extension CurlTransport.Configuration {
+    /// The configuration of each shard: limits are divided among the shards, all else is copied.
+    ///
+    /// The parts add up to the whole and differ by one at most. ``checked()`` makes sure that each shard gets a part of
+    /// every limit that is not 0.
+    func divided() -> [Self] {
+        (0..<shards).map { shard in
+            var part = self
+            part.shards = 1
+            for limit in Self.dividedLimits {
+                let total = self[keyPath: limit]
+                part[keyPath: limit] = total / shards + (shard < total % shards ? 1 : 0)
+            }
+            return part
+        }
+    }
+
+    /// The limits that are divided. The others are about one origin or one connection, and all requests to an origin go
+    /// through one shard.
+    static var dividedLimits: [WritableKeyPath<Self, Int>] {
+        [\.requestsInFlight, \.queueLimit, \.connectionCacheSize]
+    }
+}
+
 extension Duration {
-    /// Whole seconds, rounded up; 0 for negative ones, and far below any overflow.
+    /// The duration in whole seconds, rounded up. It is 0 for a negative duration, and never near an overflow.
     var wholeSeconds: Int { milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0) }
 }

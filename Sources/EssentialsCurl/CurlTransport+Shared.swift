@@ -2,17 +2,17 @@ public import EssentialsTransport
 import Synchronization
 
 extension CurlTransport {
-    /// A transport under the system's trust and with the default configuration, made when it is first asked for and kept
+    /// Returns a transport with the system's trust and the default configuration. The first call makes it, and it is kept
     /// for the life of the process.
     ///
-    /// For tools and scripts. A service is better given a transport of its own, which it can shut down; after
-    /// ``shutdown()`` of the shared one the next call makes another.
+    /// It is meant for tools and scripts. A service should have a transport of its own, which it can shut down. After
+    /// ``shutdown()`` of the shared transport the next call makes another one.
     ///
     /// ```swift
     /// let response = try await CurlTransport.shared().send(request)
     /// ```
     ///
-    /// - Throws: What ``init(trust:configuration:)-(TrustPolicy,_)`` throws.
+    /// - Throws: The failures of ``init(trust:configuration:)-(TrustPolicy,_)``.
     public static func shared() throws(RequestFailure) -> CurlTransport {
         try sharedTransport.withLock { transport throws(RequestFailure) in
             if let transport, !transport.isClosed { return transport }

@@ -11,18 +11,18 @@ import Synchronization
 /// await transport.shutdown()
 /// ```
 ///
-/// Connections are pooled, multiplexed over HTTP/2 where the server offers it, and resumed; every request on them is
-/// judged by the policy again before its first byte. Make one transport and keep it: each costs a thread, an epoll
-/// descriptor and its own connections. Dropping the last reference cancels what runs and ends the thread in the
-/// background; ``shutdown()`` waits for it.
+/// Connections are pooled, and requests share them over HTTP/2 if the server offers it. The policy judges every request on
+/// a kept connection again before its first byte. Make one transport and keep it, because each one costs a thread, an
+/// epoll descriptor and its own connections. Releasing the last reference cancels all requests and ends the thread in the
+/// background. ``shutdown()`` waits for its end.
 ///
-/// Where requests have several policies, ``CurlTransports`` keeps a transport for each.
+/// If requests have several policies, ``CurlTransports`` keeps a transport for each policy.
 ///
 /// **Fork.** A transport belongs to the process that made it. In a child after fork(2) without exec its thread does not
 /// exist, and ``send(_:)`` fails as `closed`. A child that was forked before the first request can make its own
 /// transport. A child that was forked after a request lacks the threads of Swift's task pool and of Dispatch. It never
 /// runs a new task or calls a completion handler, and making a transport fails as `closed`. Such a child can only call
-/// exec(2), which closes all descriptors except one that libcurl uses while it resolves a name.
+/// exec(2), which closes all descriptors except the one that libcurl uses while it resolves a name.
 public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let trust: CompiledTrust
@@ -32,8 +32,8 @@ public final class CurlTransport: Transport {
 
     /// Makes a transport from a policy.
     ///
-    /// - Throws: as ``CompiledTrust/init(_:)``; `connection` when the system gives no descriptor or thread; `closed` in a
-    ///   process that was forked from one in which a request was sent.
+    /// - Throws: The failures of ``CompiledTrust/init(_:)``; `resources` if there is no memory, descriptor or thread;
+    ///   `closed` in a process that was forked from one in which a request was sent.
     public convenience init(
         trust policy: TrustPolicy = .system, configuration: Configuration = Configuration()
     )
@@ -44,14 +44,14 @@ public final class CurlTransport: Transport {
 
     /// Makes a transport from a compiled policy, which several transports may share.
     ///
-    /// - Throws: `connection` when the system gives no descriptor or thread, `invalidRequest` for a value of the
+    /// - Throws: `resources` if there is no memory, descriptor or thread; `invalidRequest` for a value of the
     ///   configuration, or a proxy in the environment, that cannot be used; `closed` in a process that was forked from one
     ///   in which a request was sent.
     public init(trust: CompiledTrust, configuration: Configuration = Configuration()) throws(RequestFailure) {
         guard !ProcessGeneration.hasLostTasks else { throw Failures.lostTasks }
         self.configuration = try configuration.checked()
         self.trust = trust
-        // Read once, here: reading it later would race with whoever changes it.
+        // The environment is read only here, because a later read would race with code that changes it.
         let policy = configuration.unixSocket == nil ? configuration.proxy : .direct
         let resolved = try policy.resolved { name in getenv(name).map { String(cString: $0) } }
         proxies = ProxySetup(
@@ -85,7 +85,6 @@ public final class CurlTransport: Transport {
         let owner = owner(of: prepared.origin)
         let exchange = makeExchange(prepared, owner)
         let (engine, upload) = (owner.engine, exchange.upload)
-        exchange.isOfCommonPool = isOfCommonPool()
         var registration: Cancellation.Registration?
         await withTaskCancellationHandler {
             await withWaiter { continuation in
@@ -114,22 +113,20 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Whether the caller runs where all tasks run that want no place of their own.
-    private func isOfCommonPool(isolation: (any Actor)? = #isolation) -> Bool {
-        isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
-    }
-
-    /// Cancels what runs and waits, closes all connections and waits for the thread's end. Idempotent; from any task.
+    /// Cancels all requests, closes all connections and waits for the end of the threads. It is idempotent, and may be
+    /// called from any task.
     public func shutdown() async { await shutdown(grace: .zero) }
 
-    /// Refuses new requests as `closed`, lets those that run or wait go on for so long, cancels the rest, closes all
-    /// connections and waits for the thread's end. A second call can shorten the grace of the first.
+    /// Refuses new requests as `closed`, waits for the others until the grace period is over, cancels the rest, closes all
+    /// connections and waits for the end of the threads. A second call can shorten the grace period of the first.
     public func shutdown(grace: Duration) async {
         for shard in shards { shard.engine.post(.shutdown(graceMilliseconds: Int64(grace.milliseconds))) }
         for shard in shards { await shard.engine.awaitTermination() }
     }
 
-    /// How busy the transport is, all its shards together. Asks the engine's threads; zero after a shutdown.
+    /// How busy the transport is, summed over its shards. It is zero after a shutdown.
+    ///
+    /// The engine's threads compute it, so the call waits for at most one turn of each of them.
     public var load: TransportLoad {
         get async {
             var sum = TransportLoad()
@@ -143,25 +140,25 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Refusals under the transport's policy, and what its report-only rules would have refused; see
+    /// The refusals of the transport's policy, and those that its report-only rules would have made. See
     /// ``CompiledTrust/reports()``.
     public var trustReports: AsyncStream<TrustReport> { trust.reports() }
 
     /// Runs tasks on the engine's own thread, for requests to one origin.
     ///
-    /// A task that prefers it (SE-0417) is resumed without a change of threads, which saves a few microseconds for each
-    /// request. In return its code runs where all input and output happens: whatever it computes or waits for on the
-    /// thread holds up every other request of the transport. For tasks that do little between their requests.
+    /// A task that prefers the executor (SE-0417) is resumed without a change of threads. It runs on the thread that does
+    /// all input and output, so its computations and blocking calls delay every other request of the transport. Use it
+    /// only for tasks that do little between their requests.
     ///
     /// ```swift
     /// let executor = transport.taskExecutor(for: url.origin)
     /// let response = try await withTaskExecutorPreference(executor) { try await transport.send(request) }
     /// ```
     ///
-    /// After a shutdown, tasks that prefer it run where all tasks run.
+    /// After a shutdown, tasks that prefer it run on the common pool.
     public func taskExecutor(for origin: Origin) -> any TaskExecutor { owner(of: origin).engine }
 
-    /// Lays a request out, and refuses what cannot be sent from here.
+    /// Lays a request out, and refuses a request that this transport cannot send.
     func prepare(_ request: TransportRequest) throws(RequestFailure) -> PreparedRequest {
         let prepared: PreparedRequest
         let origin = request.url.origin
@@ -180,33 +177,22 @@ public final class CurlTransport: Transport {
         return prepared
     }
 
-    /// Whether a shutdown was asked for.
+    /// Whether a shutdown has begun.
     var isClosed: Bool { shards.contains { $0.engine.isClosed } }
 
-    /// How often the engine's threads have gone round their loops.
+    /// How many turns the loops of the engine's threads have made. A loop that never waits shows here.
     package var turns: Int { shards.reduce(0) { $0 + $1.engine.turns.load(ordering: .relaxed) } }
 
-    /// How often the engine's threads did not listen to a writable socket for a moment, because nothing was written.
+    /// How many times the engine's threads have stopped listening to a writable socket, because nothing was written.
     package var mutes: Int { shards.reduce(0) { $0 + $1.engine.mutes.load(ordering: .relaxed) } }
 
-    /// How often the engine's threads have left the only processor to tasks until these had run.
-    package var tasksTurns: Int {
-        shards.reduce(0) { $0 + ($1.engine.tasksTurn?.completed.load(ordering: .relaxed) ?? 0) }
-    }
-
-    /// The shard of an origin, which keeps its connections.
+    /// Returns the shard that keeps the connections of an origin.
     private func owner(of origin: Origin) -> EngineOwner {
         shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))]
     }
 
     private func makeExchange(_ prepared: PreparedRequest, _ owner: EngineOwner) -> Exchange {
-        var upload: UploadPump?
-        if case .stream(let length, _, let open) = prepared.request.body.content {
-            upload = UploadPump(length: length, open: open)
-        }
-        let exchange = Exchange(prepared: prepared, upload: upload, owner: owner)
-        if prepared.isStreaming { exchange.openBody() }
-        return exchange
+        Exchange(prepared: prepared, owner: owner)
     }
 
     private func log(_ response: TransportResponse, of prepared: PreparedRequest) {
@@ -226,5 +212,27 @@ public final class CurlTransport: Transport {
 
     private func metadata(of prepared: PreparedRequest) -> Logger.Metadata {
         ["method": "\(prepared.request.method.rawValue)", "url": "\(prepared.request.url.redacted)"]
+    }
+}
+
+/// How busy a transport is at a moment.
+///
+/// ```swift
+/// let load = await transport.load
+/// logger.info("http", metadata: ["waiting": "\(load.waiting)", "longest": "\(load.longestWait)"])
+/// ```
+public struct TransportLoad: Sendable, Hashable {
+    /// The number of requests that have a connection, or for which one is being opened.
+    public var inFlight: Int
+    /// The number of requests that wait for their turn.
+    public var waiting: Int
+    /// How long the oldest of the waiting requests has waited.
+    public var longestWait: Duration
+
+    /// Makes a load. The default is that of a transport without requests.
+    public init(inFlight: Int = 0, waiting: Int = 0, longestWait: Duration = .zero) {
+        self.inFlight = inFlight
+        self.waiting = waiting
+        self.longestWait = longestWait
     }
 }

@@ -1,9 +1,9 @@
 import CEssentials
 import EssentialsTransport
 
-/// What the engine needs of the libraries that the system provides.
+/// The versions and features that libcurl and its TLS library must have.
 enum LibraryRequirements {
-    /// What was found.
+    /// The libraries of this process.
     struct Facts: Sendable {
         var curlVersion: String
         var curlVersionNumber: UInt32
@@ -13,7 +13,7 @@ enum LibraryRequirements {
         var resolvesAsynchronously: Bool
     }
 
-    /// The facts of this process. The first call initialises libcurl.
+    /// Returns the facts of this process. The first call initialises libcurl.
     static func facts() -> Facts {
         let found = ce_libraries()
         return Facts(
@@ -22,12 +22,14 @@ enum LibraryRequirements {
             hasHTTP2: found.http2, resolvesAsynchronously: found.asynchronous_names)
     }
 
-    /// Throws `tls` with what was found and what is needed.
+    /// Checks the libraries.
+    ///
+    /// - Throws: `tls`, with the version that was found and the version that is needed.
     static func check(_ facts: Facts) throws(RequestFailure) {
         guard facts.curlVersionNumber >= 0x07_58_00 else {
             throw failure("libcurl \(facts.curlVersion) was found; 7.88 or newer is needed.")
         }
-        // "OpenSSL/3.0.22"; a list of several backends puts the inactive ones in parentheses.
+        // The text is like "OpenSSL/3.0.22". If there are several backends, the inactive ones are in parentheses.
         guard facts.tlsVersion.hasPrefix("OpenSSL/3"), facts.openSSLVersionNumber >> 28 >= 3 else {
             throw failure("libcurl was found with the TLS library \(facts.tlsVersion); OpenSSL 3 is needed.")
         }
@@ -39,5 +41,13 @@ enum LibraryRequirements {
     private static func failure(_ message: String) -> RequestFailure {
         RequestFailure(
             .tls, message, remedy: "Install the OpenSSL flavour of libcurl 7.88 or newer (Debian: libcurl4).")
+    }
+}
+
+extension CurlTransport {
+    /// The versions of libcurl and its TLS library that this process uses, for reports.
+    package static var libraryVersions: String {
+        let facts = LibraryRequirements.facts()
+        return "libcurl/\(facts.curlVersion) \(facts.tlsVersion)"
     }
 }

@@ -5,11 +5,11 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What a name server says, each in a process of its own.
-@Suite("A name's address", .serialized)
+/// Responses of a name server. Each test runs in its own process.
+@Suite("Resolved addresses", .serialized)
 struct AddressTests {
     @Test(
-        "is remembered for as long as it may be, and not at all if it may not",
+        "A resolved address is remembered for its lifetime, or not at all if the lifetime is zero",
         .enabled(if: SilentNameServer.isPossible, "needs the right to mount, for a resolv.conf of its own"))
     func remembered() async throws {
         await #expect(processExitsWith: .success) {
@@ -36,7 +36,7 @@ struct AddressTests {
     }
 
     @Test(
-        "of the older kind is tried when the newer one has not answered for the configured time",
+        "An IPv4 address is tried after the configured delay if the IPv6 address has not responded",
         .enabled(
             if: SilentNameServer.isPossible && FullListener.isPossible,
             "needs IPv6, and the right to mount, for a resolv.conf of its own"))
@@ -65,7 +65,7 @@ struct AddressTests {
     }
 }
 
-/// A listening socket on ::1 whose backlog is full, so that a connection to it neither comes about nor is refused.
+/// A listening socket on ::1 with a full backlog, so that a connection to it is neither made nor refused.
 private final class FullListener: Sendable {
     struct Failure: Error {
         var code: Int32
@@ -94,7 +94,7 @@ private final class FullListener: Sendable {
         }
         var opened = [listener]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        // A backlog of 0 takes one; the rest make sure.
+        // A backlog of 0 accepts one connection. The others make sure that it is full.
         for _ in 0..<4 {
             let filler = socket(AF_INET6, kind, 0)
             withUnsafePointer(to: &address) { pointer in

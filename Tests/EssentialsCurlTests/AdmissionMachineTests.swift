@@ -14,7 +14,7 @@ struct AdmissionMachineTests {
 
     private func origin(_ name: String) throws -> Origin { Origin(scheme: .https, host: try HostName(name)) }
 
-    @Test("starts as many as an origin may have, and lets the rest wait in their order")
+    @Test("An origin starts as many requests as it may have, and the others wait in their order")
     func order() throws {
         var machine = machine()
         let lane = machine.lane(for: try origin("a.test"))
@@ -32,7 +32,7 @@ struct AdmissionMachineTests {
         #expect(machine.waiting == 0)
     }
 
-    @Test("of one origin does not wait for another's connections")
+    @Test("A request to one origin does not wait for connections to another")
     func lanes() throws {
         var machine = machine()
         let (first, second) = (machine.lane(for: try origin("a.test")), machine.lane(for: try origin("b.test")))
@@ -40,7 +40,7 @@ struct AdmissionMachineTests {
         #expect(machine.arrive(10, lane: second) == .start)
     }
 
-    @Test("over the total takes turns between origins")
+    @Test("Origins take turns once the total limit is reached")
     func turns() throws {
         var machine = machine(perOrigin: 10, total: 2)
         let (first, second) = (machine.lane(for: try origin("a.test")), machine.lane(for: try origin("b.test")))
@@ -55,7 +55,7 @@ struct AdmissionMachineTests {
         #expect(machine.active == 2 && machine.waiting == 0)
     }
 
-    @Test("refuses when the queue is full, and takes a place in it that became free")
+    @Test("A full queue refuses a request, and accepts one again once it has room")
     func full() throws {
         var machine = machine(perOrigin: 1, queue: 2)
         let lane = machine.lane(for: try origin("a.test"))
@@ -65,7 +65,7 @@ struct AdmissionMachineTests {
         #expect(machine.arrive(5, lane: lane) == .full)
     }
 
-    @Test("passes over those who left the queue")
+    @Test("Withdrawn requests are skipped")
     func withdrawn() throws {
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
@@ -82,7 +82,7 @@ struct AdmissionMachineTests {
         #expect(machine.active == 0)
     }
 
-    @Test("keeps no trace of those who left a queue that stands still")
+    @Test("A blocked queue does not keep withdrawn requests")
     func sweeps() throws {
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
@@ -94,7 +94,7 @@ struct AdmissionMachineTests {
         #expect(machine.storedCount <= 64)
     }
 
-    @Test("gives an origin that shares connections as many requests as they carry")
+    @Test("An origin that shares connections gets as many requests as they carry")
     func sharing() throws {
         var machine = machine(perOrigin: 2, perConnection: 3)
         let lane = machine.lane(for: try origin("a.test"))
@@ -106,7 +106,7 @@ struct AdmissionMachineTests {
         #expect(machine.waiting == 2)
     }
 
-    @Test("forgets idle origins beyond its maximum, and no busy one")
+    @Test("Idle origins over the maximum are forgotten, and busy ones are kept")
     func forgets() throws {
         var machine = machine()
         let busy = machine.lane(for: try origin("busy.test"))
@@ -120,7 +120,7 @@ struct AdmissionMachineTests {
         #expect(machine.laneCount <= 1_025)
     }
 
-    @Test("limits that overflow are no limits")
+    @Test("Limits whose product overflows do not limit anything")
     func overflow() throws {
         var machine = machine(perOrigin: .max, perConnection: .max, total: .max)
         let lane = machine.lane(for: try origin("a.test"))

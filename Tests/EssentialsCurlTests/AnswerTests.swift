@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What is received travels in buffers that are used again.
+/// Received responses are kept in buffers that are reused.
 @Suite("A response")
 struct AnswerTests {
     /// Around the sizes of what is kept in place, copied, and taken over.
@@ -28,7 +28,7 @@ struct AnswerTests {
         #expect(response.body.data == Data(repeating: UInt8(number % 251), count: size))
     }
 
-    @Test("is its own whatever came before it, and stays so while later ones come", arguments: [1, 24])
+    @Test("A response keeps its own content whatever came before it and comes after it", arguments: [1, 24])
     func own(atATime width: Int) async throws {
         let server = try server()
         let transport = try CurlTransport()
@@ -53,7 +53,7 @@ struct AnswerTests {
         await transport.shutdown()
     }
 
-    @Test("may be a stream before it, on the same connection")
+    @Test("A collected response may follow a stream on the same connection")
     func streams() async throws {
         let server = try server()
         let transport = try CurlTransport()
@@ -70,7 +70,7 @@ struct AnswerTests {
         await transport.shutdown()
     }
 
-    @Test("is its own or there is none, whenever its request is cancelled")
+    @Test("A request that is cancelled at any time gets its own response or none")
     func cancelled() async throws {
         let server = try server()
         let transport = try CurlTransport()

@@ -5,21 +5,21 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// Bodies whose one side rests. What is on its way then is counted at the other side, and must stay little.
+/// Bodies with one side that pauses. The other side counts the bytes in between, which must stay few.
 @Suite("Backpressure", .serialized, .timeLimit(.minutes(5)))
 struct BackpressureTests {
     private static let piece = 64 << 10
-    /// What an engine keeps, 2.4 MiB at most, and what the sockets hold, which the system decides.
+    /// The bytes that an engine buffers, at most 2.4 MiB, and those of the sockets, which the system decides.
     private static let limit = 16 << 20
 
-    /// How many bytes one side has given away.
+    /// How many bytes one side has given.
     private final class Count: Sendable {
         private let count = Atomic(0)
         var bytes: Int { count.load(ordering: .relaxed) }
         func add(_ bytes: Int) { count.wrappingAdd(bytes, ordering: .relaxed) }
     }
 
-    /// Waits until a count has begun, and then not grown for a while; or is over the limit, and may grow for ever.
+    /// Waits until a count has started and then not grown for a while, or until it is over the limit.
     private func rest(of count: Count, over limit: Int = Self.limit) async throws -> Int {
         var last = count.bytes
         var change = ContinuousClock.now
@@ -34,7 +34,7 @@ struct BackpressureTests {
 
     // MARK: Uploads
 
-    /// A request body of so many bytes, which are counted when they are asked for.
+    /// A request body of this number of bytes, which are counted when they are requested.
     private func source(of size: Int, _ asked: Count) -> AsyncStream<Data> {
         AsyncStream(unfolding: {
             guard asked.bytes < size else { return nil }
@@ -43,7 +43,7 @@ struct BackpressureTests {
         })
     }
 
-    @Test("of a server that does not read holds an upload's source back until it reads", arguments: [true, false])
+    @Test("A server that does not read pauses the source of an upload until it reads", arguments: [true, false])
     func upload(knowsLength: Bool) async throws {
         let gate = LoopbackGate()
         let options = ServerOptions(onAccept: { _ in [.gate(gate), .keepAlive] })
@@ -61,7 +61,7 @@ struct BackpressureTests {
         #expect(asked.bytes == size)
     }
 
-    @Test("that ends with a cancelled upload asks its source for nothing more")
+    @Test("A cancelled upload reads nothing more from its source")
     func cancelledUpload() async throws {
         let options = ServerOptions(onAccept: { _ in [.hang] })
         let server = try LoopbackServer(options: options) { _ in .close }
@@ -73,13 +73,13 @@ struct BackpressureTests {
         #expect(held < Self.limit)
         task.cancel()
         #expect(await task.value?.reason == .cancelled)
-        // A piece can have been on its way.
+        // One piece may already have been requested.
         #expect(try await rest(of: asked) <= held + Self.piece)
     }
 
     // MARK: Downloads
 
-    /// A server that sends a body of so many bytes as fast as they are taken, and counts them.
+    /// A server that sends a body of this number of bytes as fast as they are read, and counts them.
     private func sender(of size: Int, _ written: Count) throws -> SocketService {
         try SocketService { connection in
             var head: [UInt8] = []
@@ -98,7 +98,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("of a reader that rests holds an HTTP/1.1 server back, at the beginning and later")
+    @Test("A reader that pauses stops an HTTP/1.1 server, at the beginning and later")
     func download() async throws {
         let size = 1 << 30
         let written = Count()
@@ -110,14 +110,14 @@ struct BackpressureTests {
             let response = try await transport.send(sent)
             var chunks = response.body.makeAsyncIterator()
             var received = 0
-            // For a reader that was fast the system makes a socket's buffer larger: up to 32 MiB.
+            // The system enlarges the socket's buffer for a fast reader, up to 32 MiB.
             for (amount, lead) in [(1, Self.limit), (32 << 20, 48 << 20)] {
                 while received < amount, let chunk = try await chunks.next() { received += chunk.count }
                 let sum = try await rest(of: written, over: received + lead)
                 #expect(sum - received < lead, "\(sum) sent, \(received) received")
             }
         }
-        // Dropped with so much to come, the body gives its connection up, and the server writes to nobody.
+        // A body that is dropped with so long a rest closes its connection, so that the server's writes fail.
         while service.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
         #expect(written.bytes < size)
         await transport.shutdown()

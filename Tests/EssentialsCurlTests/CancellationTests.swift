@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Cancelling")
 struct CancellationTests {
-    @Test("a task before it sends gives `cancelled` and sends nothing")
+    @Test("A task that is cancelled before it sends fails as `cancelled` and sends nothing")
     func before() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport()
@@ -19,7 +19,7 @@ struct CancellationTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("a task that waits for an answer gives `cancelled` and closes the connection")
+    @Test("Cancelling a task that waits for a response fails as `cancelled` and closes the connection")
     func during() async throws {
         let gate = LoopbackGate()
         let server = try silentServer(opening: gate)
@@ -34,7 +34,7 @@ struct CancellationTests {
         while server.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    @Test("a task that reads a stream gives `cancelled`")
+    @Test("Cancelling a task that reads a stream fails as `cancelled`")
     func reading() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .waitForPeerClose])
@@ -54,7 +54,7 @@ struct CancellationTests {
         #expect(await task.value?.reason == .cancelled)
     }
 
-    @Test("at any moment ends each of 1,000 requests exactly once and leaves the transport usable")
+    @Test("Cancellation at any time ends each of 1,000 requests exactly once and leaves the transport usable")
     func storm() async throws {
         let server = try LoopbackServer { .response(body: $0.target) }
         let transport = try CurlTransport()
@@ -85,7 +85,7 @@ struct CancellationTests {
         #expect(try await transport.send(request(server, "/last")).text == "/last")
     }
 
-    @Test("a request whose handshake hangs does not wait for it")
+    @Test("Cancelling a request does not wait for its handshake")
     func promptness() async throws {
         let gate = LoopbackGate()
         let server = try stalledServer(opening: gate)
@@ -93,7 +93,7 @@ struct CancellationTests {
         var stalled = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
         stalled.options.connectTimeout = .seconds(300)
         let sent = stalled
-        // On the engine's own thread: what waits for one of the tests' threads would count as well.
+        // The task runs on the engine's thread, because a wait for one of the tests' threads would count, too.
         let task = Task(executorPreference: transport.taskExecutor(for: sent.url.origin)) {
             let found = await failure { try await transport.send(sent) }
             return (found, ContinuousClock.now)
@@ -109,7 +109,7 @@ struct CancellationTests {
 
 @Suite("Shutting a transport down")
 struct ShutdownTests {
-    @Test("cancels what runs, refuses what comes, and can be repeated")
+    @Test("A shutdown cancels running requests, refuses new ones, and can be repeated")
     func shutdown() async throws {
         let gate = LoopbackGate()
         let server = try silentServer(opening: gate)
@@ -126,7 +126,7 @@ struct ShutdownTests {
         _ = await (first, second)
     }
 
-    @Test("ends a stream that is being read")
+    @Test("A shutdown ends a stream that is being read")
     func stream() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .waitForPeerClose])
@@ -139,7 +139,7 @@ struct ShutdownTests {
         #expect(await failure { try await response.body.collect(upTo: 100) }?.reason == .cancelled)
     }
 
-    @Test("happens by itself when the last reference goes, and a stream still being read keeps it")
+    @Test("A transport ends with its last reference, and a stream that is being read keeps it")
     func dropping() async throws {
         let server = try LoopbackServer { _ in .response(body: "hello") }
         var transport: CurlTransport? = try CurlTransport()
@@ -154,10 +154,10 @@ struct ShutdownTests {
         }
     }
 
-    @Test("gives descriptors and threads back")
+    @Test("A shutdown releases descriptors and threads")
     func resources() async throws {
         let server = try LoopbackServer { _ in .response(body: "x") }
-        // Other tests run beside this one and open descriptors too; a leak of one for each transport shows every time.
+        // Tests that run at the same time open descriptors, too. A leak of one for each transport still shows.
         var leaked = Int.max
         for _ in 0..<5 where leaked >= 100 {
             let before = Self.descriptors()

@@ -8,7 +8,7 @@ struct CodeTableTests {
     /// Codes that libcurl's header marks as obsolete and never returns.
     static let unused: Set<Int32> = [20, 24, 29, 32, 40, 44, 46, 50, 51, 57, 62, 75, 76]
 
-    @Test("names every code that libcurl can return")
+    @Test("The table of codes names every code that libcurl can return")
     func complete() {
         for code in 1...CurlCodes.last where !Self.unused.contains(code) {
             #expect(CurlCodes.knows(code), "code \(code)")
@@ -16,10 +16,11 @@ struct CodeTableTests {
     }
 
     @Test(
-        "tells codes apart",
+        "Each code of libcurl has its reason",
         arguments: [
             (6, "", "nameResolution"), (7, "", "connection"), (8, "", "protocolViolation"), (18, "", "interrupted"),
-            (28, "", "timeout"), (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
+            (27, "", "resources"), (28, "", "timeout"),
+            (35, "error:0A000102:SSL routines::unsupported protocol", "tlsTooOld"),
             (35, "handshake failure", "tls"), (52, "", "interrupted"),
             (56, "Recv failure: Connection reset", "interrupted"),
             (56, "error:0A00045C:SSL routines::tlsv13 alert certificate required", "tls"),
@@ -35,7 +36,7 @@ struct CodeTableTests {
 @Suite("A refused chain")
 struct ChainRemedyTests {
     @Test(
-        "comes with what to try against its fault",
+        "A refused chain comes with a remedy for its fault",
         arguments: [
             (3, "revocation list"), (9, "clock"), (10, "renewed"), (12, "revocation list"), (20, "intermediate"),
             (26, "for servers"), (44, "revocation list"), (66, "2048"), (68, "SHA-256"),
@@ -44,7 +45,7 @@ struct ChainRemedyTests {
         #expect(try #require(GateReport.remedy(x509Error: error)).contains(word))
     }
 
-    @Test("whose authority is not known has the advice for any chain", arguments: [2, 18, 19])
+    @Test("A chain with an unknown authority has the general remedy", arguments: [2, 18, 19])
     func others(error: Int32) { #expect(GateReport.remedy(x509Error: error) == nil) }
 }
 
@@ -54,7 +55,7 @@ struct LibraryRequirementsTests {
         curlVersion: "7.88.1", curlVersionNumber: 0x07_58_01, tlsVersion: "OpenSSL/3.0.22",
         openSSLVersionNumber: 0x3000_0160, hasHTTP2: true, resolvesAsynchronously: true)
 
-    @Test("of this machine are accepted")
+    @Test("The libraries of this machine are accepted")
     func here() throws {
         let facts = LibraryRequirements.facts()
         try LibraryRequirements.check(facts)
@@ -62,7 +63,7 @@ struct LibraryRequirementsTests {
     }
 
     @Test(
-        "that do not suffice are named",
+        "Unsuitable libraries are refused by name",
         arguments: [
             ("7.87.0", 0x07_57_00, "OpenSSL/3.0.2", 0x3000_0020, "libcurl 7.87.0"),
             ("7.88.1", 0x07_58_01, "GnuTLS/3.7.9", 0x3000_0160, "GnuTLS/3.7.9"),
@@ -84,13 +85,13 @@ struct LibraryRequirementsTests {
 
 @Suite("System anchors")
 struct SystemAnchorsTests {
-    @Test("are found on this machine")
+    @Test("The system's anchors are found on this machine")
     func here() throws {
         let found = try SystemAnchors.locate(.system)
         #expect(found.file != nil || found.directory != nil)
     }
 
-    @Test("come from the environment, then from a hashed directory, then from a bundle")
+    @Test("The system's anchors come from the environment, then from a hashed directory, then from a bundle")
     func order() throws {
         let everything = try SystemAnchors.locate(
             environment: { ["SSL_CERT_FILE": "/a.pem"][$0] }, isReadable: { _ in true }, isHashed: { _ in true })
@@ -108,7 +109,7 @@ struct SystemAnchorsTests {
         #expect(bundle == SystemAnchors(file: "/etc/ssl/cert.pem"))
     }
 
-    @Test("that are missing are an error which names the places")
+    @Test("Missing anchors are an error that names the searched places")
     func missing() {
         let nowhere = #expect(throws: RequestFailure.self) {
             try SystemAnchors.locate(environment: { _ in nil }, isReadable: { _ in false }, isHashed: { _ in false })

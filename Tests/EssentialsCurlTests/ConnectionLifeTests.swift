@@ -13,7 +13,7 @@ struct ConnectionLifeTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    /// What ends a connection's use.
+    /// The limit that ends the use of a connection.
     enum Bound: CaseIterable {
         case nothing, idleness, age
 
@@ -26,12 +26,12 @@ struct ConnectionLifeTests {
         }
     }
 
-    @Test("are used again, but not once they were idle for too long or are too old", arguments: Bound.allCases)
+    @Test("A connection is reused unless it was idle for too long or is too old", arguments: Bound.allCases)
     func lifetime(bound: Bound) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try transport { bound.apply(to: &$0) }
         #expect(try await transport.send(request(server)).text == "ok")
-        // libcurl counts full seconds, and the bound is passed when there is one more of them.
+        // libcurl counts whole seconds, and a bound is exceeded one second later.
         try await Task.sleep(for: .milliseconds(2_300))
         let late = try await transport.send(request(server))
         #expect(late.text == "ok")
@@ -42,7 +42,8 @@ struct ConnectionLifeTests {
     }
 
     @Test(
-        "are probed by the system after so many seconds without traffic, or never", arguments: [60, 7, nil] as [Int32?])
+        "Connections are probed by the system after the configured time without traffic, or never",
+        arguments: [60, 7, nil] as [Int32?])
     func keepAlive(seconds: Int32?) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try transport { $0.keepAliveInterval = seconds.map { .seconds($0) } }
@@ -57,7 +58,7 @@ struct ConnectionLifeTests {
         await transport.shutdown()
     }
 
-    @Test("to all origins together carry no more requests at once than may be in flight")
+    @Test("All origins together have no more requests at once than the limit")
     func total() async throws {
         let gate = LoopbackGate()
         defer { gate.open() }
@@ -81,14 +82,14 @@ struct ConnectionLifeTests {
 private struct ClientSocket {
     private let descriptor: Int32
 
-    /// Looks for the one whose peer has this port of 127.0.0.1; nil when there is none.
+    /// Looks for the socket whose peer has this port of 127.0.0.1. It is `nil` if there is none.
     init?(connectedTo port: UInt16) throws {
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         guard let found = descriptors.first(where: { Self.peerPort(of: $0) == port }) else { return nil }
         descriptor = found
     }
 
-    /// An option's value; nil when the system does not say.
+    /// The value of an option, or `nil` if the system does not have it.
     func option(_ name: Int32, level: Int32) -> Int32? {
         var value: Int32 = -1
         var size = socklen_t(MemoryLayout<Int32>.size)

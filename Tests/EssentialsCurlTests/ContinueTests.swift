@@ -6,8 +6,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Bodies whose requests say `Expect: 100-continue` (RFC 9110, 10.1.1). What a refusal does is among the exchange's
-/// details.
+/// Bodies of requests with `Expect: 100-continue` (RFC 9110, 10.1.1). The tests of an exchange's details cover a
+/// refusal.
 @Suite("A body that waits for 100 Continue", .timeLimit(.minutes(5)))
 struct ContinueTests {
     private static let size = 300_000
@@ -16,11 +16,11 @@ struct ContinueTests {
         case memory, stream
     }
 
-    /// What a server saw of the uploads to it.
+    /// The uploads that a server has seen.
     private final class Record: Sendable {
         struct Upload {
             var head = ""
-            /// Whether anything of the body came before the server said something.
+            /// Whether a part of the body arrived before the server sent anything.
             var cameUnasked = false
             /// Bytes of the whole body.
             var size = 0
@@ -31,7 +31,7 @@ struct ContinueTests {
         func add(_ upload: Upload) { state.withLock { $0.append(upload) } }
     }
 
-    /// A server that says `100 Continue` 300 ms after a head has come, or never.
+    /// A server that sends `100 Continue` 300 ms after a head has arrived, or never.
     private func server(saysContinue: Bool, _ record: Record) throws -> SocketService {
         try SocketService { connection in
             let channel = connection.channel
@@ -71,13 +71,14 @@ struct ContinueTests {
         return sent
     }
 
-    @Test("is sent as soon as that comes, and not before", arguments: Source.allCases)
+    @Test(
+        "A body that waits for 100 Continue is sent as soon as it arrives, and not before", arguments: Source.allCases)
     func asked(source: Source) async throws {
         let record = Record()
         let service = try server(saysContinue: true, record)
         let transport = try CurlTransport()
         var sent = try upload(source, to: service, wait: .seconds(120))
-        // Long before the wait is over, and long after the server has spoken.
+        // This is long before the end of the wait, and long after the server has sent 100 Continue.
         sent.options.totalTimeout = .seconds(30)
         #expect(try await transport.send(sent).text == "done")
         let seen = try #require(record.uploads.first)
@@ -88,14 +89,14 @@ struct ContinueTests {
         await transport.shutdown()
     }
 
-    @Test("is sent after a while to a server that never says it", arguments: Source.allCases)
+    @Test("A body is sent after its wait to a server that never sends 100 Continue", arguments: Source.allCases)
     func unasked(source: Source) async throws {
         let record = Record()
         let service = try server(saysContinue: false, record)
         let transport = try CurlTransport()
         let wait = Duration.milliseconds(300)
         let sent = try upload(source, to: service, wait: wait)
-        // On the engine's own thread: what waits for one of the tests' threads would count as well.
+        // The task runs on the engine's thread, because a wait for one of the tests' threads would count, too.
         let (text, elapsed) = try await withTaskExecutorPreference(transport.taskExecutor(for: sent.url.origin)) {
             let start = ContinuousClock.now
             let text = try await transport.send(sent).text

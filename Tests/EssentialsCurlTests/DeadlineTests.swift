@@ -6,14 +6,14 @@ import Testing
 
 @Suite("A deadline")
 struct DeadlineTests {
-    /// Runs a request that must time out, and checks that it did so by this deadline, not before it, and not by one of the
+    /// Runs a request that must time out, and checks that this deadline ended it, neither earlier nor by one of the
     /// much longer defaults. The upper bound leaves room for a busy machine.
     private func expectTimeout(
         _ transport: CurlTransport, _ request: TransportRequest, after deadline: Duration,
         phase: RequestFailure.Phase? = nil
     ) async {
-        // On the engine's own thread, because the tests' threads have others to run: what waits for them would count as
-        // well.
+        // The task runs on the engine's thread, because a wait for one of the tests' threads would count,
+        // too.
         let (found, elapsed) = await withTaskExecutorPreference(transport.taskExecutor(for: request.url.origin)) {
             var found: RequestFailure?
             let elapsed = await ContinuousClock().measure {
@@ -28,7 +28,7 @@ struct DeadlineTests {
         #expect(found?.message.contains("\(deadline)") == true, "\(String(describing: found))")
     }
 
-    @Test("for the whole exchange ends one that gives no answer")
+    @Test("The total deadline ends an exchange without a response")
     func total() async throws {
         let server = try LoopbackServer { _ in .hang }
         let transport = try CurlTransport()
@@ -37,7 +37,7 @@ struct DeadlineTests {
         await expectTimeout(transport, sent, after: .milliseconds(150), phase: .waiting)
     }
 
-    @Test("for silence ends one in which nothing moves, before and within the answer")
+    @Test("The idle deadline ends an exchange in which nothing moves, before and within the response")
     func idle() async throws {
         let server = try LoopbackServer { request in
             request.path == "/silent"
@@ -51,7 +51,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test("for silence does not end one in which something moves all the time")
+    @Test("The idle deadline does not end an exchange in which bytes keep moving")
     func trickle() async throws {
         let piece: [ServerStep] = [.text("0123456789"), .pause(.milliseconds(40))]
         let server = try LoopbackServer { _ in
@@ -63,9 +63,9 @@ struct DeadlineTests {
         #expect(try await transport.send(sent).body.data?.count == 100)
     }
 
-    @Test("for connecting covers the TLS handshake")
+    @Test("The connect deadline includes the TLS handshake")
     func connect() async throws {
-        // Accepts the connection and never begins its side of the handshake.
+        // The server accepts the connection and never begins its side of the handshake.
         let server = try LoopbackServer(options: ServerOptions(onAccept: { _ in [.hang] })) { _ in .close }
         let transport = try CurlTransport()
         var sent = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
@@ -73,7 +73,7 @@ struct DeadlineTests {
         await expectTimeout(transport, sent, after: .milliseconds(150), phase: .handshake)
     }
 
-    @Test("for a streamed body ends its reading")
+    @Test("A deadline ends the reading of a streamed body")
     func stream() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .hang])
@@ -87,7 +87,7 @@ struct DeadlineTests {
         #expect(await failure { try await response.body.collect(upTo: 100) }?.reason == .timeout)
     }
 
-    @Test("of zero for connecting is none")
+    @Test("A connect timeout of zero means no limit")
     func none() async throws {
         let server = try LoopbackServer { _ in .response(body: "x") }
         let transport = try CurlTransport()

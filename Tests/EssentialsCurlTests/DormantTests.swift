@@ -5,16 +5,17 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// While enough requests run, the engine goes on watching the sockets of idle connections.
-@Suite("An idle connection beside busy ones", .serialized, .timeLimit(.minutes(5)))
+/// While enough requests run, the engine keeps watching the sockets of idle connections.
+@Suite("An idle connection next to busy ones", .serialized, .timeLimit(.minutes(5)))
 struct DormantTests {
-    /// More than the engine wants to run before it does so.
+    /// More requests than the engine needs for that.
     private static let count = 6
 
     private static let answer = ServerStep.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    /// Requests that are answered once all of them have come, each on a connection of its own therefore, and whose
-    /// connections the server closes when it is told to.
+    /// Requests that get responses once all of them have arrived, so that each has its own connection. The server
+    /// closes the
+    /// connections when the test opens the gate.
     private final class Round: Sendable {
         let closing = LoopbackGate()
         private let all = LoopbackGate()
@@ -26,7 +27,7 @@ struct DormantTests {
         }
     }
 
-    /// How often each request of a round was sent.
+    /// How many times each request of a round was sent.
     private func sendings(_ transport: CurlTransport, _ server: LoopbackServer, _ path: String) async throws -> [Int] {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<Self.count {
@@ -38,7 +39,7 @@ struct DormantTests {
         }
     }
 
-    @Test("that the peer closes is noticed once, keeps nobody busy, and is not used again")
+    @Test("A closed idle connection is noticed once, keeps no thread busy, and is not reused")
     func hangUp() async throws {
         let held = LoopbackGate()
         defer { held.open() }
@@ -51,14 +52,14 @@ struct DormantTests {
         let transport = try CurlTransport()
         let busy = (0..<Self.count).map { _ in Task { try await transport.send(request(server, "/held")).text } }
         #expect(try await eventually { server.requestCount == Self.count })
-        // More than once, because descriptors are used again.
+        // This is repeated, because descriptors are reused.
         for (number, round) in rounds.enumerated() {
             let counts = try await sendings(transport, server, "/\(number)")
             #expect(counts.allSatisfy { $0 == 1 }, "\(counts)")
             let openCount = server.openConnectionCount
             round.closing.open()
             #expect(try await eventually { server.openConnectionCount == openCount - Self.count })
-            // Watched on, a socket at its end would be reported thousands of times.
+            // A socket at its end would be reported thousands of times if it was still watched.
             let turns = transport.turns
             try await Task.sleep(for: .milliseconds(300))
             #expect(transport.turns - turns < 50)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A streamed body that is dropped")
 struct DrainTests {
-    /// Asks for a streamed body, reads one piece of it at most, and drops it.
+    /// Requests a streamed body, reads at most one piece of it, and drops it.
     private func drop(_ transport: CurlTransport, _ sent: TransportRequest, reads: Bool = false) async throws {
         var sent = sent
         sent.options.delivery = .streamed
@@ -17,7 +17,9 @@ struct DrainTests {
         }
     }
 
-    @Test("with little left leaves its connection for the next request", arguments: [false, true], [false, true])
+    @Test(
+        "A dropped body with a short rest leaves its connection for the next request", arguments: [false, true],
+        [false, true])
     func little(isChunked: Bool, reads: Bool) async throws {
         let body = [UInt8](repeating: 1, count: 30_000)
         let server = try LoopbackServer { request in
@@ -32,7 +34,9 @@ struct DrainTests {
         await transport.shutdown()
     }
 
-    @Test("with much left, announced or not, closes its connection", arguments: [false, true])
+    @Test(
+        "A dropped body with a long rest closes its connection, whether or not its length is known",
+        arguments: [false, true])
     func much(isChunked: Bool) async throws {
         let body = [UInt8](repeating: 1, count: 20_000_000)
         let server = try LoopbackServer { request in
@@ -47,7 +51,7 @@ struct DrainTests {
         await transport.shutdown()
     }
 
-    @Test("and never ends holds nothing longer than a second")
+    @Test("A dropped body without an end is read for at most a second")
     func endless() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "100")]), .text("x"), .hang])
@@ -59,7 +63,7 @@ struct DrainTests {
         await transport.shutdown()
     }
 
-    @Test("is not read on where the request says so")
+    @Test("A dropped body is not read any further if the request says so")
     func never() async throws {
         let server = try LoopbackServer { _ in .response(body: "four") }
         let transport = try CurlTransport()
@@ -74,7 +78,7 @@ struct DrainTests {
         await transport.shutdown()
     }
 
-    @Test("by a cancelled task is ended at once")
+    @Test("A body that a cancelled task drops ends at once")
     func cancelled() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in

@@ -1,6 +1,6 @@
-/// Whether a condition becomes true that another thread brings about without saying so.
+/// Returns whether a condition becomes true that depends on another thread.
 ///
-/// - Parameter limit: Far more than it takes; only a test that fails waits for it.
+/// - Parameter limit: Far more than needed. Only a failing test waits for it.
 func eventually(
     within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
 ) async throws -> Bool {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An exchange's details")
 struct ExchangeDetailTests {
-    @Test("hold the informational responses in their order, with their fields")
+    @Test("Informational responses are delivered in their order, with their fields")
     func informational() async throws {
         let server = try LoopbackServer { _ in
             .raw([
@@ -30,7 +30,7 @@ struct ExchangeDetailTests {
         await transport.shutdown()
     }
 
-    @Test("a body waits for 100 Continue, is sent after a while without it, and not at all after a refusal")
+    @Test("A body waits for 100 Continue, is sent after its wait, and is not sent after a refusal")
     func continues() async throws {
         let heads = Mutex<[String?]>([])
         let options = ServerOptions(onHead: { request in
@@ -53,7 +53,7 @@ struct ExchangeDetailTests {
         await transport.shutdown()
     }
 
-    @Test("a big body in memory arrives whole, and a second time after a dead connection")
+    @Test("A large body in memory arrives complete, and again after a dead connection")
     func lentBody() async throws {
         let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         let server = try LoopbackServer { request in
@@ -62,7 +62,7 @@ struct ExchangeDetailTests {
         }
         let transport = try CurlTransport()
         #expect(try await transport.send(request(.put, server, body: .bytes(body))).text == "same")
-        // The kept connection turns out dead after the request: PUT is idempotent and goes out once more.
+        // The kept connection is dead after the request. PUT is idempotent and is sent again.
         let again = try await transport.send(request(.put, server, "/again", body: .bytes(body)))
         #expect(again.text == "same")
         #expect(again.metrics.sendings == 2)
@@ -74,7 +74,7 @@ struct ExchangeDetailTests {
         await transport.shutdown()
     }
 
-    @Test("an answer that does not begin is given up by the deadline for its first byte, and by none for its length")
+    @Test("The first-byte deadline ends a response that does not begin, and does not limit its length")
     func firstByte() async throws {
         let server = try LoopbackServer { request in
             request.path == "/silent"
@@ -93,12 +93,12 @@ struct ExchangeDetailTests {
         var slow = try request(server, "/slow")
         slow.options.firstByteTimeout = .milliseconds(80)
         slow.options.idleTimeout = .seconds(30)
-        // The head comes at once; what is late after it is another deadline's business.
+        // The head arrives at once. Other deadlines limit what follows.
         #expect(try await transport.send(slow).text == "ok")
         await transport.shutdown()
     }
 
-    @Test("a transfer that is too slow for too long ends")
+    @Test("A transfer below the minimum rate ends")
     func minimumRate() async throws {
         let server = try LoopbackServer { _ in
             .raw(
@@ -116,7 +116,7 @@ struct ExchangeDetailTests {
         await transport.shutdown()
     }
 
-    @Test("a body that unpacks to far more than its size ends, collected or streamed, and an ordinary one does not")
+    @Test("A body that expands far beyond its size fails, collected or streamed, and an ordinary one does not")
     func expansion() async throws {
         let bomb = try Gzip.zeros(count: 40 << 20)
         let server = try LoopbackServer { _ in
@@ -135,7 +135,7 @@ struct ExchangeDetailTests {
         await transport.shutdown()
     }
 
-    @Test("several engine threads answer, and each origin's connections are used again")
+    @Test("Several engine threads serve requests, and each origin's connections are reused")
     func shards() async throws {
         var configuration = CurlTransport.Configuration()
         configuration.shards = 3
@@ -150,7 +150,7 @@ struct ExchangeDetailTests {
         await transport.shutdown()
     }
 
-    @Test("a configuration that cannot be used is refused with the property's name")
+    @Test("An unusable configuration is refused by the name of its property")
     func configuration() throws {
         func refusal(_ change: (inout CurlTransport.Configuration) -> Void) -> RequestFailure? {
             var configuration = CurlTransport.Configuration()
@@ -187,7 +187,7 @@ struct ExchangeDetailTests {
 
 @Suite("A file as a request's body")
 struct FileBodyTests {
-    /// A file of random bytes that is removed at the end.
+    /// A file of random bytes, which is removed with this object.
     private final class TemporaryFile {
         let path: String
         let bytes: [UInt8]
@@ -202,7 +202,7 @@ struct FileBodyTests {
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    @Test("arrives whole with its length, and a second time after a dead connection")
+    @Test("A file as a body arrives complete with its length, and again after a dead connection")
     func sent() async throws {
         let file = try TemporaryFile(count: 700_000)
         let server = try LoopbackServer { [bytes = file.bytes] request in
@@ -223,7 +223,7 @@ struct FileBodyTests {
         await transport.shutdown()
     }
 
-    @Test("that has changed since it was named ends the request with the reason file")
+    @Test("A file that has changed since the request was made fails as `file`")
     func changed() async throws {
         let file = try TemporaryFile(count: 1_000)
         let server = try LoopbackServer { _ in .response(body: "ok") }
@@ -235,7 +235,7 @@ struct FileBodyTests {
         await transport.shutdown()
     }
 
-    @Test("downloads what it uploads: a file goes round through a server")
+    @Test("A file that was uploaded is downloaded unchanged")
     func download() async throws {
         let file = try TemporaryFile(count: 3_000_000)
         let server = try LoopbackServer { [bytes = file.bytes] _ in .response(body: bytes) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("An exchange")
 struct ExchangeTests {
-    @Test("carries status, fields in their order, and body")
+    @Test("A response has its status, its fields in their order, and its body")
     func wholeResponse() async throws {
         let server = try LoopbackServer { _ in
             .response(
@@ -24,7 +24,8 @@ struct ExchangeTests {
         #expect(try #require(response.metrics.finished) > .zero)
     }
 
-    @Test("sends the method it was given", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
+    @Test(
+        "A request is sent with its method", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"])
     func methods(name: String) async throws {
         let server = try LoopbackServer { .response(body: $0.method) }
         let transport = try CurlTransport()
@@ -35,7 +36,8 @@ struct ExchangeTests {
     }
 
     @Test(
-        "without a line of its own is sent with libcurl's alone", arguments: [HTTPRequest.Method.get, .head, .delete])
+        "A request without fields is sent with libcurl's own fields only",
+        arguments: [HTTPRequest.Method.get, .head, .delete])
     func noLines(method: HTTPRequest.Method) async throws {
         let server = try LoopbackServer { .response(body: $0.method) }
         var configuration = CurlTransport.Configuration()
@@ -55,7 +57,7 @@ struct ExchangeTests {
         await transport.shutdown()
     }
 
-    @Test("of HEAD has the fields and no body")
+    @Test("A response to HEAD has fields and no body")
     func head() async throws {
         let server = try LoopbackServer { _ in .response(headers: [("X-A", "1")], body: "hello") }
         let transport = try CurlTransport()
@@ -65,7 +67,7 @@ struct ExchangeTests {
         #expect(try await transport.send(request(server)).text == "hello")
     }
 
-    @Test("of a POST without a body says that its length is zero, and adds no media type")
+    @Test("A POST without a body has length zero and no media type")
     func emptyPost() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport()
@@ -75,7 +77,7 @@ struct ExchangeTests {
         #expect(server.requests.allSatisfy { $0.header("Content-Type") == nil && $0.header("Expect") == nil })
     }
 
-    @Test("sends fields as given, empty ones too, and its own user agent unless there is one")
+    @Test("Fields are sent as given, including empty ones, with the default user agent unless there is one")
     func fields() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport()
@@ -95,7 +97,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "puts exactly the URL's target on the request line",
+        "The request line has exactly the target of the URL",
         arguments: [
             "/", "/a%2fb%2Fc", "/a%20b?x=%7e&y=1", "/?", "/a?b?c", "/;p=1,2", "/%E2%82%AC?q=[1]",
         ])
@@ -106,7 +108,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "undoes what the server compressed",
+        "Compressed bodies are decoded",
         arguments: [
             ("gzip", "H4sIAAAAAAACA0vOzy0oSi0uTk1RKEmtKFFIpjMfAKL5v2aAAAAA"),
             ("deflate", "eJxLzs8tKEotLk5NUShJrShRSKYzHwCijDHR"), ("br", "G38A+B2pU5+7cUk3BlJteFX2Vp2kVgPE43YqCg=="),
@@ -126,7 +128,7 @@ struct ExchangeTests {
         #expect(server.requests[1].header("Accept-Encoding") == nil)
     }
 
-    @Test("keeps chunked bodies whole and hands their trailers out")
+    @Test("Chunked bodies arrive complete, with their trailers")
     func trailers() async throws {
         let server = try LoopbackServer { _ in
             .chunked(chunks: [Array("one ".utf8), Array("two".utf8)], trailers: [("X-Sum", "7")])
@@ -137,7 +139,7 @@ struct ExchangeTests {
         #expect(response.trailerFields[try #require(HTTPField.Name("X-Sum"))] == "7")
     }
 
-    @Test("passes over informational responses")
+    @Test("Informational responses do not end an exchange")
     func informational() async throws {
         let server = try LoopbackServer { _ in
             .raw([
@@ -152,7 +154,7 @@ struct ExchangeTests {
         #expect(response.text == "ok")
     }
 
-    @Test("of several megabytes arrives byte for byte in both directions")
+    @Test("Several megabytes arrive unchanged in both directions")
     func largeBodies() async throws {
         let server = try LoopbackServer { .response(body: $0.body.reversed()) }
         let transport = try CurlTransport()
@@ -161,7 +163,7 @@ struct ExchangeTests {
         #expect(response.body.data == Data(bytes.reversed()))
     }
 
-    @Test("reuses its connection, and says so")
+    @Test("A connection is reused, and the response says so")
     func reuse() async throws {
         let server = try LoopbackServer { _ in .response(body: "x") }
         let transport = try CurlTransport()
@@ -172,7 +174,7 @@ struct ExchangeTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("goes where an address override says")
+    @Test("A request goes to the address of its override")
     func addressOverride() async throws {
         let server = try LoopbackServer { .response(body: $0.header("Host") ?? "") }
         var configuration = CurlTransport.Configuration()
@@ -184,7 +186,7 @@ struct ExchangeTests {
         #expect(try await transport.send(TransportRequest(.get, url)).text == "api.example:\(server.port)")
     }
 
-    @Test("of many tasks at once gives each its own answer")
+    @Test("Many tasks at once get their own responses")
     func concurrency() async throws {
         let server = try LoopbackServer { .response(body: $0.target) }
         let transport = try CurlTransport()

@@ -7,7 +7,7 @@ import Testing
 @Suite("A fault")
 struct FaultTests {
     @Test(
-        "of the address has its own reason",
+        "Each fault of an address has its own reason",
         arguments: [
             ("http://127.0.0.1:1/", "connection"), ("http://nope.invalid/", "nameResolution"),
         ])
@@ -71,7 +71,7 @@ struct FaultTests {
             reason: .tooLarge),
     ]
 
-    @Test("in framing is told apart", arguments: framings)
+    @Test("Faults in framing have their own reasons", arguments: framings)
     func framing(_ framing: Framing) async throws {
         let server = try LoopbackServer { _ in .raw(framing.steps) }
         let transport = try CurlTransport()
@@ -87,7 +87,7 @@ struct FaultTests {
         }
     }
 
-    @Test("of a body over its limit is `tooLarge`, whether or not its length was announced")
+    @Test("A body over its limit is `tooLarge`, whether or not its length was announced")
     func bodyLimit() async throws {
         let server = try LoopbackServer { request in
             let bytes = [UInt8](repeating: 0x61, count: 1001)
@@ -104,7 +104,7 @@ struct FaultTests {
         }
     }
 
-    @Test("of a body that grows when it is unpacked is `tooLarge`")
+    @Test("A body that exceeds its limit when it is decoded is `tooLarge`")
     func bomb() async throws {
         let packed = try Gzip.zeros(count: 16 << 20)
         let server = try LoopbackServer { _ in .response(headers: [("Content-Encoding", "gzip")], body: packed) }
@@ -116,7 +116,7 @@ struct FaultTests {
         #expect(await failure { try await transport.send(prepared) }?.reason == .tooLarge)
     }
 
-    @Test("in a request is found before anything is sent")
+    @Test("A fault in a request is found before anything is sent")
     func badRequests() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport()
@@ -129,7 +129,7 @@ struct FaultTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("leaves the transport able to go on")
+    @Test("A transport still works after a fault")
     func recovery() async throws {
         let server = try LoopbackServer { $0.path == "/bad" ? .reset : .response(body: "good") }
         let transport = try CurlTransport()

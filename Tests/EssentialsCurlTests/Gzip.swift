@@ -1,4 +1,4 @@
-/// Makes gzip files of zeros without a compressor: stored back references of the longest length (RFC 1951, RFC 1952).
+/// Makes gzip files of zeros without a compressor, from back references of the longest length (RFC 1951, RFC 1952).
 enum Gzip {
     private struct Bits {
         var bytes: [UInt8] = []

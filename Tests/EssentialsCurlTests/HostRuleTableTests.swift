@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The table of rules by host")
 struct HostRuleTableTests {
-    @Test("finds the rule that the policy's own search through all rules finds")
+    @Test("The table finds the same rule as a search through all rules of the policy")
     func equivalence() throws {
         var numbers = SystemRandomNumberGenerator()
         let pins = try PinSet([strangePin(1), strangePin(2)])

@@ -4,11 +4,11 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What a hostile server, or a careless caller, tries.
-@Suite("What is out of bounds")
+/// Attempts of hostile servers and careless callers.
+@Suite("Hostile servers and careless callers")
 struct HostileTests {
     @Test(
-        "as a status is `protocolViolation`",
+        "An impossible status is `protocolViolation`",
         arguments: [
             "HTTP/2 99999 OK", "HTTP/2 -5 OK", "HTTP/1.1 101 Switching Protocols", "HTTP/1.1 1000 Hm",
         ])
@@ -20,7 +20,7 @@ struct HostileTests {
     }
 
     @Test(
-        "of a streamed body's length never reaches the server as another request",
+        "Bytes beyond a streamed body's length never reach the server as another request",
         arguments: [
             (5, "hello"), (3, "helloGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"), (9, "hello"),
         ])
@@ -38,7 +38,7 @@ struct HostileTests {
         #expect(server.requests.allSatisfy { $0.path != "/smuggled" })
     }
 
-    @Test("of an answer that comes during the upload costs no byte in either direction", arguments: [1000, 100_000])
+    @Test("A response during an upload loses no byte in either direction", arguments: [1000, 100_000])
     func bothDirections(piece: Int) async throws {
         let size = 4_000_000
         let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 251 &+ $0) })
@@ -56,7 +56,7 @@ struct HostileTests {
         #expect(try await transport.send(sent).body.collect(upTo: size) == bytes)
     }
 
-    @Test("of a server that talks all the time while it listens costs no byte of the upload")
+    @Test("A server that sends while it reads loses no byte of the upload")
     func flood() async throws {
         let size = 2_000_000
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 / 251 &+ $0) }
@@ -74,7 +74,9 @@ struct HostileTests {
         #expect(last == 1)
     }
 
-    @Test("of a deadline that passed already is a time-out, not no deadline", arguments: [Duration.zero, .seconds(-1)])
+    @Test(
+        "A deadline in the past times out, and does not mean that there is no limit",
+        arguments: [Duration.zero, .seconds(-1)])
     func passedDeadline(total: Duration) async throws {
         let server = try LoopbackServer { _ in .hang }
         let transport = try CurlTransport()
@@ -85,7 +87,7 @@ struct HostileTests {
     }
 
     @Test(
-        "of every duration is no trap",
+        "No duration traps, however long or negative it is",
         arguments: [
             Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999),
             Duration(secondsComponent: 9_223_372_036_854_775, attosecondsComponent: 999_000_000_000_000_000),
@@ -103,9 +105,10 @@ struct HostileTests {
         _ = try? CertificateChain.presented(by: HostName("127.0.0.1"), port: 1, trust: trust, timeout: duration)
     }
 
-    @Test("of silence does not count while a body from memory is being sent")
+    @Test("The idle deadline does not count while a body from memory is sent")
     func slowUpload() async throws {
-        // The sockets hold a part of the body; the rest takes at least two seconds, and some of it moves all the time.
+        // The sockets buffer a part of the body. The rest takes at least two seconds, during which some of it always
+        // moves.
         let size = 48 << 20
         let server = try UploadServer(total: size, manner: .slow(step: 256 << 10))
         let transport = try CurlTransport()
@@ -115,7 +118,7 @@ struct HostileTests {
         #expect(try await transport.send(sent).text == "done")
     }
 
-    @Test("of a deadline holds while the request waits for another's connection")
+    @Test("A deadline applies while a request waits for the connection of another")
     func waiting() async throws {
         let gate = LoopbackGate()
         let server = try stalledServer(opening: gate)
@@ -141,7 +144,7 @@ struct HostileTests {
     }
 
     @Test(
-        "as a field is refused before anything is sent",
+        "A field that only the transport may set is refused before anything is sent",
         arguments: [
             ("Expect", "100-continue"), ("Host", "evil.example"), ("Transfer-Encoding", "chunked"),
         ])
@@ -155,7 +158,7 @@ struct HostileTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("as a user agent or an override is refused when the transport is made")
+    @Test("A wrong user agent or override is refused when the transport is made")
     func configuration() throws {
         var configuration = CurlTransport.Configuration()
         configuration.userAgent = "x\r\nX-Evil: 1"
@@ -168,7 +171,7 @@ struct HostileTests {
         }
     }
 
-    @Test("as a second reader of a stream is told so, and the first goes on")
+    @Test("A second reader of a stream is refused, and the first one continues")
     func twoReaders() async throws {
         let (begun, go) = (LoopbackGate(), LoopbackGate())
         let server = try LoopbackServer { _ in
@@ -199,7 +202,7 @@ struct HostileTests {
         #expect(results.compactMap(\.1) == [.invalidRequest])
     }
 
-    @Test("as a streamed request that cannot start ends at once")
+    @Test("A streamed request that cannot start ends at once")
     func refusedUploads() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport()
@@ -215,7 +218,7 @@ struct HostileTests {
         #expect(await failure { try await transport.send(negative) }?.reason == .invalidRequest)
     }
 
-    @Test("of a stream's expansion is unpacked piece by piece")
+    @Test("A stream that expands is decoded piece by piece")
     func expansion() async throws {
         let packed = try Gzip.zeros(count: 100 << 20)
         let server = try LoopbackServer { _ in .response(headers: [("Content-Encoding", "gzip")], body: packed) }

@@ -7,7 +7,7 @@ import Testing
 /// HTTP/2 connections between two requests, with a server that is written out frame by frame (RFC 9113, 4.1).
 @Suite("An idle HTTP/2 connection", .serialized, .timeLimit(.minutes(5)))
 struct IdleStreamsTests {
-    /// What a server sends while nothing runs.
+    /// The frames that a server sends while no request runs.
     struct Unasked: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var frames: [UInt8]
@@ -48,7 +48,7 @@ struct IdleStreamsTests {
     func next(unasked: Unasked) async throws {
         let authority = try Authority()
         let hasBegun = Mutex(false)
-        /// Whether the second request had begun when the PING was answered; nil while it was not.
+        /// Whether the second request had begun when the PING was acknowledged, or `nil` before that.
         let answered = Mutex<Bool?>(nil)
         let options = ServerOptions(onConnect: { _ in
             [
@@ -69,7 +69,7 @@ struct IdleStreamsTests {
         ) { _ in .close }
         let transport = try CurlTransport(trust: TrustPolicy(anchors: authority.anchors))
         #expect(try await transport.send(request(server)).text == "ok")
-        // Far more than an answer to the PING would take.
+        // This is far longer than an acknowledgement takes.
         try await Task.sleep(for: .milliseconds(200))
         hasBegun.withLock { $0 = true }
         var sent = try request(server)

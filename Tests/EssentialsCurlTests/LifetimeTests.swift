@@ -8,9 +8,9 @@ import Testing
 
 @Suite("A transport's life")
 struct LifetimeTests {
-    @Test("leaves no descriptor to a program that is run, not even libcurl's own")
+    @Test("A program that is run inherits no descriptor, not even one of libcurl")
     func exec() async throws {
-        // In a process of its own, where nobody else opens any.
+        // The test runs in its own process, where no other test opens descriptors.
         await #expect(processExitsWith: .success) {
             let before = try Self.inherited()
             let authority = try Authority()
@@ -24,7 +24,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("may still be ending when the process ends")
+    @Test("A transport may still be ending when the process ends")
     func exit() async throws {
         for _ in 0..<5 {
             await #expect(processExitsWith: .success) {
@@ -40,7 +40,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("ends with the process: a forked child is told so, and the parent goes on")
+    @Test("In a forked child a transport is closed, and the parent's transport still works")
     func fork() async throws {
         // In a process of its own: a child waits for ever for a lock that a thread of another test had at that moment.
         await #expect(processExitsWith: .success) {
@@ -51,7 +51,7 @@ struct LifetimeTests {
             let trust = try CompiledTrust(.system)
             let code = try Self.inChild {
                 guard Self.reason(of: transport, sent) == "closed" else { return 1 }
-                // A new one would take requests whose tasks never go on.
+                // The tasks of a new transport would never run.
                 return Self.reasonToMake(trust) == "closed" ? 0 : 2
             }
             #expect(code == 0)
@@ -60,7 +60,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("of the shared one goes on until it is shut down, and begins anew afterwards")
+    @Test("The shared transport is kept until it is shut down, and is made again afterwards")
     func shared() async throws {
         let first = try CurlTransport.shared()
         #expect(try CurlTransport.shared() === first)
@@ -71,7 +71,7 @@ struct LifetimeTests {
         #expect(try await second.send(request(server)).text == "ok")
     }
 
-    @Test("lets tasks run on its own thread, before and after its end")
+    @Test("Tasks run on the executor of a transport before and after its shutdown")
     func executor() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try CurlTransport()
@@ -91,7 +91,7 @@ struct LifetimeTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("what a task computes on its thread takes nothing of the time of the next request")
+    @Test("A task that computes on the engine's thread does not shorten the next request's deadline")
     func executorTime() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try CurlTransport()
@@ -108,7 +108,7 @@ struct LifetimeTests {
         await transport.shutdown()
     }
 
-    @Test("many tasks on its thread are cancelled and answered, each once")
+    @Test("Many tasks on the engine's thread are cancelled or answered, each once")
     func executorCancellation() async throws {
         let server = try LoopbackServer { request in request.path == "/hang" ? .hang : .response(body: "ok") }
         let transport = try CurlTransport()
@@ -125,7 +125,7 @@ struct LifetimeTests {
         await transport.shutdown()
     }
 
-    @Test("a SHA-256 checksum is that of the standard's vectors, whatever the pieces")
+    @Test("A SHA-256 checksum is that of the standard's vectors, whatever the pieces are")
     func digest() throws {
         let vectors = [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -153,14 +153,15 @@ struct LifetimeTests {
 
     // MARK: Processes
 
-    /// What each descriptor of a program leads to that this process runs, but for the directory that it lists.
+    /// The targets of the descriptors of a program that this process runs, except the directory that it lists.
     private static func inherited() throws -> Set<String> {
         let lines = try output(of: "/bin/ls", ["ls", "-l", "/proc/self/fd"]).split(separator: "\n")
         return Set(
             lines.compactMap { $0.split(separator: " -> ").last.map(String.init) }.filter { !$0.hasSuffix("/fd") })
     }
 
-    /// What a send fails with before it reaches the engine; the part of it that is asked in a forked child, where the task
+    /// The failure of a send before it reaches the engine. It is computed synchronously, because in a forked child
+    /// the task
     /// pool has no threads.
     private static func reason(of transport: CurlTransport, _ request: TransportRequest) -> String {
         do throws(RequestFailure) {
@@ -171,7 +172,7 @@ struct LifetimeTests {
         }
     }
 
-    /// What making a transport fails with.
+    /// The failure of making a transport.
     private static func reasonToMake(_ trust: CompiledTrust) -> String {
         do throws(RequestFailure) {
             _ = try CurlTransport(trust: trust)

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("An exchange's metrics", .timeLimit(.minutes(5)))
 struct MetricsTests {
-    /// How long a server thinks before it answers.
+    /// How long a server waits before it responds.
     private static let thought = Duration.milliseconds(200)
-    /// What a wait may be short of, because several clocks are read and rounded.
+    /// How much shorter a wait may appear, because several clocks are read and rounded.
     private static let tolerance = Duration.milliseconds(20)
 
     /// Expects that all moments are there, none of them before the one that it follows.
@@ -25,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("go up phase by phase over TLS, and lack the first three on a kept connection")
+    @Test("Metrics increase phase by phase over TLS, and a kept connection lacks the first three")
     func phases() async throws {
         let authority = try Authority()
         let packed = try Gzip.zeros(count: 100_000)
@@ -77,7 +77,9 @@ struct MetricsTests {
         await transport.shutdown()
     }
 
-    @Test("of an upload say when its last byte went, before the answer's first byte came", arguments: [true, false])
+    @Test(
+        "The metrics of an upload have the time of its last byte, before the response's first byte",
+        arguments: [true, false])
     func upload(isStream: Bool) async throws {
         let server = try LoopbackServer { _ in
             .raw([.pause(Self.thought), .head(headers: [("Content-Length", "2")]), .text("ok"), .keepAlive])
@@ -103,7 +105,7 @@ struct MetricsTests {
         await transport.shutdown()
     }
 
-    @Test("have no handshake over plain http, and its connection no TLS version and no cipher")
+    @Test("Plain http has no handshake in its metrics, and no TLS version or cipher")
     func plain() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try CurlTransport()
@@ -118,7 +120,7 @@ struct MetricsTests {
         await transport.shutdown()
     }
 
-    @Test("of a stream have no end at its head, and say the same of what was before")
+    @Test("The metrics of a stream's head have no end, and equal those of its end otherwise")
     func stream() async throws {
         let gate = LoopbackGate()
         let authority = try Authority()

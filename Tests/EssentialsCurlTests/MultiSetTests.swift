@@ -8,7 +8,7 @@ import Testing
 /// A thousand requests to one origin go on one handle, and there are at most 64.
 @Suite("The multi handles of an engine thread")
 struct MultiSetTests {
-    /// Handles on a loop that nobody runs.
+    /// Handles on a loop that does not run.
     private final class Bench {
         private let wakeup: Int32
         private let loop: OpaquePointer
@@ -31,7 +31,8 @@ struct MultiSetTests {
 
         var count: Int { handles.all.count }
 
-        /// The handles' indexes for requests that come while the lane has so many, each counted in.
+        /// The indexes of handles for requests that arrive while the lane has this number of requests, including the
+        /// new one.
         func place(_ active: ClosedRange<Int>, lane: Int = 1) -> [Int] {
             active.map { handles.place(lane: lane, active: $0) }
         }
@@ -39,7 +40,7 @@ struct MultiSetTests {
         func leave(_ index: Int, lane: Int = 1) { handles.leave(lane: lane, index: index) }
     }
 
-    @Test("take a thousand requests of an origin each, one after the other")
+    @Test("Each multi handle takes a thousand requests of an origin before the next one is used")
     func order() throws {
         let bench = try Bench()
         let ordinary = bench.place(1...1_000)
@@ -50,7 +51,7 @@ struct MultiSetTests {
         #expect(bench.count == 4)
     }
 
-    @Test("fill up from the first where requests have left")
+    @Test("Multi handles fill up from the first one that requests have left")
     func freedPlaces() throws {
         let bench = try Bench()
         _ = bench.place(1...2_500)
@@ -61,7 +62,7 @@ struct MultiSetTests {
         #expect(bench.count == 3)
     }
 
-    @Test("are shared by the origins, of which each counts for itself")
+    @Test("Origins share multi handles, and each origin is counted alone")
     func lanes() throws {
         let bench = try Bench()
         _ = bench.place(1...1_001, lane: 1)
@@ -75,7 +76,7 @@ struct MultiSetTests {
         #expect(first == [1])
     }
 
-    @Test("are no more than 64, and the last one takes the rest")
+    @Test("There are at most 64 multi handles, and the last one takes all further requests")
     func maximum() throws {
         let bench = try Bench()
         let indexes = bench.place(1...64_000)
@@ -89,7 +90,7 @@ struct MultiSetTests {
         #expect(freed == [5, 63])
     }
 
-    @Test("are counted anew when all requests of an origin are over")
+    @Test("The count of an origin starts again when all its requests have ended")
     func anew() throws {
         let bench = try Bench()
         for _ in 0..<3 {

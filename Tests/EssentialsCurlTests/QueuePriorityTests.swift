@@ -13,7 +13,7 @@ struct QueuePriorityTests {
 
     private func origin(_ name: String) throws -> Origin { Origin(scheme: .https, host: try HostName(name)) }
 
-    @Test("lets the more urgent leave first, and equals in their order")
+    @Test("More urgent requests leave the queue first, and equally urgent ones in their order")
     func order() throws {
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
@@ -34,7 +34,7 @@ struct QueuePriorityTests {
         #expect(machine.waiting == 0 && machine.storedCount == 0)
     }
 
-    @Test("does not disturb the turns that origins take")
+    @Test("Priorities do not change the turns that origins take")
     func turns() throws {
         var machine = machine(perOrigin: 10, total: 1)
         let (first, second) = (machine.lane(for: try origin("a.test")), machine.lane(for: try origin("b.test")))
@@ -49,7 +49,7 @@ struct QueuePriorityTests {
         #expect(started == [1, 11, 2, 12, 3, 13])
     }
 
-    @Test("passes over those who left, whatever theirs was, and keeps no trace of them")
+    @Test("Withdrawn requests of any priority are skipped and not kept")
     func withdrawn() throws {
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
@@ -69,7 +69,7 @@ struct QueuePriorityTests {
         #expect(started == [3, 2, 1, 5])
     }
 
-    @Test("decides who is sent next over the network")
+    @Test("The priority decides which request is sent next")
     func network() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in

@@ -13,7 +13,7 @@ struct QueueTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    /// A server that answers when the gate is open.
+    /// A server that responds when the gate is open.
     private func server(behind gate: LoopbackGate) throws -> LoopbackServer {
         try LoopbackServer { _ in
             gate.wait(timeout: .seconds(60))
@@ -21,7 +21,7 @@ struct QueueTests {
         }
     }
 
-    /// Waits until so many requests wait.
+    /// Waits until this number of requests waits.
     private func waitUntil(_ transport: CurlTransport, waiting count: Int) async throws {
         for _ in 0..<2_000 {
             if await transport.load.waiting == count { return }
@@ -30,7 +30,7 @@ struct QueueTests {
         Issue.record("there were never \(count) waiting: \(await transport.load)")
     }
 
-    @Test("opens no more connections to an origin than it may, and answers everybody")
+    @Test("An origin gets no more connections than its limit, and every request is served")
     func limit() async throws {
         let server = try LoopbackServer { _ in
             .raw([.pause(.milliseconds(5)), .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .keepAlive])
@@ -46,7 +46,7 @@ struct QueueTests {
         await transport.shutdown()
     }
 
-    @Test("says how many wait and for how long, and each answer says how long it did")
+    @Test("The load has the number and time of waiting requests, and each response has its own time")
     func load() async throws {
         let gate = LoopbackGate()
         let server = try server(behind: gate)
@@ -65,7 +65,7 @@ struct QueueTests {
         await transport.shutdown()
     }
 
-    @Test("refuses what would make it too long, with its length")
+    @Test("A request that would make the queue too long is refused with the queue's length")
     func full() async throws {
         let gate = LoopbackGate()
         let server = try server(behind: gate)
@@ -84,7 +84,7 @@ struct QueueTests {
         await transport.shutdown()
     }
 
-    @Test("lets go of those who are cancelled in it, and they are never sent")
+    @Test("A request that is cancelled in the queue is never sent")
     func cancelled() async throws {
         let gate = LoopbackGate()
         let server = try server(behind: gate)
@@ -105,7 +105,7 @@ struct QueueTests {
     }
 
     @Test(
-        "gives up on those who wait too long, for their turn or altogether",
+        "A request that waits too long for its turn, or in total, fails",
         arguments: [(Duration.milliseconds(80), nil), (nil, Duration.milliseconds(80))] as [(Duration?, Duration?)])
     func overdue(queueTimeout: Duration?, totalTimeout: Duration?) async throws {
         let gate = LoopbackGate()
@@ -125,7 +125,7 @@ struct QueueTests {
         await transport.shutdown()
     }
 
-    @Test("keeps no other origin waiting")
+    @Test("A queue for one origin does not delay another origin")
     func origins() async throws {
         let gate = LoopbackGate()
         let slow = try server(behind: gate)
@@ -140,7 +140,7 @@ struct QueueTests {
         await transport.shutdown()
     }
 
-    @Test("is emptied by a shutdown; one with grace first lets everybody finish", arguments: [false, true])
+    @Test("A shutdown empties the queue, and with a grace period all requests finish first", arguments: [false, true])
     func shutdown(hasGrace: Bool) async throws {
         let gate = LoopbackGate()
         let server = try server(behind: gate)
@@ -165,7 +165,7 @@ struct QueueTests {
         #expect(await failure { try await transport.send(request(server)) }?.reason == .closed)
     }
 
-    @Test("a shutdown's grace ends, and what still runs is cancelled")
+    @Test("Requests that still run at the end of a shutdown's grace period are cancelled")
     func graceEnds() async throws {
         let server = try LoopbackServer { _ in .hang }
         let transport = try transport()

@@ -58,7 +58,7 @@ import Testing
         #expect(try layout(request(url)).origin == origin)
     }
 
-    @Test("Host, target and method stand by themselves")
+    @Test("Host, target and method are separate texts")
     func parts() throws {
         var patch = try request("http://[2001:db8::1]/a/b?c=d")
         patch.method = .patch
@@ -83,7 +83,7 @@ import Testing
         #expect(layout.headers == ["Accept: text/plain", "X-Empty;", "X-Long: \(long)", "User-Agent: Agent/1", "", ""])
     }
 
-    @Test("What a body takes away of libcurl's own fields, and what the caller says himself")
+    @Test("A body removes libcurl's own fields unless the caller sets them")
     func bodyFields() throws {
         let own = try request("http://a/", [.contentType: "text/plain", .userAgent: "Mine"])
         #expect(
@@ -97,7 +97,7 @@ import Testing
         #expect(try layout(waiting, bodyKind: CE_BODY_STREAM).headers == ["Expect: 100-continue", "", ""])
     }
 
-    @Test("A proxy's texts, with what only some have")
+    @Test("A proxy has texts for its URL, and for credentials and TLS if it needs them")
     func proxies() throws {
         let plain = try request("http://a/")
         #expect(

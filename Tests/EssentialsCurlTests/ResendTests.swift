@@ -4,14 +4,16 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("A request on a connection that turns out dead")
+@Suite("A request on a dead connection")
 struct ResendTests {
     /// Answers the first request of each connection and drops the connection on the second, after reading it.
     private func dyingServer() throws -> LoopbackServer {
         try LoopbackServer { $0.numberOnConnection == 0 ? .response(body: "fine") : .close }
     }
 
-    @Test("is sent a second time when it is idempotent", arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+    @Test(
+        "An idempotent request on a dead connection is sent a second time",
+        arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
     func idempotent(name: String) async throws {
         let server = try dyingServer()
         let transport = try CurlTransport()
@@ -23,7 +25,9 @@ struct ResendTests {
         #expect(server.requests.filter { $0.path == "/again" }.count == 2)
     }
 
-    @Test("is never sent a second time when it is not", arguments: ["POST", "PATCH", "LOCK"], [true, false])
+    @Test(
+        "A request that is not idempotent is never sent a second time", arguments: ["POST", "PATCH", "LOCK"],
+        [true, false])
     func notIdempotent(name: String, hasBody: Bool) async throws {
         let server = try dyingServer()
         let transport = try CurlTransport()
@@ -37,11 +41,11 @@ struct ResendTests {
         #expect(try await transport.send(request(server)).text == "fine")
     }
 
-    @Test("is not sent a third time")
+    @Test("A request is not sent a third time")
     func bounded() async throws {
         let server = try LoopbackServer { $0.path == "/" ? .response(body: "fine") : .close }
         let transport = try CurlTransport()
-        // Two pooled connections, so that a second sending can meet a second dead one.
+        // There are two pooled connections, so that a second attempt can use another dead one.
         async let first = transport.send(request(server))
         async let second = transport.send(request(server))
         _ = try await (first, second)
@@ -50,7 +54,7 @@ struct ResendTests {
         #expect(server.requests.filter { $0.path == "/never" }.count <= 2)
     }
 
-    @Test("is sent a second time however often that has happened before")
+    @Test("A request is sent a second time even if earlier requests were")
     func often() async throws {
         let server = try dyingServer()
         let transport = try CurlTransport()
@@ -61,7 +65,7 @@ struct ResendTests {
         #expect(server.connectionCount >= 20)
     }
 
-    @Test("with a streamed body is not sent a second time, because the stream is used up")
+    @Test("A streamed body that cannot be read again is not sent a second time")
     func streamed() async throws {
         let server = try dyingServer()
         let transport = try CurlTransport()

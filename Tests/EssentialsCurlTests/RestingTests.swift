@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The deadline for silence")
 struct RestingTests {
-    /// Much longer than a busy machine is silent, and much shorter than a rest.
+    /// Much longer than the silence of a busy machine, and much shorter than a pause.
     private static let silence = Duration.milliseconds(500)
     private static let rest = Duration.seconds(2)
     private static let pieceSize = 64 << 10
@@ -23,7 +23,7 @@ struct RestingTests {
     }
 
     @Test(
-        "does not run while the reader of a stream rests, before the first piece or after it", arguments: [true, false])
+        "The idle deadline does not count while the reader of a stream pauses", arguments: [true, false])
     func reader(restsFirst: Bool) async throws {
         // Far more than the transport reads ahead.
         let total = 16 << 20
@@ -50,7 +50,7 @@ struct RestingTests {
     }
 
     @Test(
-        "does not run while the source of an upload rests, whether its length is known or not",
+        "The idle deadline does not count while the source of an upload pauses",
         arguments: [true, false])
     func source(knowsLength: Bool) async throws {
         let server = try LoopbackServer { .response(body: "\($0.body.count)") }
@@ -63,7 +63,7 @@ struct RestingTests {
         await transport.shutdown()
     }
 
-    @Test("runs again after a rest, for a server that does not end its answer")
+    @Test("The idle deadline counts again after a pause")
     func afterRest() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .hang])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import EssentialsCurl
 
-@Suite("What is divided among a transport's shards")
+@Suite("The limits of shards")
 struct ShardDivisionTests {
-    /// A configuration in which nothing else is at its default.
+    /// A configuration without default values.
     private func configuration(total: Int, shards: Int) -> CurlTransport.Configuration {
         var configuration = CurlTransport.Configuration()
         configuration.shards = shards
@@ -21,7 +21,7 @@ struct ShardDivisionTests {
     }
 
     @Test(
-        "adds up to the whole, is one for each at least, and differs by one at most",
+        "The parts of a divided limit add up, are at least one, and differ by one at most",
         arguments: [
             (3, 3), (4, 3), (5, 3), (100, 3), (2_048, 3), (10_000, 3), (64, 64), (65, 64), (127, 64), (1, 1),
             (2_048, 1), (.max, 7), (.max, 64),
@@ -38,7 +38,7 @@ struct ShardDivisionTests {
         }
     }
 
-    @Test("gives what is left over to the first shards")
+    @Test("The first shards get the remainder of a divided limit")
     func rest() {
         let parts = configuration(total: 11, shards: 3).divided()
         #expect(parts.map(\.requestsInFlight) == [4, 4, 3])
@@ -46,7 +46,7 @@ struct ShardDivisionTests {
         #expect(parts.map(\.connectionCacheSize) == [4, 4, 3])
     }
 
-    @Test("stays none where it is none for all")
+    @Test("A limit of zero stays zero for each shard")
     func none() throws {
         var whole = configuration(total: 0, shards: 3)
         whole.requestsInFlight = 3
@@ -56,7 +56,7 @@ struct ShardDivisionTests {
         #expect(parts.map(\.connectionCacheSize) == [0, 0, 0])
     }
 
-    @Test("is all that differs: what is said of an origin or a connection holds in each shard")
+    @Test("Limits for an origin or a connection are the same in each shard")
     func others() {
         for part in configuration(total: 11, shards: 3).divided() {
             #expect(part.shards == 1)
@@ -67,7 +67,7 @@ struct ShardDivisionTests {
         }
     }
 
-    @Test("reaches the queue and libcurl as it is")
+    @Test("The parts reach the queue and libcurl unchanged")
     func limits() {
         let parts = configuration(total: 11, shards: 3).divided()
         let limits = parts.map(\.limits)
@@ -78,7 +78,7 @@ struct ShardDivisionTests {
         #expect(parts.map { $0.withSettings { $0.connection_cache } } == [4, 4, 3])
     }
 
-    @Test("lets each shard start as many requests as its part, and all together no more than the whole")
+    @Test("Each shard starts as many requests as its part, and all together no more than the whole")
     func admission() throws {
         var started = 0
         for part in configuration(total: 11, shards: 3).divided() {

@@ -21,13 +21,13 @@ struct ShardTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    @Test("are a thread each, which ends with the transport")
+    @Test("Each shard is a thread that ends with the transport")
     func threads() async throws {
-        // In a process of its own, where nobody else makes any.
+        // The test runs in its own process, where no other test makes transports.
         await #expect(processExitsWith: .success) {
             for shards in [1, 3] {
                 let transport = try Self.transport(shards: shards)
-                // A thread takes its name before it answers.
+                // A thread takes its name before it serves a message.
                 #expect(await transport.load.inFlight == 0)
                 #expect(try Self.engineThreads() == shards)
                 await transport.shutdown()
@@ -36,7 +36,7 @@ struct ShardTests {
         }
     }
 
-    @Test("divide the origins among them, each of which stays with its own")
+    @Test("Origins are divided among the shards, and each origin stays with its shard")
     func origins() async throws {
         let transport = try Self.transport(shards: 3)
         let host = try HostName("127.0.0.1")

@@ -12,7 +12,7 @@ struct StreamEndingTests {
         return sent
     }
 
-    @Test("brings the trailers and the metrics of the whole, and nothing of them comes before")
+    @Test("The end of a stream brings trailers and metrics, and neither comes before it")
     func ending() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -41,7 +41,7 @@ struct StreamEndingTests {
         #expect(finished >= first)
     }
 
-    @Test("that fails, or that nobody waits for, brings nothing")
+    @Test("A stream that fails or is not read to its end brings no trailers and no metrics")
     func failed() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "6")]), .text("abc"), .close])

@@ -12,7 +12,7 @@ struct StreamTests {
         return sent
     }
 
-    @Test("hands out the head before the body, and each piece as soon as it has come")
+    @Test("A stream delivers its head before the body, and each piece as soon as it arrives")
     func promptness() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -28,7 +28,7 @@ struct StreamTests {
         #expect(pieces == ["abc", "def"])
     }
 
-    @Test("of 64 MB arrives byte for byte while a slow reader holds the server back")
+    @Test("A stream of 64 MB arrives unchanged while a slow reader pauses the server")
     func slowReader() async throws {
         let piece = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) }
         let total = 64 << 20
@@ -40,7 +40,7 @@ struct StreamTests {
         var received = 0
         var isRight = true
         for try await chunk in response.body {
-            // Every few pieces the reader lets others run for a while.
+            // The reader sleeps after every few pieces.
             if received % (8 << 20) < chunk.count { try await Task.sleep(for: .milliseconds(5)) }
             chunk.withUnsafeBytes { bytes in
                 for offset in stride(from: 0, to: bytes.count, by: 997) {
@@ -54,7 +54,7 @@ struct StreamTests {
         #expect(isRight)
     }
 
-    @Test("that is dropped unread gives its connection up")
+    @Test("A stream that is dropped unread closes its connection")
     func dropped() async throws {
         let server = try LoopbackServer { _ in
             .raw([
@@ -72,7 +72,7 @@ struct StreamTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("over the reader's limit is `tooLarge`")
+    @Test("A stream over the reader's limit is `tooLarge`")
     func collectLimit() async throws {
         let server = try LoopbackServer { _ in .response(body: [UInt8](repeating: 1, count: 300_000)) }
         let transport = try CurlTransport()
@@ -82,7 +82,7 @@ struct StreamTests {
         #expect(try await within.body.collect(upTo: 300_000).count == 300_000)
     }
 
-    @Test("without a byte ends at once")
+    @Test("An empty stream ends at once")
     func empty() async throws {
         let server = try LoopbackServer { _ in .response(status: 204) }
         let transport = try CurlTransport()
@@ -90,7 +90,7 @@ struct StreamTests {
         #expect(try await response.body.collect(upTo: 0).isEmpty)
     }
 
-    @Test("of a request arrives with its length, or chunked without one", arguments: [true, false])
+    @Test("A streamed request body arrives with its length, or chunked without one", arguments: [true, false])
     func upload(knowsLength: Bool) async throws {
         let server = try LoopbackServer { .response(body: $0.body) }
         let transport = try CurlTransport()
@@ -112,7 +112,7 @@ struct StreamTests {
 
     struct SourceError: Error, Equatable {}
 
-    @Test("of a request whose source fails ends the request with the source's error")
+    @Test("A request fails with the error of its body's source")
     func failingSource() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport()
@@ -127,7 +127,7 @@ struct StreamTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("of a request ends when the server answers early and hangs up")
+    @Test("A streamed request body ends when the server responds early and closes the connection")
     func earlyAnswer() async throws {
         let options = ServerOptions(onHead: { _ in .response(status: 413, body: "no") })
         let server = try LoopbackServer(options: options) { _ in .response() }
@@ -137,7 +137,7 @@ struct StreamTests {
             continuation.finish()
         }
         let sent = try request(.post, server, body: .stream(pieces, length: nil))
-        // Either the answer was read before the connection broke, or the break came first: never a hang.
+        // The response was read before the connection broke, or after it. It must not hang in either case.
         do throws(RequestFailure) {
             let response = try await transport.send(sent)
             #expect(response.status.code == 413)

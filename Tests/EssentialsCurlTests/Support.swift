@@ -16,7 +16,7 @@ func request(_ server: LoopbackServer, _ path: String = "/") throws -> Transport
     try request(.get, server, path)
 }
 
-/// The failure that an operation ends with; nil when it succeeds.
+/// Returns the failure of an operation, or `nil` if it succeeds.
 func failure<Value>(of operation: () async throws -> Value) async -> RequestFailure? {
     do {
         _ = try await operation()
@@ -29,7 +29,7 @@ func failure<Value>(of operation: () async throws -> Value) async -> RequestFail
     }
 }
 
-/// A server that opens the gate when a request has come, and never answers it.
+/// A server that opens the gate when a request has arrived, and never responds.
 func silentServer(opening gate: LoopbackGate) throws -> LoopbackServer {
     try LoopbackServer { _ in
         gate.open()
@@ -37,7 +37,7 @@ func silentServer(opening gate: LoopbackGate) throws -> LoopbackServer {
     }
 }
 
-/// A server that opens the gate when a connection has come, and never begins its side of the TLS handshake.
+/// A server that opens the gate when a connection has arrived, and never begins its side of the TLS handshake.
 func stalledServer(opening gate: LoopbackGate) throws -> LoopbackServer {
     let options = ServerOptions(onAccept: { _ in
         gate.open()

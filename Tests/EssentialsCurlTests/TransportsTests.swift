@@ -12,7 +12,7 @@ struct TransportsTests {
         return sent
     }
 
-    @Test("judge each request by its own policy, and share no connection between two of them")
+    @Test("Each request is judged by its own policy, and two policies share no connection")
     func separation() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -34,7 +34,7 @@ struct TransportsTests {
         await transports.shutdown()
     }
 
-    @Test("judge many requests at once, each by its own")
+    @Test("Many requests at once are judged by their own policies")
     func concurrency() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -54,7 +54,7 @@ struct TransportsTests {
         await transports.shutdown()
     }
 
-    @Test("are not what one transport is: that refuses a request for another policy, and sends nothing")
+    @Test("A single transport refuses a request with another policy and sends nothing")
     func single() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -67,7 +67,7 @@ struct TransportsTests {
         await transport.shutdown()
     }
 
-    @Test("keep sixteen policies, and let what runs under another end")
+    @Test("Sixteen policies are kept, and requests under a replaced policy can finish")
     func retirement() async throws {
         let ours = try Authority()
         let gate = LoopbackGate()
@@ -90,7 +90,7 @@ struct TransportsTests {
         await transports.shutdown()
     }
 
-    @Test("send nothing after a shutdown, and report under every policy")
+    @Test("Nothing is sent after a shutdown, and every policy reports")
     func ends() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }

@@ -20,7 +20,7 @@ struct TrustTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("with anchors of its own accepts their server and refuses another's")
+    @Test("A policy with private anchors accepts their server and refuses another")
     func anchors() async throws {
         let (ours, theirs) = try (Authority(), Authority())
         let (good, bad) = try (ours.server { _ in .response(body: "ok") }, theirs.server { _ in .response() })
@@ -34,7 +34,7 @@ struct TrustTests {
         try await expectRefusal(.trustChain, unseen, .system)
     }
 
-    @Test("with the system's anchors and others accepts the others' server")
+    @Test("A policy with the system's and other anchors accepts a server of the other anchors")
     func systemAnd() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -43,7 +43,7 @@ struct TrustTests {
         #expect(try await transport.send(request(server)).text == "ok")
     }
 
-    @Test("takes a self-signed server as its own anchor")
+    @Test("A self-signed server can be its own anchor")
     func selfSigned() async throws {
         let leaf = try TestCertificate.selfSigned(TestCertificate.Template(commonName: "localhost"))
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in .response(body: "ok") }
@@ -51,7 +51,7 @@ struct TrustTests {
         #expect(try await CurlTransport(trust: policy).send(request(server)).text == "ok")
     }
 
-    @Test("with a right pin lets requests through, of leaf or authority, key or certificate")
+    @Test("A matching pin of leaf or authority, key or certificate, accepts the server")
     func rightPins() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -67,13 +67,13 @@ struct TrustTests {
         }
     }
 
-    @Test("with wrong pins sends nothing", arguments: [ServerTLS.Version.tls12, .tls13])
+    @Test("Nothing is sent if no pin matches", arguments: [ServerTLS.Version.tls12, .tls13])
     func wrongPins(version: ServerTLS.Version) async throws {
         let ours = try Authority()
         var tls = ServerTLS(certificate: ours.leaf)
         (tls.minimumVersion, tls.maximumVersion) = (version, version)
         let server = try LoopbackServer(tls: tls) { _ in .response() }
-        // A certificate's digest is no public-key pin, and the other way round.
+        // The digest of a certificate is no public-key pin, and the digest of a key is no certificate pin.
         let crossed = try Pin.publicKey(ours.leaf.certificatePin)
         let policy = try TrustPolicy(pins: [strangePin(), crossed], anchors: ours.anchors)
         try await expectRefusal(.pinMismatch, server, policy)
@@ -83,7 +83,7 @@ struct TrustTests {
             found?.chain.map(\.publicKeyPin.text) == [ours.leaf.publicKeyPin, ours.authority.certificate.publicKeyPin])
     }
 
-    @Test("judges the verified chain, not what the server appends to it")
+    @Test("Pins are looked for in the verified chain, and not in what the server appends")
     func appendedCertificate() async throws {
         let (ours, rogue) = try (Authority(), Authority())
         let anchors = try TrustAnchors.only([
@@ -123,7 +123,7 @@ struct TrustTests {
             name: "with a short key", template: .init(commonName: "localhost", key: .rsa(1024)), reason: .trustChain),
     ]
 
-    @Test("refuses a certificate that is not valid, its pin notwithstanding", arguments: faults)
+    @Test("An invalid certificate is refused even if it is pinned", arguments: faults)
     func invalid(_ fault: Fault) async throws {
         let ours = try Authority(fault.template)
         let server = try ours.server { _ in .response() }
@@ -132,7 +132,7 @@ struct TrustTests {
         try await expectRefusal(fault.reason, server, policy)
     }
 
-    @Test("checks IP addresses against the addresses of the certificate")
+    @Test("IP addresses are compared with the addresses of the certificate")
     func addresses() async throws {
         let with = try Authority()
         let server = try with.server { _ in .response(body: "ok") }
@@ -144,7 +144,7 @@ struct TrustTests {
         try await expectRefusal(.trustHost, other, TrustPolicy(anchors: without.anchors), host: "127.0.0.1")
     }
 
-    @Test("refuses a server below its TLS floor")
+    @Test("A server below the minimum TLS version is refused")
     func floor() async throws {
         let ours = try Authority()
         for (version, floor) in [(ServerTLS.Version.tls11, TLSVersion.tls12), (.tls12, .tls13)] {
@@ -155,7 +155,7 @@ struct TrustTests {
         }
     }
 
-    @Test("with pins refuses plain http before it connects")
+    @Test("A pinned host is refused over plain http before a connection is opened")
     func plaintext() async throws {
         let server = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport(trust: TrustPolicy(pins: [strangePin(1), strangePin(2)]))
@@ -164,7 +164,7 @@ struct TrustTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("shows the client's certificate to the right server and to no other")
+    @Test("The client's certificate is shown to the right server only")
     func identity() async throws {
         let (ours, rogue) = try (Authority(), Authority())
         let client = try ours.authority.issue(.init(commonName: "client", dnsNames: [], ipAddresses: []))
@@ -176,7 +176,7 @@ struct TrustTests {
         let policy = TrustPolicy(anchors: ours.anchors, identity: identity)
         #expect(try await CurlTransport(trust: policy).send(request(good)).text == "ok")
         #expect(good.handshakes.first?.clientCertificatePEM != nil)
-        // Without one, TLS 1.3 tells the client only after its own handshake is done.
+        // If it is missing, TLS 1.3 notifies the client only after the client's handshake is complete.
         let bare = try CurlTransport(trust: TrustPolicy(anchors: ours.anchors))
         #expect(await failure { try await bare.send(request(good)) }?.reason == .tls)
         let bad = try LoopbackServer(
@@ -192,7 +192,7 @@ struct TrustTests {
         #expect((bad.handshakes + pinned.handshakes).allSatisfy { $0.clientCertificatePEM == nil })
     }
 
-    @Test("resumes sessions, and judges them like new ones", arguments: [ServerTLS.Version.tls12, .tls13])
+    @Test("Resumed sessions are judged like new ones", arguments: [ServerTLS.Version.tls12, .tls13])
     func resumption(version: ServerTLS.Version) async throws {
         let ours = try Authority()
         var tls = ServerTLS(certificate: ours.leaf)
@@ -202,14 +202,14 @@ struct TrustTests {
         let transport = try CurlTransport(trust: policy)
         for _ in 0..<3 { #expect(try await transport.send(request(server)).text == "ok") }
         #expect(server.handshakes.map(\.resumed) == [false, true, true])
-        // Another policy has its own connections and sessions: it cannot ride on these.
+        // Another policy has its own connections and sessions, and cannot use these.
         let refused = try TrustPolicy(pins: [strangePin(1), strangePin(2)], anchors: ours.anchors)
         let other = try CurlTransport(trust: refused)
         #expect(await failure { try await other.send(request(server)) }?.reason == .pinMismatch)
         #expect(server.requestCount == 3)
     }
 
-    @Test("shared by several transports works from many tasks")
+    @Test("A compiled policy can be shared by several transports and many tasks")
     func sharing() async throws {
         let ours = try Authority()
         let server = try ours.server { .response(body: $0.target) }
@@ -230,7 +230,7 @@ struct TrustTests {
 
 @Suite("Compiling a policy")
 struct CompiledTrustTests {
-    @Test("refuses what OpenSSL cannot read, and says which part it is")
+    @Test("A part of a policy that OpenSSL cannot read is refused by its name")
     func faults() throws {
         let ours = try Authority()
         let other = try TestAuthority(name: "Other")
@@ -256,7 +256,7 @@ struct CompiledTrustTests {
         #expect(key?.message.contains("client key") == true)
     }
 
-    @Test("of a certificate chain gives its pins")
+    @Test("A chain of PEM certificates has its pins")
     func chain() throws {
         let ours = try Authority()
         let text = ours.leaf.certificatePEM + ours.authority.certificate.certificatePEM
@@ -273,7 +273,7 @@ struct CompiledTrustTests {
         #expect(chain.certificates[0].notAfter > chain.certificates[0].notBefore)
     }
 
-    @Test("shows a server's chain, trusted or not, and sends it nothing")
+    @Test("The chain of a server is read whether or not it is trusted, and nothing is sent")
     func probe() throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response() }
@@ -292,7 +292,7 @@ struct CompiledTrustTests {
         #expect(server.applicationBytesReceived == 0)
     }
 
-    @Test("shows no chain of a server that is not there, or speaks no TLS")
+    @Test("A server that is unreachable or does not speak TLS has no chain")
     func noServer() throws {
         let trust = try CompiledTrust(.system)
         let plain = try LoopbackServer { _ in .response() }

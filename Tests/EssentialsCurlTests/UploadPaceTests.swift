@@ -8,7 +8,7 @@ import Testing
 struct UploadPaceTests {
     private static let size = 8 << 20
 
-    /// A file of so many bytes, which is removed with this object.
+    /// A file of this number of bytes, which is removed with this object.
     private final class File: Sendable {
         let path: String
 

@@ -4,13 +4,13 @@ import Synchronization
 /// A server for one request with a body, for what a well-behaved server does not do: it reads slowly and steadily, or it
 /// answers while it is still reading.
 final class UploadServer: Sendable {
-    /// What it does with the body.
+    /// How the server treats the body.
     enum Manner: Sendable {
-        /// Reads at most so many bytes every 15 ms, and answers "done" at the end.
+        /// Reads at most this number of bytes every 15 ms, and responds "done" at the end.
         case slow(step: Int)
-        /// Sends every byte back as soon as it has come.
+        /// Sends every byte back as soon as it has arrived.
         case echo
-        /// Sends all the time while it reads, and at the end one byte: 1 when the body was this one, else 0.
+        /// Sends all the time while it reads, and at the end one byte: 1 if the body was this one, otherwise 0.
         case flood(expecting: [UInt8])
     }
 

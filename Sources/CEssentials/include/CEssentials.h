@@ -399,6 +399,8 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// Whether any byte of a response was received, or any byte of the request body was sent.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
+/// Whether a socket could not be opened for lack of a descriptor or memory.
+bool ce_transfer_lacked_resources(const ce_transfer *_Nonnull transfer);
 /// What the gates found: the request gate's report if it refused, otherwise that of the last handshake; NULL without
 /// either. Valid until the transfer rests, is prepared again or is destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);

@@ -169,9 +169,15 @@ curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_socka
     ce_loop *loop = transfer->handle.multi->loop;
     transfer->run.gates.handshakes = 0;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd < 0) return CURL_SOCKET_BAD;
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            transfer->run.lacked_resources = true;
+        }
+        return CURL_SOCKET_BAD;
+    }
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry) {
+        transfer->run.lacked_resources = true;
         close(fd);
         return CURL_SOCKET_BAD;
     }

@@ -1,26 +1,27 @@
 import EssentialsTransport
 
-/// How much of what an engine thread takes on at the same time.
+/// How many requests and connections an engine thread uses at the same time.
 struct AdmissionLimits: Sendable {
     /// Connections to one origin at the same time.
     var perOrigin: Int
-    /// Requests in flight to one origin for each of its connections, once it is known to share them.
+    /// Requests in flight to one origin for each of its connections, once the origin is known to share connections.
     var perConnection: Int
-    /// Requests in flight altogether.
+    /// Requests in flight to all origins.
     var total: Int
     /// Requests that wait.
     var queue: Int
 }
 
+/// Whether a request that arrives may start.
+enum Admission: Hashable {
+    case start, wait, full
+}
+
 /// Decides which requests may go to libcurl now, and which wait for a connection.
 ///
-/// Each origin has a lane with its own limit, and all lanes share a total. Who waits for its own lane does not hold up the
-/// others; who waits for the total takes turns with the other lanes. It owns no request, socket or clock.
+/// Each origin has a lane with its own limit, and all lanes share a total. A request that waits for its own lane does not
+/// delay the other lanes. If the total is reached, the lanes take turns. The machine owns no request, socket or clock.
 struct AdmissionMachine<Ticket: Hashable> {
-    enum Arrival: Hashable {
-        case start, wait, full
-    }
-
     /// Whether an origin's connections carry several requests at the same time.
     enum Sharing: Hashable {
         case unknown, shares, sharesNot
@@ -30,34 +31,34 @@ struct AdmissionMachine<Ticket: Hashable> {
         var origin: Origin?
         var active = 0
         var waiting = PriorityFifo<Ticket>()
-        /// Waiting ones that were not withdrawn.
+        /// The number of waiting requests that were not withdrawn.
         var waitingCount = 0
-        /// Withdrawn ones that still lie in `waiting`.
+        /// The number of withdrawn requests that are still in `waiting`.
         var withdrawnCount = 0
         var sharing = Sharing.unknown
         var isReady = false
     }
 
-    /// Lanes without requests that are remembered, with what was learned about their origins.
+    /// How many lanes without requests are remembered, with what was learned about their origins.
     static var idleMaximum: Int { 1_024 }
 
     private let limits: AdmissionLimits
     private var lanes: [Lane] = []
     private var freeLanes: [Int] = []
     private var indexes: [Origin: Int] = [:]
-    /// What was asked for last, which is mostly asked for again.
+    /// The lane that was looked up last. The next request usually needs the same lane.
     private var lastIndex = 0
-    /// Lanes that have room and somebody waiting, in the order of their turns.
+    /// Lanes that have room and waiting requests, in the order of their turns.
     private var ready = Fifo<Int>()
     private var withdrawn: Set<Ticket> = []
-    /// How many lanes there are when the idle ones are looked for next.
+    /// The number of lanes at which idle lanes are looked for next.
     private var sweepCount = idleMaximum
     private(set) var active = 0
     private(set) var waiting = 0
 
     init(limits: AdmissionLimits) { self.limits = limits }
 
-    /// The lane of an origin; valid until the request that asked for it has left.
+    /// Returns the lane of an origin. The index is valid until the request that needs it has left.
     mutating func lane(for origin: Origin) -> Int {
         if lastIndex < lanes.count, lanes[lastIndex].origin == origin { return lastIndex }
         let index = indexes[origin] ?? newLane(for: origin)
@@ -74,9 +75,9 @@ struct AdmissionMachine<Ticket: Hashable> {
         return index
     }
 
-    /// A request comes. With `wait` it is handed out by ``next()`` when its turn has come: after the more urgent ones of
-    /// its lane.
-    mutating func arrive(_ ticket: Ticket, lane index: Int, priority: RequestPriority = .normal) -> Arrival {
+    /// Decides about a new request. One that waits is handed out by ``next()`` when its turn has come, after the more
+    /// urgent requests of its lane.
+    mutating func arrive(_ ticket: Ticket, lane index: Int, priority: RequestPriority = .normal) -> Admission {
         if lanes[index].waitingCount == 0, hasRoom(index), active < limits.total {
             lanes[index].active += 1
             active += 1
@@ -90,25 +91,25 @@ struct AdmissionMachine<Ticket: Hashable> {
         return .wait
     }
 
-    /// A request that was started is over.
+    /// Notes that a started request has ended.
     mutating func leave(lane index: Int) {
         lanes[index].active -= 1
         active -= 1
         makeReady(index)
     }
 
-    /// A request that waits is wanted no more.
+    /// Withdraws a waiting request.
     mutating func withdraw(_ ticket: Ticket, lane index: Int) {
         withdrawn.insert(ticket)
         lanes[index].waitingCount -= 1
         lanes[index].withdrawnCount += 1
         waiting -= 1
-        // Each sweep is paid for by as many withdrawals, and a lane that stands still does not grow.
+        // A sweep costs about as much as the withdrawals since the last one, so that a blocked lane does not grow.
         if lanes[index].withdrawnCount > lanes[index].waitingCount + 32 { sweep(index) }
     }
 
-    /// The next request whose turn has come, which counts as started. Ask until nil after requests have left, and after
-    /// ``learn(_:lane:)``.
+    /// Returns the next request whose turn has come, and counts it as started. The caller repeats this until `nil` after
+    /// requests have left, and after ``learn(_:lane:)``.
     mutating func next() -> Ticket? {
         while active < limits.total, let index = ready.popFirst() {
             lanes[index].isReady = false
@@ -121,7 +122,7 @@ struct AdmissionMachine<Ticket: Hashable> {
         return nil
     }
 
-    /// What an exchange has shown about its origin.
+    /// Notes what an exchange has shown about its origin.
     mutating func learn(_ sharing: Sharing, lane index: Int) {
         guard lanes[index].sharing != sharing else { return }
         lanes[index].sharing = sharing
@@ -132,12 +133,12 @@ struct AdmissionMachine<Ticket: Hashable> {
 
     func sharing(lane index: Int) -> Sharing { lanes[index].sharing }
 
-    /// All that wait, in no order.
+    /// All waiting requests, in no particular order.
     var waitingTickets: [Ticket] {
         lanes.flatMap { lane in lane.waiting.all }.filter { !withdrawn.contains($0) }
     }
 
-    /// How many lanes there are, and how many tickets lie in their queues, withdrawn ones included.
+    /// How many lanes there are, and how many tickets are in their queues, including withdrawn ones.
     var laneCount: Int { lanes.count }
     var storedCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
 
@@ -178,14 +179,14 @@ struct AdmissionMachine<Ticket: Hashable> {
 
     private mutating func forgetIdleLanes() {
         for (origin, index) in indexes where lanes[index].active == 0 && lanes[index].waitingCount == 0 {
-            // One that is still in line for a turn keeps its index.
+            // A lane that still waits for its turn keeps its index.
             guard !lanes[index].isReady else { continue }
             sweep(index)
             lanes[index] = Lane()
             freeLanes.append(index)
             indexes[origin] = nil
         }
-        // Where most are busy, looking again for each new one would cost more and more.
+        // If most lanes are busy, a search for each new lane would cost more and more.
         sweepCount = max(Self.idleMaximum, indexes.count * 2)
     }
 }

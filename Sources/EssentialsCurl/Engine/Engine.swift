@@ -4,31 +4,31 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// The mailbox of an engine thread. Everything that other threads want of it is a message.
+/// The mailbox of an engine thread. Other threads reach the engine by messages only.
 final class Engine: Sendable {
     enum Message: Sendable {
         case start(Exchange)
         case cancel(Exchange)
-        /// A reader of a streamed body has room, or waits.
+        /// The reader of a streamed body has room, or waits for a chunk.
         case read(Exchange)
-        /// Nobody will read the rest of a streamed body.
+        /// The reader of a streamed body has dropped it.
         case drop(Exchange)
-        /// A streamed request body goes on, or is at its end, after it had nothing to give.
+        /// The source of a streamed request body has a piece, or is at its end, after the engine had to wait for it.
         case upload(Exchange, UploadPump)
-        /// The source of a streamed request body failed.
+        /// The source of a streamed request body has failed.
         case uploadFailed(Exchange, UploadPump)
-        /// Somebody wants to know how busy the engine is.
+        /// Asks how busy the engine is.
         case load(Waiter<TransportLoad>)
-        /// A piece of a task that prefers the engine's thread.
+        /// A job of a task that prefers the engine's thread.
         case job(UnownedJob)
-        /// Nothing more will be started, and what runs is cancelled after so long.
+        /// Starts no more requests, and cancels those that run after the grace period.
         case shutdown(graceMilliseconds: Int64)
     }
 
     private struct Mailbox {
         var messages: [Message] = []
         var isSleeping = false
-        /// Whether a shutdown was asked for: nothing is started any more.
+        /// Whether a shutdown has begun, so that no request is started any more.
         var isClosed = false
         /// Whether the thread has read its last message.
         var isOver = false
@@ -37,34 +37,31 @@ final class Engine: Sendable {
     private let mailbox = Mutex(Mailbox())
     private let termination = Mutex<Termination>(Termination())
     private let wakeup: Int32
-    /// Nil where there are several processors.
-    let tasksTurn: TasksTurn?
-    /// What was received, until the awaiting tasks have read it.
+    /// Holds received responses until the awaiting tasks have read them.
     let answers: AnswerPool
-    /// How often the thread has gone round its loop: what a loop that never waits is found by.
+    /// How many turns the thread's loop has made. A loop that never waits shows here.
     let turns = Atomic<Int>(0)
-    /// How often it did not listen to a writable socket for a moment: what would hold a fast upload up.
+    /// How many times the thread has stopped listening to a writable socket. Too many would slow a fast upload down.
     let mutes = Atomic<Int>(0)
 
     private struct Termination {
         var isOver = false
-        var thread: pthread_t?
+        var thread: SystemThread?
         var waiters: [Waiter<Void>] = []
     }
 
     /// Makes the engine and starts its thread.
     ///
-    /// - Parameter configuration: This thread's part of the transport's.
-    /// - Throws: `connection` when the system gives no descriptor or thread.
+    /// - Parameter configuration: The part of the transport's configuration that is for this thread.
+    /// - Throws: `resources` if there is no memory, descriptor or thread.
     init(
         trust: CompiledTrust, proxies: ProxySetup, configuration: CurlTransport.Configuration
     ) throws(RequestFailure) {
         answers = try AnswerPool()
         wakeup = ce_wakeup_create()
-        tasksTurn = TasksTurn.isNeeded ? TasksTurn() : nil
-        guard wakeup >= 0 else { throw Self.noResources("eventfd") }
+        guard wakeup >= 0 else { throw Failures.noDescriptor("eventfd", .last) }
         guard let loop = configuration.withSettings({ ce_loop_create(wakeup, &$0) }) else {
-            throw Self.noResources("epoll")
+            throw Failures.noDescriptor("epoll", .last)
         }
         var multis: MultiSet
         do throws(RequestFailure) {
@@ -85,20 +82,14 @@ final class Engine: Sendable {
         }
     }
 
-    // The thread refers to the engine until it has ended, so nobody can write to the descriptor any more.
+    // The thread refers to the engine until it has ended, so nobody writes to the descriptor any more.
     deinit { if wakeup >= 0 { close(wakeup) } }
-
-    private static func noResources(_ what: String) -> RequestFailure {
-        RequestFailure(
-            .connection, "The system gave no \(what): \(String(cString: strerror(errno))).",
-            remedy: "Raise the limit of open files, or close some.")
-    }
 
     // MARK: Any thread
 
-    /// Leaves a message. The engine is woken only if it sleeps.
+    /// Posts a message. The engine is woken only if it sleeps.
     ///
-    /// - Returns: False when the engine was shut down and will not read it.
+    /// - Returns: Whether the engine will read the message. It does not after its shutdown.
     @discardableResult
     func post(_ message: Message) -> Bool {
         let (isAccepted, wakes) = mailbox.withLock { box in
@@ -116,25 +107,25 @@ final class Engine: Sendable {
         return isAccepted
     }
 
-    /// Whether a shutdown was asked for.
+    /// Whether a shutdown has begun.
     var isClosed: Bool { mailbox.withLock { $0.isClosed } }
 
     private static func runElsewhere(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(job) }
 
-    /// How busy the engine is.
+    /// Returns how busy the engine is.
     func load() async -> TransportLoad {
         await withWaiter { continuation in
             if !post(.load(continuation)) { continuation.resume(returning: TransportLoad()) }
         }
     }
 
-    /// Begins to read a streamed body.
+    /// Starts reading the source of a streamed body.
     func start(_ upload: UploadPump, for exchange: Exchange) {
         upload.start(
-            goOn: { self.post(.upload(exchange, upload)) }, fail: { self.post(.uploadFailed(exchange, upload)) })
+            resume: { self.post(.upload(exchange, upload)) }, fail: { self.post(.uploadFailed(exchange, upload)) })
     }
 
-    /// Cancels an exchange, whether or not its start has been read.
+    /// Cancels an exchange, whether or not the engine has read its start.
     func cancel(_ exchange: Exchange) {
         exchange.isCancelled.store(true, ordering: .relaxed)
         post(.cancel(exchange))
@@ -149,13 +140,13 @@ final class Engine: Sendable {
             }
             if isOver { continuation.resume() }
         }
-        // The thread has nothing left to do but return.
-        if let thread = termination.withLock({ $0.thread.take() }) { pthread_join(thread, nil) }
+        // The thread only has to return now.
+        termination.withLock { $0.thread.take() }?.join()
     }
 
-    /// Nobody will wait for the thread: its remains are the system's.
+    /// Leaves it to the system to release the thread, because nobody waits for its end.
     func abandonThread() {
-        if let thread = termination.withLock({ $0.thread.take() }) { pthread_detach(thread) }
+        termination.withLock { $0.thread.take() }?.detach()
     }
 
     // MARK: Engine thread
@@ -168,7 +159,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Says that the thread is about to wait. False when there is a message to read first.
+    /// Notes that the thread is about to wait, and returns whether it may: there is no message to read first.
     func prepareToSleep() -> Bool {
         mailbox.withLock { box in
             box.isSleeping = box.messages.isEmpty
@@ -176,7 +167,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// The thread is about to return. Of what is left in the mailbox only questions and jobs want an answer.
+    /// Ends the mailbox before the thread returns. Messages that nobody waits for are dropped.
     func terminated() {
         let left = mailbox.withLock { box in
             box.isOver = true
@@ -200,14 +191,14 @@ final class Engine: Sendable {
 }
 
 extension Engine: TaskExecutor {
-    /// Runs a piece of a task on the engine's thread, or where all tasks run once that thread has ended.
+    /// Runs a job on the engine's thread, or on the common pool once that thread has ended.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if !post(.job(job)) { Self.runElsewhere(job) }
     }
 }
 
-/// Ends an engine when nobody refers to it any more.
+/// Shuts an engine down when nobody refers to it any more.
 final class EngineOwner: Sendable {
     let engine: Engine
 

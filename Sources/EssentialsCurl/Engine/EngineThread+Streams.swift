@@ -1,13 +1,12 @@
 import CEssentials
 import EssentialsTransport
-import FoundationEssentials
-import Glibc
 
 // Bodies that move while the exchange runs.
 extension EngineThread {
-    /// How long the rest of a dropped body may take, in milliseconds.
+    /// How long reading the rest of a dropped body may take, in milliseconds.
     static var drainTime: Int64 { 1_000 }
 
+    /// Serves the transfers whose head, chunks or upload need attention.
     func serveStreams() {
         while let transfer = ce_loop_next_touched(loop) {
             guard let exchange = owner(of: transfer) else { continue }
@@ -15,18 +14,17 @@ extension EngineThread {
             if let body = exchange.body, deliver(to: body, from: transfer, partial: body.isAwaited) {
                 _ = ce_transfer_pause_receiving(transfer, true)
             }
-            goOn(exchange, transfer, ce_transfer_ask_again(transfer))
+            resume(exchange, ce_transfer_ask_again(transfer))
         }
     }
 
-    /// Delivers the response once its head has arrived, if its body is a stream: by request, or because of its status.
+    /// Delivers the response once its head has arrived, if its body is a stream by request or because of its status.
     func serveHead(of exchange: Exchange, _ transfer: OpaquePointer) {
-        guard ce_transfer_streams(transfer), !exchange.isFinished, ce_transfer_has_head(transfer) else { return }
-        exchange.openBody()
-        finish(exchange, received(exchange, transfer))
+        guard ce_transfer_streams(transfer), ce_transfer_has_head(transfer) else { return }
+        perform(exchange.machine.headArrived(), on: exchange)
     }
 
-    /// Moves chunks to the reader's side. True when it has enough for now.
+    /// Moves chunks to the reader's side, and returns whether the reader has enough for now.
     @discardableResult
     func deliver(to body: BodyPipe, from transfer: OpaquePointer, partial: Bool) -> Bool {
         var chunks: [BodyChunk] = []
@@ -39,16 +37,19 @@ extension EngineThread {
         return chunks.isEmpty ? false : body.push(chunks)
     }
 
+    /// Gives a reader what has arrived, and lets its transfer continue if the reader has room.
     func serveReader(of exchange: Exchange) {
         guard let transfer = exchange.transfer, let body = exchange.body else { return }
         if deliver(to: body, from: transfer, partial: body.isAwaited) { return }
-        // May call the write callback at once, so it happens here and never inside one.
-        goOn(exchange, transfer, ce_transfer_pause_receiving(transfer, false))
+        // This may call the write callback at once, so it happens here and never inside a callback.
+        resume(exchange, ce_transfer_pause_receiving(transfer, false))
     }
 
-    /// Nobody will read the rest of a body. What is little is read and dropped, so that its connection can be used again.
-    func drop(_ exchange: Exchange) {
-        guard exchange.slot >= 0, let transfer = exchange.transfer else { return cancel(exchange) }
+    /// Ends a stream that its reader has dropped.
+    func drop(_ exchange: Exchange) { perform(exchange.machine.dropped(), on: exchange) }
+
+    /// Reads and discards the rest of a body if it is short, so that its connection can be used again.
+    func drain(_ exchange: Exchange, _ transfer: OpaquePointer) {
         guard ce_transfer_drain(transfer, max(0, exchange.prepared.request.options.drainLimit)) else {
             return cancel(exchange)
         }
@@ -57,16 +58,16 @@ extension EngineThread {
         deadlines.ends(at: moment)
     }
 
-    /// A request body that had nothing to give goes on.
-    func goOnSending(_ exchange: Exchange) {
+    /// Resumes sending a request body whose source had nothing to give.
+    func resumeUpload(of exchange: Exchange) {
         guard let transfer = exchange.transfer else { return }
-        goOn(exchange, transfer, ce_transfer_resume_upload(transfer))
+        resume(exchange, ce_transfer_resume_upload(transfer))
     }
 
-    /// Ends an exchange that libcurl could not take up again: it has dropped what it held.
-    private func goOn(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
-        guard code != 0, code != CurlCodes.notRunning else { return }
+    /// Ends an exchange that libcurl could not resume. libcurl has dropped the bytes that it held.
+    private func resume(_ exchange: Exchange, _ code: Int32) {
+        guard code != 0, code != CurlCodes.notRunning, let transfer = exchange.transfer else { return }
         let failure = Failures.failure(exchange.prepared, transfer, code)
-        abort(exchange, failure ?? Failures.noMemory(exchange.prepared))
+        stop(exchange, failure ?? Failures.noMemory(exchange.prepared))
     }
 }

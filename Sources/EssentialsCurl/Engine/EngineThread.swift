@@ -3,14 +3,15 @@ import EssentialsTransport
 import Glibc
 import Synchronization
 
-/// The one thread that owns a loop, its multi handles and every transfer, their clean-up included.
+/// The one thread that owns a loop, its multi handles and every transfer, including their clean-up.
 ///
-/// Each turn reads the mailbox, starts what is to be started, runs due timers, gathers what is done, resumes the waiting
-/// tasks, leaves them the processor where there is only one, and waits on epoll.
+/// Each turn reads the mailbox, starts transfers, runs timers that are due, collects finished transfers, resumes the tasks
+/// that wait for them, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
-    // Argument for @unchecked: made on the caller's thread, handed to the new thread by `launch`, and used only there.
-    // For exclusivity(unchecked): none of the values below is reached again while one of its own methods runs, as they
-    // know nothing of this class; and the checks cost a request a dozen look-ups of the thread's list of accesses.
+    // Argument for @unchecked: the object is made on the caller's thread, handed to the new thread by `launch`, and used
+    // only there.
+    // Argument for exclusivity(unchecked): the values below do not know this class, so none of them is accessed again
+    // while one of its methods runs. The checks would cost a dozen look-ups for each request.
     let engine: Engine
     let trust: CompiledTrust
     let loop: OpaquePointer
@@ -18,15 +19,12 @@ final class EngineThread: @unchecked Sendable {
     @exclusivity(unchecked) var transfers = TransferPool()
     @exclusivity(unchecked) var admission: AdmissionMachine<Exchange>
     @exclusivity(unchecked) var active: [Exchange] = []
-    @exclusivity(unchecked) var finished: [Exchange] = []
-    @exclusivity(unchecked) var resumable: [Waiter<Void>] = []
+    @exclusivity(unchecked) var resumes = ResumePolicy()
     @exclusivity(unchecked) var deadlines = DeadlineWatch()
-    /// Nothing is started any more, and the thread ends when nothing runs.
+    /// Whether a shutdown has begun. The thread ends once no request runs or waits.
     private(set) var isStopping = false
     private static let turnsWithoutWaitingMaximum = 3
-    /// From how many on the tasks whose requests ended in one turn are resumed together.
-    static let manyFinished = 4
-    /// When a shutdown that waits for what runs stops waiting.
+    /// When a shutdown stops waiting for requests, in monotonic milliseconds.
     private var stopMoment: Int64?
 
     init(engine: Engine, trust: CompiledTrust, limits: AdmissionLimits, loop: OpaquePointer, multis: MultiSet) {
@@ -37,37 +35,18 @@ final class EngineThread: @unchecked Sendable {
         admission = AdmissionMachine(limits: limits)
     }
 
-    /// Starts the thread. Signals are blocked on it, SIGPIPE above all, because OpenSSL writes with write(2); but for those
-    /// that tell of a crash of the thread itself.
-    func launch() throws(RequestFailure) -> pthread_t {
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, crash) }
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var handle = pthread_t()
-        // The thread takes over this reference.
-        let reference = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            &handle, nil,
-            { argument in
-                if let argument { Unmanaged<EngineThread>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, reference.toOpaque())
-        guard code == 0 else {
-            reference.release()
-            throw RequestFailure(
-                .connection, "The system gave no thread: \(String(cString: strerror(code))).",
-                remedy: "Raise the limit of threads, or shut other transports down.")
+    /// Starts the thread.
+    func launch() throws(RequestFailure) -> SystemThread {
+        do throws(SystemError) {
+            return try SystemThread(named: "essentials-http") { self.run() }
+        } catch {
+            throw Failures.noThread(error)
         }
-        return handle
     }
 
     // MARK: Turns
 
     private func run() {
-        ce_name_thread("essentials-http")
         var messages: [Engine.Message] = []
         var turnsWithoutWaiting = 0
         while true {
@@ -75,7 +54,7 @@ final class EngineThread: @unchecked Sendable {
             var now = ce_now_ms()
             for message in messages {
                 serve(message, now: now)
-                // What a task's piece has taken is not the next request's time.
+                // The time that a task's job has taken is not part of the next request.
                 if case .job = message { now = ce_now_ms() }
             }
             messages.removeAll(keepingCapacity: true)
@@ -86,11 +65,10 @@ final class EngineThread: @unchecked Sendable {
             gatherDone()
             endOverdue()
             startWaiting()
-            let tasksTurn = resumeFinished()
+            resumes.resumeAll()
             if isStopping && active.isEmpty && admission.waiting == 0 { break }
-            tasksTurn?.wait()
             let canSleep = engine.prepareToSleep()
-            // Asking epoll costs more than serving a message, so those that came meanwhile go first, a few times.
+            // Waiting on epoll costs more than serving a message, so new messages are served first, a few times.
             turnsWithoutWaiting += 1
             if !canSleep, turnsWithoutWaiting < Self.turnsWithoutWaitingMaximum { continue }
             turnsWithoutWaiting = 0
@@ -108,9 +86,9 @@ final class EngineThread: @unchecked Sendable {
         case .cancel(let exchange): cancel(exchange)
         case .read(let exchange): serveReader(of: exchange)
         case .drop(let exchange): drop(exchange)
-        // What an earlier sending's source still gives is not this one's.
+        // A source that was replaced may still send messages. They are ignored.
         case .upload(let exchange, let pump):
-            if pump === exchange.upload { goOnSending(exchange) }
+            if pump === exchange.upload { resumeUpload(of: exchange) }
         case .uploadFailed(let exchange, let pump):
             if pump === exchange.upload, let transfer = exchange.transfer { _ = ce_transfer_fail_upload(transfer) }
         case .load(let continuation): continuation.resume(returning: load)
@@ -130,7 +108,7 @@ final class EngineThread: @unchecked Sendable {
     // MARK: Shutdown
 
     private func stop(grace milliseconds: Int64) {
-        // A second shutdown can only shorten the first one's patience.
+        // A second shutdown can shorten the grace period of the first, but not extend it.
         let moment = min(stopMoment ?? .max, ce_now_ms() + milliseconds)
         stopMoment = moment
         isStopping = true
@@ -138,22 +116,22 @@ final class EngineThread: @unchecked Sendable {
         endLateStop(now: ce_now_ms())
     }
 
-    /// Cancels what still runs when a shutdown waits no longer.
+    /// Cancels the remaining requests once the grace period of a shutdown is over.
     func endLateStop(now: Int64) {
         guard let stopMoment else { return }
         guard stopMoment <= now else { return deadlines.ends(at: stopMoment) }
-        for exchange in admission.waitingTickets { leaveQueue(exchange, Failures.cancelled(exchange)) }
-        for exchange in active.reversed() { abort(exchange, Failures.cancelled(exchange)) }
+        for exchange in admission.waitingTickets { cancel(exchange) }
+        for exchange in active.reversed() { cancel(exchange) }
     }
 
-    /// Without its epoll the thread can do nothing more.
+    /// Ends all requests, because the thread cannot work without its epoll.
     private func failAll(_ code: Int32) {
         engine.post(.shutdown(graceMilliseconds: 0))
-        for exchange in active.reversed() { abort(exchange, Failures.loop(code, exchange.prepared)) }
+        for exchange in active.reversed() { stop(exchange, Failures.loop(code, exchange.prepared)) }
     }
 
     func owner(of transfer: OpaquePointer) -> Exchange? {
-        // The owner is in `active`, which retains it, for as long as the transfer names it.
+        // While the transfer names its owner, `active` retains the owner.
         ce_transfer_owner(transfer).map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
     }
 }

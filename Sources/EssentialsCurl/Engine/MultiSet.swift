@@ -1,37 +1,37 @@
 import CEssentials
 import EssentialsTransport
 
-/// The multi handles of one engine thread: one, and more for an origin with very many connections at once, because
-/// libcurl walks through all connections to a host whenever it looks for a free one.
+/// The multi handles of one engine thread.
 ///
-/// Engine thread, after its making.
+/// One handle is enough for most. An origin with very many connections gets more, because libcurl walks through all
+/// connections to a host whenever it looks for a free one. After its creation, only the engine's thread uses the set.
 struct MultiSet {
-    /// Requests to one origin on one handle.
+    /// The maximum of requests to one origin on one handle.
     static let crowd = 1_000
-    /// More handles than this and the last one takes the rest.
+    /// The maximum of handles. The last one takes all further requests.
     static let maximum = 64
 
     private let loop: OpaquePointer
     private let trust: CompiledTrust
     let proxyTrust: CompiledTrust?
     private(set) var all: [OpaquePointer] = []
-    /// For lanes that have been crowded, how many requests are on each handle.
+    /// The number of requests on each handle, for lanes that need more than one.
     private var crowds: [Int: [Int]] = [:]
 
-    /// - Throws: `connection` when libcurl gives no handle.
+    /// - Throws: `resources` if libcurl gives no handle.
     init(loop: OpaquePointer, trust: CompiledTrust, proxyTrust: CompiledTrust?) throws(RequestFailure) {
         self.loop = loop
         self.trust = trust
         self.proxyTrust = proxyTrust
         guard let first = ce_multi_create(loop, trust.pointer, proxyTrust?.pointer, nil) else {
-            throw RequestFailure(.connection, "libcurl gave no multi handle.", remedy: "Free some memory.")
+            throw Failures.noMemory(for: "libcurl's multi handle")
         }
         all = [first]
     }
 
-    /// The handle for one more request of a lane, which has `active` requests, this one included.
+    /// Returns the handle for one more request of a lane, which has `active` requests including this one.
     ///
-    /// The first with room, so that connections are used again rather than spread.
+    /// It is the first handle with room, so that connections are reused.
     mutating func place(lane: Int, active: Int) -> Int {
         guard active > Self.crowd || crowds[lane] != nil else { return 0 }
         var counts = crowds[lane] ?? [active - 1]
@@ -43,7 +43,7 @@ struct MultiSet {
         return index
     }
 
-    /// A request that was placed is over.
+    /// Notes that a placed request has ended.
     mutating func leave(lane: Int, index: Int) {
         guard !crowds.isEmpty, var counts = crowds[lane] else { return }
         counts[index] -= 1

@@ -1,15 +1,15 @@
 import Glibc
 import Synchronization
 
-/// Tells a process from the one that it was forked from, without asking the system each time.
+/// Distinguishes a process from the process that it was forked from, without a system call.
 enum ProcessGeneration {
     private static let forks = Atomic<Int>(0)
     private static let isWatching: Bool = pthread_atfork(nil, nil, { ProcessGeneration.forked() }) == 0
 
-    /// The generation in which a request was sent, and with it a Swift task ran; less than any before the first one.
+    /// The last generation in which a request was sent, so that a Swift task ran. It is -1 before the first request.
     private static let taskGeneration = Atomic<Int>(-1)
 
-    /// A number that a child process has one more of.
+    /// The number of this process's generation. A child process has the next one.
     static var current: Int {
         _ = isWatching
         return forks.load(ordering: .relaxed)
@@ -21,13 +21,13 @@ enum ProcessGeneration {
         if taskGeneration.load(ordering: .relaxed) != current { taskGeneration.store(current, ordering: .relaxed) }
     }
 
-    /// Whether tasks ran in a process that this one was forked from. Swift's task pool still counts on the threads of
+    /// Whether tasks ran in a process that this one was forked from. Swift's task pool still relies on the threads of
     /// that process, which do not exist here, so a new task never runs.
     static var hasLostTasks: Bool {
         let noted = taskGeneration.load(ordering: .relaxed)
         return noted >= 0 && noted != current
     }
 
-    /// Runs in the child, where only functions that are safe in signal handlers may be called; an atomic is.
+    /// Runs in the child, where only functions may be called that are safe in signal handlers. An atomic is safe.
     private static func forked() { forks.wrappingAdd(1, ordering: .relaxed) }
 }

@@ -1,8 +1,8 @@
 import CEssentials
 
-/// Transfers that wait for their next request. Their handles keep libcurl's options and buffers.
+/// Transfers that wait for their next request. Their handles keep options and buffers of libcurl.
 struct TransferPool {
-    /// More than this are destroyed instead of kept.
+    /// The maximum of transfers that are kept. Further ones are destroyed.
     static let maximum = 256
 
     private var idle: [OpaquePointer] = []
@@ -17,7 +17,7 @@ struct TransferPool {
         idle.append(transfer)
     }
 
-    /// Gets rid of a transfer whose options are in doubt.
+    /// Destroys a transfer whose options are unknown.
     func discard(_ transfer: OpaquePointer) { ce_transfer_destroy(transfer) }
 
     mutating func destroyAll() {

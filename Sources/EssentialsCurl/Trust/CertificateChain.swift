@@ -2,21 +2,22 @@ import CEssentials
 public import EssentialsTransport
 import Glibc
 
-/// Certificates looked at for their pins: a server's, or those of a PEM file.
+/// The certificates of a server or of a PEM file, with their pins.
 ///
 /// ```swift
 /// let chain = try CertificateChain.presented(by: HostName("example.com"), trust: CompiledTrust(.system))
 /// for certificate in chain.certificates { print(certificate.publicKeyPin.text) }
 /// ```
 public struct CertificateChain: Sendable {
-    /// The certificates, leaf first. Of a trusted server the verified path, with its root; else what was presented.
+    /// The certificates, leaf first. For a trusted server they are the verified path including its root, and for any other
+    /// server what it presented.
     public let certificates: [CertificateFacts]
-    /// Why the chain is not trusted; nil when it is, or when it comes from a file.
+    /// Why the chain is not trusted. It is `nil` for a trusted chain, and for certificates of a file.
     public let distrust: RequestFailure?
 
     /// Reads the certificates of a PEM text.
     ///
-    /// - Throws: `invalidPolicy` when one cannot be read.
+    /// - Throws: `invalidPolicy` if one cannot be read.
     public init(_ pem: PEM) throws(RequestFailure) {
         var report = ce_report()
         var error = ce_trust_error()
@@ -27,9 +28,7 @@ public struct CertificateChain: Sendable {
             }
         }
         guard count > 0 else {
-            throw RequestFailure(
-                .invalidPolicy, "A certificate could not be read: \(GateReport.text(of: error.text)).",
-                remedy: "Check that the file holds whole certificates in PEM form.")
+            throw Failures.certificate(error)
         }
         certificates = GateReport(&report).chain
         distrust = nil
@@ -40,16 +39,17 @@ public struct CertificateChain: Sendable {
         distrust = report.failure(host: host.text, phase: .handshake)
     }
 
-    /// Connects to a server, looks at its certificates, sends no request and hangs up. Blocks the calling thread; name
-    /// resolution is not counted in the time-out.
+    /// Connects to a server, reads its certificates and closes the connection without a request.
+    ///
+    /// The call blocks its thread. The timeout does not include name resolution.
     ///
     /// - Parameters:
     ///   - host: The server.
     ///   - port: Its port.
-    ///   - trust: By which the chain is judged for ``distrust``.
-    ///   - timeout: For connection and handshake.
-    /// - Throws: `nameResolution`, `connection`, `timeout` or `tls`, and `hostRefused` for a host that the policy refuses;
-    ///   an untrusted chain is not an error.
+    ///   - trust: The policy that judges the chain for ``distrust``.
+    ///   - timeout: The limit for connecting and for the handshake.
+    /// - Throws: `nameResolution`, `connection`, `timeout` or `tls`, and `hostRefused` for a host that the policy refuses.
+    ///   An untrusted chain is not an error.
     public static func presented(
         by host: HostName, port: UInt16 = 443, trust: CompiledTrust, timeout: Duration = .seconds(10)
     ) throws(RequestFailure) -> CertificateChain {
@@ -61,24 +61,9 @@ public struct CertificateChain: Sendable {
             let result = ce_probe(host.text, address, port, trust.pointer, rule, milliseconds, &report)
             let found = GateReport(&report)
             if result == CE_PROBE_OK { return CertificateChain(report: found, host: host) }
-            last = failure(result, text: found.text, host: host, port: port)
+            last = Failures.probe(result, text: found.text, host: host, port: port)
         }
-        throw last ?? RequestFailure(.nameResolution, "\(host) has no address.", host: host.text)
-    }
-
-    private static func failure(
-        _ result: ce_probe_result, text: String, host: HostName, port: UInt16
-    ) -> RequestFailure {
-        switch result {
-        case CE_PROBE_CONNECT:
-            RequestFailure(
-                .connection, "\(host):\(port) could not be reached: \(text).", phase: .connect, host: host.text)
-        case CE_PROBE_TIMEOUT:
-            RequestFailure(.timeout, "\(host):\(port) did not answer in time.", phase: .connect, host: host.text)
-        default:
-            RequestFailure(
-                .tls, "The TLS handshake with \(host):\(port) failed: \(text).", phase: .handshake, host: host.text)
-        }
+        throw last ?? Failures.unresolved(host)
     }
 
     private static func addresses(of host: HostName) throws(RequestFailure) -> [String] {
@@ -88,9 +73,7 @@ public struct CertificateChain: Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host.text, nil, &hints, &list)
         guard code == 0 else {
-            throw RequestFailure(
-                .nameResolution, "\(host) has no address: \(String(cString: gai_strerror(code))).",
-                phase: .nameResolution, host: host.text)
+            throw Failures.unresolved(host, code)
         }
         defer { freeaddrinfo(list) }
         var addresses: [String] = []

@@ -2,15 +2,14 @@ import CEssentials
 public import EssentialsTransport
 import FoundationEssentials
 
-// The policy by host, and for TLS that is not the library's own.
+// The rules for hosts, and the use of a policy for TLS connections that the transport did not make.
 extension CompiledTrust {
-    /// The index of the rule for a host.
+    /// Returns the index of the rule for a host.
     ///
     /// - Throws: `hostRefused`.
     func rule(for host: HostName) throws(RequestFailure) -> Int {
         guard let index = rules.index(for: host) else {
-            throw RequestFailure(
-                .hostRefused, "\(host) is not listed in the policy, which refuses such hosts.", host: host.text)
+            throw Failures.unlisted(host)
         }
         return index
     }
@@ -24,25 +23,25 @@ extension CompiledTrust {
         }
     }
 
-    /// Judges a chain that came some other way than through a transport, as the transport would: signatures, validity, purpose,
-    /// host name, revocation lists, pins. Staples belong to a handshake and are not judged.
+    /// Judges a chain that did not come through a transport. It checks signatures, validity, purpose, host name, revocation
+    /// lists and pins, as a transport does. OCSP staples belong to a handshake and are not judged.
     ///
     /// ```swift
     /// let path = try trust.evaluate(chain: peerCertificates, host: HostName("stream.example.com"))
     /// ```
     ///
-    /// Any thread. Costs a signature check for each certificate, some 100 µs.
+    /// It may be called from any thread, and costs a signature check of about 100 µs for each certificate.
     ///
     /// - Parameters:
     ///   - chain: The certificates as presented, in DER form, the server's own first.
-    ///   - host: Who the server should be.
-    /// - Returns: The verified path, root included.
+    ///   - host: The host that the server should be.
+    /// - Returns: The verified path, including its root.
     /// - Throws: `trustChain`, `trustHost`, `pinMismatch`, `revoked` or `hostRefused`.
     @discardableResult
     public func evaluate(chain: [[UInt8]], host: HostName) throws(RequestFailure) -> [CertificateFacts] {
         let rule = try reportedRule(for: host)
         var report = ce_report()
-        // One block, so that the pointers into it are valid together.
+        // All certificates are in one block, so that the pointers into it are valid together.
         let bytes = chain.flatMap { $0 }
         let isTrusted = bytes.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return false }
@@ -58,8 +57,7 @@ extension CompiledTrust {
         if !isTrusted {
             let failure =
                 found.failure(host: host.text, phase: .handshake)
-                ?? RequestFailure(
-                    .trustChain, "\(host) presented no certificate.", phase: .handshake, host: host.text)
+                ?? Failures.noCertificate(host)
             self.report(failure, host: host, port: 0)
             throw failure
         }
@@ -67,9 +65,10 @@ extension CompiledTrust {
         return found.chain
     }
 
-    /// Has an `SSL_CTX` that the program made for itself judge its peer by the policy, inside the handshake: anchors,
-    /// host name, pins, revocation, TLS floor, and the client's identity. For protocols that the transport does not
-    /// speak.
+    /// Installs the policy on an `SSL_CTX` of the program, for protocols that the transport does not speak.
+    ///
+    /// The context then judges its peer inside the handshake: by anchors, host name, pins, revocation and TLS version. It
+    /// also presents the client's identity.
     ///
     /// ```swift
     /// try trust.install(on: context, host: HostName("stream.example.com"))   // before SSL_new
@@ -78,63 +77,62 @@ extension CompiledTrust {
     /// ```
     ///
     /// - Parameters:
-    ///   - context: An OpenSSL `SSL_CTX *` of the libssl that the process is linked with. It keeps what it needs of the policy.
-    ///     Its handshakes may follow one another; those that run at the same time need a context each. A context takes
-    ///     one policy for one host: OpenSSL cannot take an identity off a context, so another policy or host is refused
-    ///     and changes nothing. The same policy for the same host may be installed again.
-    ///   - host: Who the server should be. The server name of every `SSL` made from the context has to be this host; an
-    ///     address has none.
+    ///   - context: An OpenSSL `SSL_CTX *` of the libssl that the process is linked with. It keeps what it needs of the
+    ///     policy. Handshakes that run at the same time need a context each. A context takes one policy for one host,
+    ///     because OpenSSL cannot remove an identity from it: another policy or host is refused and changes nothing. The
+    ///     same policy for the same host may be installed again.
+    ///   - host: The host that the server should be. Every `SSL` of the context must have it as its server name, or no
+    ///     server name if the host is an address.
     /// - Throws: `hostRefused`, `otherTrust` for a context with another policy or host, `file` for a bundle of the system's
-    ///   anchors that cannot be read, and `tls` when OpenSSL refuses.
+    ///   anchors that cannot be read, and `tls` if OpenSSL refuses.
     public func install(on context: OpaquePointer, host: HostName) throws(RequestFailure) {
         let rule = try reportedRule(for: host)
-        // The pointer is the caller's SSL_CTX, as the documentation demands; C has no way to check it.
+        // The documentation demands that the pointer is an SSL_CTX. C cannot check it.
         switch ce_trust_install(pointer, rule, host.text, host.isAddress, UnsafeMutableRawPointer(context)) {
         case CE_INSTALL_DONE: return
         case CE_INSTALL_TAKEN:
-            throw RequestFailure(
-                .otherTrust, "The SSL_CTX for \(host) has a policy already, or this policy for another host.",
-                remedy: "Make an SSL_CTX for each policy and host.", phase: .handshake, host: host.text)
+            throw Failures.takenContext(host)
         default:
             let report = ce_trust_installed_report(UnsafeMutableRawPointer(context)).map(GateReport.init)
             if let failure = report?.failure(host: host.text, phase: .handshake) { throw failure }
-            throw RequestFailure(
-                .tls, "OpenSSL did not take the policy over.", remedy: "Give a client's SSL_CTX.", phase: .handshake,
-                host: host.text)
+            throw Failures.refusedContext(host)
         }
     }
 
-    /// Judges a connection whose handshake is done by the policy. A resumed session had no handshake in which
-    /// ``install(on:host:)`` could judge, so it is needed before the first byte is sent.
+    /// Judges a connection after its handshake.
+    ///
+    /// It must be called before the first byte is sent, because ``install(on:host:)`` cannot judge a resumed session, which
+    /// presents no certificates.
     ///
     /// - Parameters:
     ///   - connection: An OpenSSL `SSL *` from a context that ``install(on:host:)`` was called on.
-    ///   - host: Who the server should be.
-    /// - Throws: as the transport does before a request: `pinMismatch`, `otherTrust`, `unexpectedPeer`, `tlsTooOld`,
+    ///   - host: The host that the server should be.
+    /// - Throws: The failures of a transport before a request: `pinMismatch`, `otherTrust`, `unexpectedPeer`, `tlsTooOld`,
     ///   `trustEvidence`, `trustChain` for a chain that has expired since, `hostRefused`.
     public func judge(_ connection: OpaquePointer, host: HostName) throws(RequestFailure) {
         let rule = try reportedRule(for: host)
         var report = ce_report()
-        // The pointer is the caller's SSL, as above.
+        // The pointer is the caller's SSL, as in `install`.
         if ce_trust_judge(pointer, rule, host.text, UnsafeMutableRawPointer(connection), &report) {
             if report.missed_pins { reportMissedPins(host: host, port: 0, chain: GateReport(&report).chain) }
             return
         }
         let failure =
             GateReport(&report).failure(host: host.text, phase: .handshake)
-            ?? RequestFailure(.trustEvidence, "The connection to \(host) could not be judged.", host: host.text)
+            ?? Failures.unjudged(host)
         self.report(failure, host: host, port: 0)
         throw failure
     }
 
-    /// Why a handshake was refused that ``install(on:host:)`` watched over; nil when it was not, or has not come so far.
-    /// Reports the refusal. For one connection from each context: the last handshake counts.
+    /// Returns why ``install(on:host:)`` has refused a handshake, and reports the refusal. It is `nil` if nothing was refused.
+    ///
+    /// A context remembers its last handshake only.
     ///
     /// - Parameters:
     ///   - context: The `SSL_CTX *` that was given to ``install(on:host:)``.
     ///   - host: The host that was given to it.
     public func refusal(on context: OpaquePointer, host: HostName) -> RequestFailure? {
-        // The pointer is the caller's SSL_CTX, as above; the report in it is read during the call.
+        // The pointer is the caller's SSL_CTX, as in `install`. Its report is read during the call.
         guard let found = ce_trust_installed_report(UnsafeMutableRawPointer(context)),
             let failure = GateReport(found).failure(host: host.text, phase: .handshake)
         else { return nil }
@@ -144,19 +142,19 @@ extension CompiledTrust {
 
     // MARK: Reports
 
-    /// Whether a failure is the policy's doing.
+    /// The reasons of failures that a policy causes.
     private static let judgements: Set<RequestFailure.Reason> = [
         .trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .otherTrust, .tlsTooOld, .trustEvidence, .revoked,
         .hostRefused, .plaintextRefused,
     ]
 
-    /// Reports a refusal; nothing for other failures.
+    /// Reports a failure if a policy has caused it.
     func report(_ failure: RequestFailure, host: HostName, port: UInt16) {
         guard Self.judgements.contains(failure.reason) else { return }
         report(failure.reason, failure.message, isEnforced: true, host: host, port: port, chain: failure.chain)
     }
 
-    /// Reports a chain without pins under a rule that only reports.
+    /// Reports a chain without a pinned key under a rule that only reports.
     func reportMissedPins(host: HostName, port: UInt16, chain: [CertificateFacts]) {
         report(
             .pinMismatch, "None of the pins for \(host) matches its chain; the rule only reports.", isEnforced: false,
@@ -166,7 +164,7 @@ extension CompiledTrust {
     /// Reports plain `http` under a rule that only reports.
     func reportPlaintext(host: HostName, port: UInt16) {
         report(
-            .plaintextRefused, "\(host) was asked without encryption; the rule only reports.", isEnforced: false,
+            .plaintextRefused, "The request to \(host) was not encrypted; the rule only reports.", isEnforced: false,
             host: host, port: port, chain: [])
     }
 

@@ -2,19 +2,19 @@ import CEssentials
 public import EssentialsTransport
 import FoundationEssentials
 
-/// A trust policy made ready for OpenSSL: anchors, pins and identity are read once, and every fault in them is thrown
-/// here, before any request.
+/// A trust policy in the form that OpenSSL needs. Anchors, pins and identity are read once, and every fault in them is
+/// thrown here, before any request.
 ///
 /// ```swift
 /// let trust = try CompiledTrust(TrustPolicy(anchors: .only([PEM(contentsOfFile: "ca.pem")])))
 /// let transport = try CurlTransport(trust: trust)
 /// ```
 ///
-/// Making one costs a read of the explicit anchors. The system's are read when the first handshake needs them: from a
-/// directory by name, and a bundle whole, once in a process. A bundle without anchors is the failure `file` then.
+/// Compiling a policy reads its explicit anchors. The system's anchors are read when the first handshake needs them: single
+/// files from a directory, or a whole bundle once in a process. A bundle without anchors fails as `file` then.
 public final class CompiledTrust: @unchecked Sendable {
-    // Argument for @unchecked: what the pointer leads to is immutable but for an atomic reference count and OpenSSL's
-    // own, locked, certificate store. It is set once and released in deinit.
+    // Argument for @unchecked: the object behind the pointer is immutable, except for an atomic reference count and
+    // OpenSSL's own certificate store, which has a lock. The pointer is set once and released in deinit.
     let pointer: OpaquePointer
     /// The policy that was compiled.
     public let policy: TrustPolicy
@@ -24,7 +24,7 @@ public final class CompiledTrust: @unchecked Sendable {
     /// Compiles a policy.
     ///
     /// - Throws: `invalidPolicy` for a certificate or key that cannot be read or does not fit, `file` for system anchors
-    ///   that cannot be read, `tls` when the system's libraries are too old.
+    ///   that cannot be read, `tls` if the system's libraries are too old, `resources` if there is no memory or descriptor.
     public convenience init(_ policy: TrustPolicy) throws(RequestFailure) {
         try self.init(policy, reporter: TrustReporter())
     }
@@ -40,10 +40,11 @@ public final class CompiledTrust: @unchecked Sendable {
 
     deinit { ce_trust_release(pointer) }
 
-    /// Refusals under the policy, and what its report-only rules would have refused: the same rule, chain and result once
-    /// in 24 hours, counted from the first while anybody listens. A listener that lags by more than 100 loses the oldest.
+    /// Returns a stream of the policy's refusals, and of those that its report-only rules would have made.
     ///
-    /// Each call makes a stream of its own. It ends with the policy.
+    /// The same rule, chain and result is reported once in 24 hours, counted from the first report while anybody listens.
+    /// A listener that lags by more than 100 reports loses the oldest. Each call makes a new stream, which ends with the
+    /// policy.
     public func reports() -> AsyncStream<TrustReport> { reporter.stream() }
 
     private static func compile(
@@ -59,7 +60,7 @@ public final class CompiledTrust: @unchecked Sendable {
             return ce_rule(entry, firstPin: pins.count)
         }
         var error = ce_trust_error()
-        // Every pointer in the configuration is borrowed for this one call; the C side copies what it keeps.
+        // Every pointer in the configuration is borrowed for this call. The C code copies what it keeps.
         let compiled: OpaquePointer? = withTexts([
             system.file, system.directory, anchors.isEmpty ? nil : anchors, policy.identity?.certificate.text,
             policy.identity?.privateKey.text, passphrase, revocationLists,
@@ -81,7 +82,7 @@ public final class CompiledTrust: @unchecked Sendable {
                 return ce_trust_create(&config, &error)
             }
         }
-        guard let compiled else { throw failure(error) }
+        guard let compiled else { throw Failures.policy(error) }
         return compiled
     }
 
@@ -108,45 +109,6 @@ public final class CompiledTrust: @unchecked Sendable {
         }
         return lend(0, [])
     }
-
-    private static func failure(_ error: ce_trust_error) -> RequestFailure {
-        let text = text(of: error)
-        switch error.kind {
-        case CE_TRUST_SYSTEM_ANCHORS:
-            return RequestFailure(
-                .file, "The system's anchors could not be read: \(text).",
-                remedy: "Check SSL_CERT_FILE and SSL_CERT_DIR.")
-        case CE_TRUST_ANCHORS:
-            return invalid("An anchor could not be read: \(text).", "Check that the PEM file holds whole certificates.")
-        case CE_TRUST_IDENTITY_CERTIFICATE:
-            return invalid("The client certificate could not be read: \(text).", "Check its PEM file.")
-        case CE_TRUST_IDENTITY_KEY:
-            return invalid("The client key could not be read: \(text).", "Check its PEM file.")
-        case CE_TRUST_PASSPHRASE:
-            return invalid("The client key could not be decrypted: \(text).", "Check the passphrase.")
-        case CE_TRUST_REVOCATION:
-            return invalid("A revocation list could not be read: \(text).", "Check that its PEM file is whole.")
-        case CE_TRUST_REVOCATION_SCOPE:
-            return invalid(
-                "A revocation list cannot be judged: \(text).",
-                "Give the whole list of each authority, which is about all of its own certificates.")
-        case CE_TRUST_IDENTITY_MISMATCH:
-            return invalid(
-                "The client key does not belong to the client certificate.",
-                "Give the key the certificate was made for.")
-        default:
-            return invalid("The policy could not be compiled: \(text).", "Free some memory.")
-        }
-    }
-
-    private static func invalid(_ message: String, _ remedy: String) -> RequestFailure {
-        RequestFailure(.invalidPolicy, message, remedy: remedy)
-    }
-
-    private static func text(of error: ce_trust_error) -> String {
-        var copy = error.text
-        return withUnsafeBytes(of: &copy) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }
 }
 
 extension ce_pin {
@@ -168,7 +130,7 @@ extension ce_rule {
         first_pin = firstPin
         pin_count = entry.pins?.pins.count ?? 0
         report_only = entry.pins?.mode == .reportOnly
-        // A moment beyond all that the clock can show never comes.
+        // A date that the clock cannot show is never reached.
         expires = entry.pins?.expires.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) } ?? .max
         refuses_when_expired = entry.pins?.onExpiry == .refuse
     }

@@ -1,16 +1,16 @@
 import EssentialsTransport
 
-/// A policy's rules by host, for a look-up that costs a few hashes whatever their number.
+/// The rules of a policy by host. A look-up costs a few hashes whatever the number of rules is.
 struct HostRuleTable: Sendable {
     struct Entry: Sendable {
         let pattern: HostPattern?
         let pins: PinSet?
 
-        /// Whether plain `http` is refused: also when the pins have expired, and not when they only report.
+        /// Whether plain `http` is refused. It is refused even if the pins have expired, but not if they only report.
         var wantsTLS: Bool { pins?.mode == .enforce }
     }
 
-    /// What the indexes lead to. The last one is for unlisted hosts, refused or not.
+    /// The entries that indexes refer to. The last one is for unlisted hosts, whether or not they are refused.
     let entries: [Entry]
     private let refusesUnlisted: Bool
     private var exact: [String: Int] = [:]
@@ -37,7 +37,7 @@ struct HostRuleTable: Sendable {
         self.entries = entries
     }
 
-    /// The index of the entry for a host; nil when the host is refused.
+    /// Returns the index of the entry for a host, or `nil` if the host is refused.
     func index(for host: HostName) -> Int? {
         if entries.count > 1, let listed = listedIndex(for: host) { return listed }
         return refusesUnlisted ? nil : entries.count - 1

@@ -1,7 +1,7 @@
 import EssentialsTransport
 import Synchronization
 
-/// Hands reports to whoever listens, each at most once a day.
+/// Delivers trust reports to all listeners, each at most once a day.
 final class TrustReporter: Sendable {
     private struct Key: Hashable {
         let host: String
@@ -16,15 +16,16 @@ final class TrustReporter: Sendable {
         var reported: [Key: ContinuousClock.Instant] = [:]
     }
 
-    /// How long the same rule, chain and result is not reported again.
+    /// The time in which the same rule, chain and result is not reported again.
     static let period = Duration.seconds(24 * 3600)
-    /// How many are remembered, and how many may wait for a listener.
+    /// How many reports are remembered.
     static let memory = 1_000
+    /// How many reports may wait for a listener.
     static let backlog = 100
 
     private let state = Mutex(State())
 
-    /// A listener's stream. It ends when the reporter goes, or when nobody reads it any more.
+    /// Returns a stream for one listener. It ends with the reporter, or when nobody reads it any more.
     func stream() -> AsyncStream<TrustReport> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TrustReport.self, bufferingPolicy: .bufferingNewest(Self.backlog))
@@ -41,7 +42,7 @@ final class TrustReporter: Sendable {
 
     deinit { state.withLock { $0 }.listeners.values.forEach { $0.finish() } }
 
-    /// Reports, unless the same was reported lately or nobody listens.
+    /// Delivers a report, unless nobody listens or the same was reported within the period.
     func report(_ report: TrustReport) {
         let key = Key(
             host: report.pattern?.description ?? report.host, reason: report.reason, isEnforced: report.isEnforced,

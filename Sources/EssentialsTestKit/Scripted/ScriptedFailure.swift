@@ -7,7 +7,7 @@ enum ScriptedFailure {
             (.preparation, [.invalidRequest, .invalidPolicy, .hostRefused, .plaintextRefused]),
             (.queue, [.queueFull, .closed, .otherTrust]),
             (.nameResolution, [.nameResolution]),
-            (.connect, [.connection, .proxy]),
+            (.connect, [.connection, .proxy, .resources]),
             (
                 .handshake,
                 [.tls, .trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .tlsTooOld, .trustEvidence, .revoked]

@@ -6,7 +6,7 @@ extension RequestFailure {
             case pinMismatch, unexpectedPeer, otherTrust, tlsTooOld, trustEvidence, revoked, hostRefused
             case plaintextRefused, timeout, cancelled, interrupted, protocolViolation, tooLarge, redirectLimit
             case redirectRefused, notReplayable, status, emptyBody, encoding, decoding, file, queueFull, closed
-            case authorization
+            case resources, authorization
         }
 
         private let code: Code
@@ -81,6 +81,8 @@ extension RequestFailure {
         public static let file = Reason(code: .file)
         /// The queue of waiting requests is full.
         public static let queueFull = Reason(code: .queueFull)
+        /// There was no memory, file descriptor or thread.
+        public static let resources = Reason(code: .resources)
         /// The transport or service was shut down.
         public static let closed = Reason(code: .closed)
     }
@@ -123,6 +125,7 @@ extension RequestFailure.Reason {
         case .decoding: "Compare the model with the response's body."
         case .file: "Check the path and its permissions."
         case .queueFull: "Send fewer requests at once, or allow a longer queue."
+        case .resources: "Free some memory, or raise the limits of open files and threads."
         case .closed: "Create a new transport or service."
         }
     }

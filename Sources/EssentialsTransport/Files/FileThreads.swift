@@ -40,15 +40,15 @@ package final class FileThreads: @unchecked Sendable {
     /// Ensures that there is at least one thread. Call it before work is enqueued on a
     /// ``FileQueue``, which cannot fail.
     ///
-    /// - Throws: `file` if there is no thread and the system cannot start one.
+    /// - Throws: `resources` if there is no thread and the system cannot start one.
     package func start() throws(RequestFailure) {
         pthread_mutex_lock(mutex)
-        let code = threadCount > 0 ? 0 : launch()
+        let error = threadCount > 0 ? nil : launch()
         pthread_mutex_unlock(mutex)
-        guard code == 0 else {
+        if let error {
             throw RequestFailure(
-                .file, "The system could not create a thread for file operations: \(SystemError(code: code)).",
-                remedy: "Raise the thread limit.", underlying: SystemError(code: code))
+                .resources, "The system could not create a thread for file operations: \(error).",
+                remedy: "Raise the thread limit.", underlying: error)
         }
     }
 
@@ -62,29 +62,18 @@ package final class FileThreads: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Starts a thread and returns the error number, or 0. The caller holds the mutex.
-    private func launch() -> Int32 {
-        var blocked = sigset_t()
-        var before = sigset_t()
-        sigfillset(&blocked)
-        for crash in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&blocked, crash) }
-        pthread_sigmask(SIG_SETMASK, &blocked, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        #if canImport(Darwin)
-            var handle: pthread_t?
-            let code = pthread_create(&handle, nil, { _ in FileThreads.shared.run() }, nil)
-            if code == 0, let handle { pthread_detach(handle) }
-        #else
-            var handle = pthread_t()
-            let code = pthread_create(&handle, nil, { _ in FileThreads.shared.run() }, nil)
-            if code == 0 { pthread_detach(handle) }
-        #endif
-        if code == 0 { threadCount += 1 }
-        return code
+    /// Starts a thread, and returns the system's error if there is none. The mutex is held.
+    private func launch() -> SystemError? {
+        do throws(SystemError) {
+            try SystemThread(named: "essentials-file") { FileThreads.shared.run() }.detach()
+        } catch {
+            return error
+        }
+        threadCount += 1
+        return nil
     }
 
     private func run() -> Never {
-        Self.nameThread()
         while true { takeNext().runNext() }
     }
 
@@ -97,17 +86,5 @@ package final class FileThreads: @unchecked Sendable {
             idleCount -= 1
         }
         return waiting.removeFirst()
-    }
-
-    private static func nameThread() {
-        #if canImport(Darwin)
-            pthread_setname_np("essentials-file")
-        #else
-            // Swift does not import the function that names a thread, but the kernel also accepts the name here.
-            let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-            guard file >= 0 else { return }
-            _ = "essentials-file".withCString { write(file, $0, strlen($0)) }
-            close(file)
-        #endif
     }
 }

@@ -11,7 +11,7 @@ struct LimitsAndFailuresTests {
     private struct Row {
         let limit, value, consequence, reason: String
 
-        /// The property that it is about; else the limit in words.
+        /// The property of the limit, or the limit in words.
         var name: String {
             guard limit.hasPrefix("`") else { return limit }
             return String(limit.dropFirst().prefix { $0.isLetter })
@@ -52,7 +52,7 @@ struct LimitsAndFailuresTests {
 
     // MARK: What the code has
 
-    /// What libcurl decides by itself, and no code of this package can be asked about.
+    /// Limits of libcurl itself, which no code of this package has.
     private static let limitsOfLibcurl = [
         "one header line": "100 KiB", "extensions of a chunk's size": "none", "window of a zstd body": "128 MiB",
         "TLS sessions that an engine thread keeps": "8",
@@ -69,7 +69,7 @@ struct LimitsAndFailuresTests {
             "minimumRate": options.minimumRate.map { "\($0)" } ?? "none",
             "maximumHeadSize": bytes(options.maximumHeadSize), "delivery": collected,
             "maximumHeadLines": count(options.maximumHeadLines),
-            // Not a number in the code, which asks whether there is more than one.
+            // The code has no number for this limit, because it only checks for more than one.
             "codings of `Content-Encoding` that are decoded, one inside the other": "1",
             "bytes of a compressed body that come in while nothing comes out of its decoder":
                 bytes(Int(CE_DECODER_INPUT_MAXIMUM)),
@@ -108,8 +108,6 @@ struct LimitsAndFailuresTests {
             "origins that are remembered, or twice as many as are in use": count(AdmissionMachine<Int>.idleMaximum),
             "chunks whose memory is kept for later ones": count(Int(CE_CHUNKS_KEPT)),
             "certificates of a verified chain": count(Int(CE_CHAIN_MAXIMUM)),
-            "time for which the engine leaves the only processor to tasks whose requests ended together":
-                time(.milliseconds(TasksTurn.time)),
             "policies of ``CurlTransports``": count(CurlTransports.maximum),
             "time for what runs under a policy that made room": time(CurlTransports.grace),
             "trust reports that wait for a listener": count(TrustReporter.backlog),
@@ -120,7 +118,7 @@ struct LimitsAndFailuresTests {
 
     // MARK: Limits
 
-    @Test("says of each limit of a request and of a transport what it is in the code")
+    @Test("The article has every limit of a request and of a transport as it is in the code")
     func values() throws {
         let shown = try Self.values(of: "Limits of one request")
             .merging(Self.values(of: "Limits of a transport")) { "\($0) and \($1)" }
@@ -130,7 +128,7 @@ struct LimitsAndFailuresTests {
         #expect(Set(shown.keys) == Set(known.keys))
     }
 
-    @Test("says of each limit of a document what it is in the code")
+    @Test("The article has every limit of a document as it is in the code")
     func documents() throws {
         let shown = try Self.values(of: "Limits of a document")
         #expect(shown["levels of a `JSONValue`"] == "\(JSONValue.maximumDepth)")
@@ -148,7 +146,7 @@ struct LimitsAndFailuresTests {
         #expect(shown.count == 3)
     }
 
-    @Test("leaves out no property that is a limit")
+    @Test("The article names every property that is a limit")
     func properties() throws {
         let others: Set = [
             "trust", "priority", "protocolVersion", "decompresses", "proxy", "proxyTrust", "unixSocket",
@@ -164,7 +162,7 @@ struct LimitsAndFailuresTests {
         }
     }
 
-    @Test("gives each limit a reason of its own, and says what happens over it")
+    @Test("Every limit in the article has its own reason and its consequence")
     func reasons() throws {
         let rows = try Self.rows(of: "Limits of one request") + Self.rows(of: "Limits of a transport")
         for row in rows { #expect(!row.reason.isEmpty && !row.consequence.isEmpty, "\(row.limit)") }
@@ -173,7 +171,7 @@ struct LimitsAndFailuresTests {
         #expect(reasons.count == rows.count - 1)
     }
 
-    @Test("names no failure, phase or property that does not exist")
+    @Test("The article names only failures, phases and properties that exist")
     func names() throws {
         let rows = try Self.rows(of: "Limits of one request") + Self.rows(of: "Limits of a transport")
         let phases: [RequestFailure.Phase] = [
@@ -189,7 +187,7 @@ struct LimitsAndFailuresTests {
 
     // MARK: Failures
 
-    @Test("names each reason of a failure once, and no other")
+    @Test("The article names each reason of a failure once")
     func failures() throws {
         let rows = try ArticleText("LimitsAndFailures", of: "EssentialsCurl").table(under: "| Reason | When |")
         var named: [String] = []

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Attacks: anchors", .serialized)
 struct AnchorAttacks {
-    @Test("33: with a private authority as the only anchor its server is accepted, and no other")
+    @Test("A private authority as the only anchor accepts its own server only")
     func privateAuthority() async throws {
         let ours = try AttackBench.server("private-leaf")
         let others = try ["leaf", "rogue-leaf", "self-signed"].map { try AttackBench.server($0) }
@@ -20,7 +20,7 @@ struct AnchorAttacks {
         try await AttackBench.expectRefusal(.trustChain, of: ours, under: AttackBench.trusting(.system))
     }
 
-    @Test("33: anchors beside the system's are accepted together with them and bring in nobody else")
+    @Test("Anchors in addition to the system's are accepted, and no others are")
     func besideSystem() async throws {
         let policy = try AttackBench.trusting(.systemAnd([Fixture.pem("private-root.pem")]))
         try await AttackBench.expectSuccess(of: AttackBench.server("private-leaf"), under: policy)
@@ -28,9 +28,9 @@ struct AnchorAttacks {
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server("self-signed"), under: policy)
     }
 
-    @Test("33: the environment says where the system's anchors are, and nothing about others")
+    @Test("The environment changes the system's anchors and no others")
     func environment() async throws {
-        // In a process of its own, whose environment can be changed.
+        // The test runs in its own process, because it changes the environment.
         await #expect(processExitsWith: .success) {
             setenv("SSL_CERT_FILE", Fixture.path("private-root.pem"), 1)
             setenv("SSL_CERT_DIR", Fixture.directory, 1)
@@ -64,7 +64,7 @@ struct AnchorAttacks {
 
     @Test("The system's bundle is read by the first handshake that needs it, and only once in a process")
     func bundle() async throws {
-        // In a process of its own, whose environment can be changed.
+        // The test runs in its own process, because it changes the environment.
         await #expect(processExitsWith: .success) {
             let path = "/tmp/essentials-bundle-\(getpid()).pem"
             defer { unlink(path) }
@@ -91,7 +91,7 @@ struct AnchorAttacks {
             try await AttackBench.expectSuccess(of: server, under: AttackBench.trusting(.system))
             write(nothing)
             try await AttackBench.expectSuccess(of: server, under: AttackBench.trusting(.system))
-            // A pipe is not waited for.
+            // A pipe must not block.
             unlink(path)
             #expect(mkfifo(path, 0o600) == 0)
             let piped = try AttackBench.transport(AttackBench.trusting(.system), to: server)
@@ -103,7 +103,7 @@ struct AnchorAttacks {
         }
     }
 
-    @Test("34: a self-signed server is its own anchor, for its host and for itself alone")
+    @Test("A self-signed server is its own anchor, for its own host only")
     func selfSigned() async throws {
         let server = try AttackBench.server("self-signed")
         let policy = try AttackBench.trusting(Fixture.anchors("self-signed"))
@@ -113,12 +113,12 @@ struct AnchorAttacks {
         for chain in ["leaf", "private-leaf"] {
             try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: policy)
         }
-        // Another certificate with the same subject is another server.
+        // A certificate with the same subject is another server.
         let double = try TestCertificate.selfSigned(.init(commonName: "self-signed", dnsNames: ["pin.test"]))
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server([double]), under: policy)
     }
 
-    @Test("34: a self-signed anchor that is no authority brings in none that it has signed")
+    @Test("A self-signed anchor that is no authority cannot vouch for a certificate that it has signed")
     func selfSignedIssuer() async throws {
         let anchor = try Fixture.certificate("self-signed")
         let leaf = try anchor.issue(.init(commonName: "pin.test", dnsNames: ["pin.test"]))
@@ -126,7 +126,7 @@ struct AnchorAttacks {
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server([leaf, anchor]), under: policy)
     }
 
-    @Test("34: a path ends below a root only at a certificate that is an anchor itself")
+    @Test("A path ends below a root only at a certificate that is an anchor itself")
     func partialChain() async throws {
         let intermediate = try AttackBench.trusting(Fixture.anchors("intermediate"))
         try await AttackBench.expectSuccess(of: AttackBench.server("leaf"), under: intermediate)
@@ -145,7 +145,7 @@ struct AnchorAttacks {
             .trustChain, "X.509 error 20", of: AttackBench.server("leaf"), under: root)
     }
 
-    @Test("35: two transports with different anchors never accept each other's server", arguments: [false, true])
+    @Test("Two transports with different anchors never accept each other's server", arguments: [false, true])
     func twoServices(reversed: Bool) async throws {
         let mine = try (AttackBench.server("leaf"), Fixture.anchors("root"))
         let yours = try (AttackBench.server("private-leaf"), Fixture.anchors("private-root"))
@@ -164,7 +164,7 @@ struct AnchorAttacks {
         for transport in transports { await transport.shutdown() }
     }
 
-    @Test("35: two transports with different anchors under way at once never accept each other's server")
+    @Test("Two busy transports with different anchors never accept each other's server")
     func twoServicesAtOnce() async throws {
         let servers = try [AttackBench.server("leaf"), AttackBench.server("private-leaf")]
         let transports = try ["root", "private-root"].map {
@@ -191,7 +191,7 @@ struct AnchorAttacks {
         }
     }
 
-    @Test("36: a list of anchors that is empty, or holds none, is refused before there is a transport")
+    @Test("A list without anchors is refused when the policy is made")
     func emptyList() throws {
         for files in [[], ["root.key"], ["root.pem", "root.crl.pem"]] {
             let list = try files.map { try Fixture.pem($0) }

@@ -6,7 +6,7 @@ import Testing
 @testable import EssentialsCurl
 
 /// Ways around a policy that do not go through its connections.
-@Suite("A policy is not walked around", .serialized)
+@Suite("Ways around a trust policy", .serialized)
 struct AroundAttacks {
     private static let past = Date(timeIntervalSince1970: 1_600_000_000)
 
@@ -21,7 +21,7 @@ struct AroundAttacks {
     // MARK: Plain http
 
     @Test(
-        "by plain http to a host under a rule",
+        "Plain http to a host with pins is refused",
         arguments: ["pin.test", "*.pin.test", "**.pin.test", "PIN.TEST.", "**.Pin.Test"], [nil, past])
     func plaintext(pattern: String, expires: Date?) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
@@ -32,12 +32,12 @@ struct AroundAttacks {
             #expect(found?.reason == .plaintextRefused, "\(host): \(String(describing: found))")
         }
         #expect(server.connectionCount == 0)
-        // A host that no rule is for may be asked in plain.
+        // An unlisted host may be reached over plain http.
         let other = try AttackBench.request(server, host: "other.test", scheme: "http")
         #expect(try await transport.send(other).text == "ok")
     }
 
-    @Test("by plain http, also where the rule only reports: that passes and is reported")
+    @Test("Plain http under a rule that only reports is sent and reported")
     func reportedPlaintext() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try AttackBench.transport(Self.policy("pin.test", mode: .reportOnly), to: server)
@@ -51,7 +51,7 @@ struct AroundAttacks {
         #expect(report.host == "pin.test")
     }
 
-    @Test("by plain http to a host that no rule is for, where such hosts are refused or pinned")
+    @Test("Plain http to an unlisted host is refused if such hosts are refused or pinned")
     func unlistedPlaintext() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let rules = try [HostRule("elsewhere.test", pins: PinSet([strangePin(1), strangePin(2)]))]
@@ -69,7 +69,7 @@ struct AroundAttacks {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("by plain http to a port that is an https server's")
+    @Test("Plain http to the port of an https server is refused")
     func plaintextToTLS() async throws {
         let server = try AttackBench.server()
         let transport = try AttackBench.transport(Self.policy("pin.test"), to: server)
@@ -81,7 +81,7 @@ struct AroundAttacks {
     // MARK: Spellings
 
     @Test(
-        "by another spelling of the host",
+        "Another spelling of a pinned host does not avoid its rule",
         arguments: ["PIN.TEST", "Pin.Test", "pin.test.", "PIN.TEST."],
         ["pin.test", "PIN.TEST", "pin.test.", "**.Pin.Test."])
     func spellings(host: String, pattern: String) async throws {
@@ -96,7 +96,7 @@ struct AroundAttacks {
         #expect(server.handshakes.allSatisfy { $0.serverName == "pin.test" })
     }
 
-    @Test("by an internationalised name, which is pinned in its A-label form in any case")
+    @Test("An internationalised name is pinned in its A-label form")
     func internationalised() async throws {
         let authority = try Authority(.init(commonName: "idn", dnsNames: ["xn--bcher-kva.test"], ipAddresses: []))
         let server = try AttackBench.server([authority.leaf])
@@ -123,7 +123,7 @@ struct AroundAttacks {
     }
 
     @Test(
-        "by a host that two readers could read differently: it is no URL",
+        "A host that could be read in two ways is no URL",
         arguments: [
             "bücher.test", "pin.test\u{3002}", "ｐｉｎ.test", "pin%2Etest", "pin.test%00.other.test", "user@pin.test",
             "pin.test:443@other.test", "pin.test\\.other.test", "pin..test", "0x7f.1", "2130706433", "127.1",
@@ -134,7 +134,7 @@ struct AroundAttacks {
         #expect(found?.reason == .invalidRequest)
     }
 
-    @Test("by a pattern outside ASCII, which would never match")
+    @Test("A pattern outside ASCII is refused, because it would never match")
     func pattern() {
         for text in ["bücher.test", "*.bücher.test", "ＰＩＮ.test"] {
             let found = #expect(throws: RequestFailure.self) { try HostPattern(text) }
@@ -143,7 +143,7 @@ struct AroundAttacks {
         }
     }
 
-    @Test("by a Host field that names another server")
+    @Test("A Host field that names another server is refused")
     func hostField() async throws {
         let server = try AttackBench.server()
         let transport = try AttackBench.transport(Self.policy("pin.test"), to: server)
@@ -157,7 +157,7 @@ struct AroundAttacks {
     // MARK: Libraries
 
     @Test(
-        "by another TLS library or an old one, with which no transport is made",
+        "No transport is made with another TLS library or an old one",
         arguments: [
             ("GnuTLS/3.7.9", 0x3000_0160), ("NSS/3.87", 0x3000_0160), ("LibreSSL/3.8.2", 0x2000_0000),
             ("BoringSSL", 0x1010_107f), ("wolfSSL/5.5.4", 0x3000_0160), ("mbedTLS/2.28.3", 0x3000_0160),
@@ -191,7 +191,7 @@ struct AroundAttacks {
     ]
 
     @Test(
-        "by a server that asks for the client's certificate and is not the one that may see it", arguments: strangers,
+        "A wrong server that asks for the client's certificate does not get it", arguments: strangers,
         [ServerTLS.Version.tls12, .tls13])
     func identity(_ stranger: Stranger, version: ServerTLS.Version) async throws {
         let anchor = try Fixture.certificate("client-root")

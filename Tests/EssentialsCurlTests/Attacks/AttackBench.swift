@@ -29,7 +29,7 @@ enum Fixture {
         try TestCertificate(certificatePEM: text("\(name).pem"), privateKeyPEM: text("\(name).key"))
     }
 
-    /// What a server presents, `NAME.chain.pem`, in its order. Only the first certificate has its key.
+    /// The chain that a server presents, `NAME.chain.pem`, in its order. Only the first certificate has its key.
     static func chain(_ name: String) throws -> [TestCertificate] {
         let end = "-----END CERTIFICATE-----\n"
         let blocks = try text("\(name).chain.pem").split(separator: end).map { String($0) + end }
@@ -39,7 +39,7 @@ enum Fixture {
         }
     }
 
-    /// Whose key the chains have that are not called after their first certificate.
+    /// The keys of chains that are not named after their first certificate.
     private static let keys = [
         "rogue-with-pinned-leaf": "rogue-leaf", "rogue-pinned-second": "rogue-leaf",
         "rogue-with-pinned-issuers": "rogue-leaf", "shuffled": "leaf", "missing-intermediate": "leaf",
@@ -65,13 +65,13 @@ enum Fixture {
     }
 }
 
-/// Which of the gates a refusal comes from, and so how far the server may have come.
+/// The gate that refuses, and with it how much the server may have seen.
 enum Gate: Sendable {
-    /// Before anything is connected: the server sees no connection.
+    /// Before a connection. The server sees no connection.
     case preparation
-    /// Inside the handshake: the server sees one that fails.
+    /// Inside the handshake. The server sees a handshake that fails.
     case handshake
-    /// Before the request, on a connection whose handshake was done: the server sees nothing of the request.
+    /// Before the request, on a connection after its handshake. The server sees nothing of the request.
     case request
 }
 
@@ -84,15 +84,15 @@ enum Gate: Sendable {
 /// try await AttackBench.expectRefusal(.pinMismatch, of: server, under: policy)
 /// ```
 enum AttackBench {
-    /// The names that lead to the servers. Addresses need nothing to lead them.
+    /// The names that lead to the servers. Addresses need no override.
     static let hosts = [
         "pin.test", "other.test", "elsewhere.test", "a.pin.test", "b.a.pin.test", "xn--bcher-kva.pin.test", "localhost",
     ]
 
     // MARK: Set-up
 
-    /// A server that presents `CHAIN.chain.pem` and asks for the client's certificate. It answers every request with
-    /// "ok" unless told otherwise.
+    /// A server that presents `CHAIN.chain.pem` and requests the client's certificate. By default it responds to every
+    /// request with "ok".
     ///
     /// - Parameters:
     ///   - chain: The chain's name without its ending.
@@ -105,7 +105,7 @@ enum AttackBench {
         try server(Fixture.chain(chain), options: options, adjust: adjust, handler: handler)
     }
 
-    /// A server that presents these certificates and asks for the client's; the first one has its key.
+    /// A server that presents these certificates and requests the client's. The first certificate has its key.
     static func server(
         _ chain: [TestCertificate], options: ServerOptions = ServerOptions(),
         adjust: (inout ServerTLS) throws -> Void = { _ in },
@@ -172,8 +172,8 @@ enum AttackBench {
     /// Sends one request under a policy of its own and expects its refusal on both sides.
     ///
     /// - Parameters:
-    ///   - reason: What the client says.
-    ///   - text: What its message holds besides, such as the X.509 error's text.
+    ///   - reason: The reason of the client's failure.
+    ///   - text: A part of the failure's message, such as the text of the X.509 error.
     ///   - gate: Which gate refuses it.
     /// - Returns: The failure, for further expectations.
     @discardableResult
@@ -186,7 +186,7 @@ enum AttackBench {
         let found = try await expectRefusal(
             reason, text, of: server, host: host, by: transport, at: gate, sourceLocation: sourceLocation)
         await transport.shutdown()
-        // With its connections closed, the server has read all that there was.
+        // After its connections have closed, the server has read everything.
         try await closed(server)
         expectNothingSeen(by: server, since: before, at: gate, sourceLocation: sourceLocation)
         return found
@@ -222,7 +222,7 @@ enum AttackBench {
     ) async throws {
         let transport = try transport(policy, to: server)
         try await expectSuccess(of: server, host: host, by: transport, sourceLocation: sourceLocation)
-        // The right server sees the certificate that the wrong one must not see.
+        // The right server sees the certificate, which the wrong one must not see.
         let isShown = server.handshakes.last?.clientCertificatePEM != nil
         #expect(isShown == (policy.identity != nil), sourceLocation: sourceLocation)
         await transport.shutdown()
@@ -246,7 +246,7 @@ enum AttackBench {
 
     // MARK: The server's side
 
-    /// What a server has seen.
+    /// The events that a server has seen.
     struct Sight: Sendable {
         let connections, handshakes, requests, applicationBytes: Int
 
@@ -281,8 +281,7 @@ enum AttackBench {
         try await becomesTrue { server.openConnectionCount == 0 }
     }
 
-    /// Waits for something that another thread does without saying so. What never comes is found by the expectation
-    /// that follows.
+    /// Waits for an effect of another thread. If it never occurs, the next expectation fails.
     private static func becomesTrue(_ condition: () -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(10)
         while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Names in certificates")
 struct CertificateNameTests {
-    /// Names, and how they are shown.
+    /// Names and their escaped form.
     static let hidden = [
         ("evil\u{202E}moc.elpmaxe", "CN=evil\\u{202E}moc.elpmaxe"), ("a\u{202A}b\u{202B}c\u{202C}d\u{202D}e", nil),
         ("a\u{2066}b\u{2067}c\u{2068}d\u{2069}e", nil),
@@ -33,7 +33,7 @@ struct CertificateNameTests {
         #expect(subject.hasPrefix("CN="))
         if let shown { #expect(subject == shown) }
 
-        // A refusal and its report.
+        // These are a refusal and its report.
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in .response() }
         let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
         let reports = trust.reports()
@@ -61,7 +61,7 @@ struct CertificateNameTests {
         #expect(try CertificateChain(PEM(leaf.certificatePEM)).certificates.first?.subject == "CN=\(name)")
     }
 
-    @Test("A name that spells an escape is told from one that has the character")
+    @Test("A name that spells an escape differs from one that has the character")
     func spelled() throws {
         let leaf = try TestCertificate.selfSigned(.init(commonName: "a\\u{202E}b"))
         #expect(try CertificateChain(PEM(leaf.certificatePEM)).certificates.first?.subject == "CN=a\\\\u{202E}b")

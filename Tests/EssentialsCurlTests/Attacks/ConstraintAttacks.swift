@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Certificates whose signature is good and whose authority is trusted, and that are refused for what else they say.
+/// Certificates with a good signature of a trusted authority that are refused for other contents.
 @Suite("Attacks: constraints, names and digests", .serialized)
 struct ConstraintAttacks {
     static let modes = [PinSet.Mode.enforce, .reportOnly]
@@ -17,7 +17,7 @@ struct ConstraintAttacks {
         }
     }
 
-    /// A policy whose pins match the chain, or are wrong and only reported, of a client that has a certificate to lose.
+    /// A policy whose pins match the chain, or are wrong and only reported. Its client has a certificate.
     private static func policy(
         _ chain: String, mode: PinSet.Mode = .enforce, host: String = "pin.test", anchors: TrustAnchors? = nil
     ) throws -> TrustPolicy {
@@ -28,7 +28,7 @@ struct ConstraintAttacks {
 
     // MARK: Name constraints
 
-    @Test("an authority that may vouch for some names only vouches for those", arguments: versions)
+    @Test("An authority with name constraints vouches for the permitted names only", arguments: versions)
     func insideConstraints(version: ServerTLS.Version) async throws {
         let server = try Self.server("leaf-inside", version)
         for anchor in ["root", "constrained-ca"] {
@@ -37,7 +37,7 @@ struct ConstraintAttacks {
         }
     }
 
-    /// What an authority for `pin.test` has signed, and for which host it is shown.
+    /// A certificate of an authority that is constrained to `pin.test`, and the host that presents it.
     struct Outside: Sendable, CustomTestStringConvertible {
         let chain, host: String
         var testDescription: String { "\(chain) for \(host)" }
@@ -45,12 +45,12 @@ struct ConstraintAttacks {
 
     static let outside = [
         Outside(chain: "leaf-outside", host: "other.test"), Outside(chain: "leaf-half-outside", host: "other.test"),
-        // The name that is asked for is one that the authority may vouch for; the other spoils the whole certificate.
+        // The authority may vouch for the requested name. The other name makes the whole certificate invalid.
         Outside(chain: "leaf-half-outside", host: "pin.test"),
     ]
 
     @Test(
-        "a name that its authority may not vouch for is refused, though it was signed and is pinned",
+        "A name outside the authority's constraints is refused even if it is pinned",
         arguments: outside, versions)
     func outsideConstraints(_ attack: Outside, version: ServerTLS.Version) async throws {
         let server = try Self.server(attack.chain, version)
@@ -67,7 +67,7 @@ struct ConstraintAttacks {
 
     // MARK: Names with a NUL
 
-    @Test("a name with a NUL in it is not the name before the NUL", arguments: versions)
+    @Test("A name with a NUL in it is not the name before the NUL", arguments: versions)
     func nameWithNul(version: ServerTLS.Version) async throws {
         #expect(try Fixture.certificate("leaf-nul").der.holds("pin.test\0.evil.test"), "the fixture has another name")
         let server = try Self.server("leaf-nul", version)
@@ -78,7 +78,7 @@ struct ConstraintAttacks {
     }
 
     @Test(
-        "a name with a NUL in it is no other host's either",
+        "A name with a NUL in it is not the name of any other host",
         arguments: ["pin.test", "pin.test.evil.test", "evil.test", "a.evil.test", "other.test", "127.0.0.1"])
     func nameWithNulForOthers(host: String) throws {
         let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
@@ -90,7 +90,7 @@ struct ConstraintAttacks {
 
     // MARK: Digests
 
-    @Test("a certificate that was signed by way of SHA-1 is refused", arguments: versions)
+    @Test("A certificate that was signed with SHA-1 is refused", arguments: versions)
     func weakDigest(version: ServerTLS.Version) async throws {
         let server = try Self.server("leaf-sha1", version)
         for mode in Self.modes {
@@ -101,9 +101,9 @@ struct ConstraintAttacks {
         }
     }
 
-    @Test("a digest that is too weak is refused also where the system's OpenSSL is told to take it")
+    @Test("A weak digest is refused even if the system's OpenSSL is configured to accept it")
     func weakDigestByConfiguration() async throws {
-        // In a process of its own, whose OpenSSL has not read its configuration yet.
+        // The test runs in its own process, where OpenSSL has not read its configuration yet.
         await #expect(processExitsWith: .success) {
             let path = FileManager.default.temporaryDirectory.appending(path: "openssl-digest-\(getpid()).cnf").path
             defer { try? FileManager.default.removeItem(atPath: path) }

@@ -24,7 +24,7 @@ struct DamagedCertificateTests {
         return bytes
     }
 
-    @Test("in a PEM text are read or refused, wherever they are wrong", arguments: 0..<4)
+    @Test("Damaged certificates in a PEM text are read or refused", arguments: 0..<4)
     func pem(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let chain = try Fixture.bytes("leaf.chain.pem")
@@ -43,7 +43,7 @@ struct DamagedCertificateTests {
         #expect(refused > 100)
     }
 
-    @Test("as chains are judged, and never trusted", arguments: 0..<4)
+    @Test("Damaged certificates in a chain are never trusted", arguments: 0..<4)
     func chains(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let chain = try Fixture.chain("leaf").map(\.der)
@@ -60,7 +60,7 @@ struct DamagedCertificateTests {
         }
     }
 
-    @Test("as keys, encrypted keys and revocation lists are refused or used", arguments: 0..<4)
+    @Test("Damaged keys, encrypted keys and revocation lists are refused or used", arguments: 0..<4)
     func others(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let (certificate, anchors) = try (Fixture.pem("client-a.pem"), Fixture.anchors("root"))

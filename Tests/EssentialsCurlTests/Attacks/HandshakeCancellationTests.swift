@@ -8,7 +8,7 @@ import Testing
 
 @testable import EssentialsTestKit
 
-/// Stands before a server and lets only so many of its bytes through.
+/// A proxy in front of a server that passes only a limited number of its bytes.
 private final class HoldingRelay: Sendable {
     private final class Rules: Sendable {
         let target: UInt16
@@ -70,7 +70,7 @@ struct HandshakeAttacks {
     static let versions: [ServerTLS.Version] = [.tls12, .tls13]
     private static let depths = 20
 
-    /// A server without tickets, so that all its bytes before the answer are the handshake's.
+    /// A server without tickets, so that all its bytes before the response belong to the handshake.
     private static func server(
         _ version: ServerTLS.Version, handler: @escaping @Sendable (ServerRequest) -> ServerReply
     ) throws -> LoopbackServer {
@@ -116,7 +116,7 @@ struct HandshakeAttacks {
     }
 
     @Test(
-        "is cancelled at any depth without a byte of the request, and leaves a transport that works",
+        "A handshake is cancelled at any depth without a byte of the request, and the transport still works",
         arguments: versions)
     func cancellation(version: ServerTLS.Version) async throws {
         let limits = try await Self.limits(version)
@@ -150,7 +150,7 @@ struct HandshakeAttacks {
     }
 
     @Test(
-        "ends at any depth with its transport, whose connections go before or after their transfers",
+        "A handshake ends at any depth with its transport",
         arguments: versions)
     func shutdown(version: ServerTLS.Version) async throws {
         let limits = try await Self.limits(version)
@@ -170,7 +170,7 @@ struct HandshakeAttacks {
         #expect(server.requestCount == 0)
     }
 
-    @Test("is cancelled by many at once, at all depths, under one policy")
+    @Test("Many handshakes under one policy are cancelled at once, at all depths")
     func manyCancellations() async throws {
         let limits = try await Self.limits(.tls13)
         let server = try Self.server(.tls13) { _ in .response(body: "ok") }
@@ -192,7 +192,8 @@ struct HandshakeAttacks {
 
     // MARK: Renegotiation
 
-    /// A server under TLS 1.2 that answers a request by asking for a second handshake, with the client's certificate.
+    /// A server under TLS 1.2 that responds to a request by requesting a second handshake with the client's
+    /// certificate.
     private final class RenegotiatingServer: Sendable {
         private final class Rules: Sendable {
             let context: TLSContext
@@ -233,7 +234,7 @@ struct HandshakeAttacks {
         }
     }
 
-    @Test("is not begun a second time on a connection, and shows no certificate then")
+    @Test("A second handshake on a connection does not happen, and shows no certificate")
     func renegotiation() async throws {
         let server = try RenegotiatingServer()
         let transport = try Self.transport(through: server.port, identity: Fixture.identity("client-a"))

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The policy before servers that are not ours, with TLS stacks set up as they are in the field.
-@Suite("A pinned request to a server in the field", .serialized)
+@Suite("Pinned requests to other server programs", .serialized)
 struct InteroperationAttacks {
     static let hasNginx = ServerProcess.path(of: "nginx") != nil
     static let hasOpenSSL = ServerProcess.path(of: "openssl") != nil
@@ -43,7 +43,8 @@ struct InteroperationAttacks {
     ]
 
     @Test(
-        "such as nginx, over HTTP/2", .enabled(if: hasNginx, "nginx is not installed"), arguments: cases,
+        "A pinned request to nginx over HTTP/2 is judged like any other",
+        .enabled(if: hasNginx, "nginx is not installed"), arguments: cases,
         ["TLSv1.2", "TLSv1.3"])
     func nginx(_ attempt: Case, version: String) async throws {
         let (process, port) = try ServerProcess.nginx(attempt.chain, protocols: version, files: ["page": Self.page])
@@ -58,7 +59,7 @@ struct InteroperationAttacks {
             #expect(found?.reason == attempt.reason, "\(String(describing: found))")
         }
         await transport.shutdown()
-        // What nginx saw it writes in order: this one comes last.
+        // nginx writes its log in order, and this request comes last.
         let open = try Self.transport(
             TrustPolicy(anchors: Fixture.anchors("root")), port: port)
         if attempt.chain == "leaf" {
@@ -70,7 +71,8 @@ struct InteroperationAttacks {
     }
 
     @Test(
-        "such as OpenSSL's own", .enabled(if: hasOpenSSL, "openssl is not installed"), arguments: cases,
+        "A pinned request to OpenSSL's server is judged like any other",
+        .enabled(if: hasOpenSSL, "openssl is not installed"), arguments: cases,
         ["-tls1_2", "-tls1_3"])
     func openSSL(_ attempt: Case, version: String) async throws {
         let (process, port) = try await ServerProcess.openSSL(attempt.chain, version: version)
@@ -88,7 +90,7 @@ struct InteroperationAttacks {
     }
 
     @Test(
-        "is refused as a further HTTP/2 stream once its rule has expired, and leaves the running stream unharmed",
+        "A new HTTP/2 stream is refused once its rule has expired, and the running stream continues",
         .enabled(if: hasNginx, "nginx is not installed"), arguments: ["TLSv1.2", "TLSv1.3"])
     func furtherStream(version: String) async throws {
         let piece = Data((0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 / 251) })
@@ -102,7 +104,7 @@ struct InteroperationAttacks {
             let transport = try Self.transport(policy, port: port)
             var sent = TransportRequest(.get, try RequestURL("https://pin.test:\(port)/large"))
             sent.options.delivery = .streamed
-            // Nobody reads it yet, so that it stays on its connection.
+            // The stream is not read yet, so that it stays on its connection.
             let running = try? await transport.send(sent)
             return (process, transport, running, small, try? await transport.send(small))
         }

@@ -11,7 +11,7 @@ final class PeerContext {
 
     /// - Parameters:
     ///   - trust: The policy that is installed; nil for none.
-    ///   - host: Whom the policy is installed for.
+    ///   - host: The host that the policy is installed for.
     ///   - isLoose: Whether the context takes any peer before the policy is installed.
     init(
         _ trust: CompiledTrust?, host: String = "pin.test", isLoose: Bool = false,
@@ -62,7 +62,7 @@ final class PeerSession {
     deinit { cet_session_free(pointer) }
 }
 
-/// A TLS connection whose handshake was tried. One thread at a time.
+/// A TLS connection after an attempted handshake. One thread at a time may use it.
 final class PeerConnection {
     private let channel: SocketChannel
     private let tls: OpaquePointer
@@ -89,7 +89,7 @@ final class PeerConnection {
         channel.close()
     }
 
-    /// The failure of judging the connection; nil when the policy lets it pass.
+    /// The failure of judging the connection, or `nil` if the policy accepts it.
     func failure(under trust: CompiledTrust, host: String = "pin.test") throws -> RequestFailure? {
         let name = try HostName(host)
         do throws(RequestFailure) {
@@ -100,7 +100,7 @@ final class PeerConnection {
         }
     }
 
-    /// Sends a request and reads what is answered; whether that was "ok". Under TLS 1.3, tickets come along.
+    /// Sends a request, and returns whether the response was "ok". Under TLS 1.3 it also receives tickets.
     func exchange(host: String = "pin.test") -> Bool {
         PeerClient.blockBrokenPipeSignal()
         let request = Array("GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)

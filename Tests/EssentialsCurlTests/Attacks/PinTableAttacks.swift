@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Attacks: the pin table", .serialized)
 struct PinTableAttacks {
-    /// Expects that a pin beside a strange one lets a chain through, and that the strange one alone does not.
+    /// Expects that a pin together with an unrelated one accepts a chain, and that the unrelated one alone does not.
     private func expectMatch(_ pin: Pin, chain: String = "leaf") async throws {
         let server = try AttackBench.server(chain)
         try await AttackBench.expectSuccess(of: server, under: AttackBench.policy([pin]))
@@ -14,22 +14,22 @@ struct PinTableAttacks {
         try await AttackBench.expectRefusal(.pinMismatch, of: server, under: AttackBench.policy([strangePin()]))
     }
 
-    @Test("1: the leaf's public key is a pin", arguments: [Pin.Scope.any, .leaf])
+    @Test("The leaf's public key can be a pin", arguments: [Pin.Scope.any, .leaf])
     func leafKey(scope: Pin.Scope) async throws {
         try await expectMatch(Fixture.key("leaf", scope: scope))
     }
 
-    @Test("2: the leaf's whole certificate is a pin", arguments: [Pin.Scope.any, .leaf])
+    @Test("The leaf's whole certificate can be a pin", arguments: [Pin.Scope.any, .leaf])
     func leafCertificate(scope: Pin.Scope) async throws {
         try await expectMatch(Fixture.whole("leaf", scope: scope))
     }
 
-    @Test("3: the intermediate's public key is a pin", arguments: [Pin.Scope.any, .issuer])
+    @Test("The intermediate's public key can be a pin", arguments: [Pin.Scope.any, .issuer])
     func intermediateKey(scope: Pin.Scope) async throws {
         try await expectMatch(Fixture.key("intermediate", scope: scope))
     }
 
-    @Test("4: the root's public key is a pin although the server does not present the root")
+    @Test("The root's public key can be a pin even if the server does not present the root")
     func rootKey() async throws {
         #expect(try !Fixture.chain("leaf").contains { try $0.der == Fixture.certificate("root").der })
         try await expectMatch(Fixture.key("root"))
@@ -37,7 +37,7 @@ struct PinTableAttacks {
         try await expectMatch(Fixture.whole("root"))
     }
 
-    @Test("5: any of the pins will do, the last as well as the first")
+    @Test("Any of the pins is enough, the last as well as the first")
     func backupPin() async throws {
         let server = try AttackBench.server()
         let strangers = try (1...20).map { try strangePin($0) }
@@ -48,7 +48,7 @@ struct PinTableAttacks {
     }
 
     @Test(
-        "6: wrong pins are refused inside the handshake, and the client shows no certificate",
+        "Wrong pins are refused inside the handshake, and the client shows no certificate",
         arguments: [ServerTLS.Version.tls12, .tls13])
     func wrongPins(version: ServerTLS.Version) async throws {
         let server = try AttackBench.server {
@@ -78,7 +78,7 @@ struct PinTableAttacks {
                 "public keys are, leaf first, \(keys), and whose certificates are \(certificates)."
             ) == true)
         #expect(found?.chain.allSatisfy { $0.subject.contains("NEVER TRUST") && $0.notAfter > $0.notBefore } == true)
-        // The same server, asked by the same client, sees its certificate once a pin is right.
+        // The same server sees the certificate of the same client once a pin matches.
         let right = try AttackBench.policy(wrong + [Fixture.key("leaf")], identity: identity)
         try await AttackBench.expectSuccess(of: server, under: right)
         #expect(server.handshakes.last?.clientCertificatePEM != nil)
@@ -109,7 +109,7 @@ struct PinTableAttacks {
         return found
     }
 
-    @Test("7: a rule that only reports lets three requests through and reports once")
+    @Test("A rule that only reports accepts three requests and reports once")
     func reportOnly() async throws {
         let server = try AttackBench.server()
         let pin = try strangePin()
@@ -130,7 +130,7 @@ struct PinTableAttacks {
         await transport.shutdown()
     }
 
-    @Test("7: a rule that only reports is silent while a pin matches, and reports plain http")
+    @Test("A rule that only reports is silent while a pin matches, and reports plain http")
     func reportOnlyMatch() async throws {
         let server = try AttackBench.server()
         let plain = try LoopbackServer { _ in .response(body: "ok") }
@@ -147,7 +147,7 @@ struct PinTableAttacks {
         await transport.shutdown()
     }
 
-    @Test("7: a refusal by pins is reported once as well, and says that it was enforced")
+    @Test("A refusal by pins is reported once, as enforced")
     func enforcedReport() async throws {
         let server = try AttackBench.server()
         let transport = try AttackBench.transport(AttackBench.policy([strangePin()]), to: server)
@@ -160,7 +160,7 @@ struct PinTableAttacks {
         await transport.shutdown()
     }
 
-    @Test("7: what is judged without a connection is reported as well")
+    @Test("A chain that is judged without a connection is reported, too")
     func evaluatedReports() async throws {
         let trust = try CompiledTrust(AttackBench.policy([strangePin()], mode: .reportOnly))
         let stream = trust.reports()
@@ -174,7 +174,7 @@ struct PinTableAttacks {
         #expect(found.map(\.isEnforced) == [false, true, true])
     }
 
-    @Test("8: a leaf renewed with the same key matches the key's pin and not the old certificate's")
+    @Test("A leaf renewed with the same key matches the key's pin, but not the old certificate's pin")
     func renewedLeaf() async throws {
         let server = try AttackBench.server("leaf-renewed")
         try await AttackBench.expectSuccess(of: server, under: AttackBench.policy([Fixture.key("leaf"), strangePin()]))
@@ -182,7 +182,7 @@ struct PinTableAttacks {
             .pinMismatch, of: server, under: AttackBench.policy([Fixture.whole("leaf"), strangePin()]))
     }
 
-    @Test("9: a leaf with a new key is refused, and a backup pin for that key lets it in")
+    @Test("A leaf with a new key is refused, and accepted with a backup pin for that key")
     func rekeyedLeaf() async throws {
         let current = try [Fixture.key("leaf"), Fixture.whole("leaf")]
         let rekeyed = try AttackBench.server("leaf-rekeyed")
@@ -194,7 +194,7 @@ struct PinTableAttacks {
         try await AttackBench.expectRefusal(.pinMismatch, of: rekeyed, under: policy)
     }
 
-    @Test("10: a pin for the leaf does not match an issuer, nor one for an issuer the leaf")
+    @Test("A pin for the leaf does not match an issuer, and a pin for an issuer does not match the leaf")
     func scopes() async throws {
         let server = try AttackBench.server()
         let crossed = try [
@@ -208,7 +208,7 @@ struct PinTableAttacks {
         try await AttackBench.expectRefusal(.pinMismatch, of: server, under: AttackBench.policy(crossed))
     }
 
-    @Test("10: a self-signed anchor is the leaf of its own chain and no issuer")
+    @Test("A self-signed anchor is the leaf of its own chain, and not an issuer")
     func scopesOfSelfSigned() async throws {
         let server = try AttackBench.server("self-signed")
         let anchors = try Fixture.anchors("self-signed")
@@ -219,7 +219,7 @@ struct PinTableAttacks {
             under: AttackBench.policy([Fixture.key("self-signed", scope: .issuer)], anchors: anchors))
     }
 
-    @Test("11: pins that have expired count no more; the chain, the host and the ban on plain http do")
+    @Test("Expired pins do not count, but chain, host and the ban on plain http do")
     func expiredRule() async throws {
         let past = Date(timeIntervalSinceNow: -60)
         let policy = try AttackBench.policy([strangePin()], expires: past)
@@ -239,7 +239,7 @@ struct PinTableAttacks {
         await transport.shutdown()
     }
 
-    @Test("11: pins that have not expired yet are enforced, and right ones go on matching after their expiry")
+    @Test("Pins are enforced until they expire, and matching pins still match afterwards")
     func unexpiredRule() async throws {
         let server = try AttackBench.server()
         for future in [Date(timeIntervalSinceNow: 3600), .distantFuture] {
@@ -252,7 +252,7 @@ struct PinTableAttacks {
         }
     }
 
-    @Test("11: a rule that refuses its hosts when its pins have expired refuses them, right pins or not")
+    @Test("A rule that refuses its hosts after expiry refuses matching pins, too")
     func refusedWhenExpired() async throws {
         let server = try AttackBench.server()
         let past = Date(timeIntervalSinceNow: -60)

@@ -16,27 +16,27 @@ struct PresentedChainAttacks {
         #expect(found?.chain.map(\.certificatePin.text) == path)
         let presented = try Fixture.chain(chain).map(\.certificatePin)
         #expect(try pinned.contains { try presented.contains(Fixture.certificate($0).certificatePin) })
-        // It is the pins that refuse it: the chain itself is good.
+        // The pins refuse it, because the chain itself is good.
         let rogue = try AttackBench.policy([Fixture.key("rogue-leaf")], anchors: Fixture.anchors("root", "rogue-root"))
         try await AttackBench.expectSuccess(of: server, under: rogue)
     }
 
-    @Test("12: a rogue leaf with the pinned leaf appended is a pin mismatch")
+    @Test("A rogue leaf with the pinned leaf appended is a pin mismatch")
     func pinnedLeafAppended() async throws {
         try await expectMismatch("rogue-with-pinned-leaf", pinned: ["leaf", "intermediate", "root"])
     }
 
-    @Test("13: a rogue leaf with the pinned leaf second is a pin mismatch")
+    @Test("A rogue leaf with the pinned leaf second is a pin mismatch")
     func pinnedLeafSecond() async throws {
         try await expectMismatch("rogue-pinned-second", pinned: ["leaf", "intermediate", "root"])
     }
 
-    @Test("14: a rogue leaf with the pinned issuers appended is a pin mismatch")
+    @Test("A rogue leaf with the pinned issuers appended is a pin mismatch")
     func pinnedIssuersAppended() async throws {
         try await expectMismatch("rogue-with-pinned-issuers", pinned: ["intermediate", "root"])
     }
 
-    @Test("15: a leaf that an end-entity certificate has signed is refused, the signer's pin notwithstanding")
+    @Test("A leaf that an end-entity certificate has signed is refused even if the signer is pinned")
     func signedByLeaf() async throws {
         let server = try AttackBench.server("signed-by-leaf")
         for mode in [PinSet.Mode.enforce, .reportOnly] {
@@ -47,7 +47,7 @@ struct PresentedChainAttacks {
         }
     }
 
-    @Test("16: an authority below one that may have none below it is refused")
+    @Test("An authority below one that may not have any is refused")
     func pathLength() async throws {
         let server = try AttackBench.server("leaf-too-deep")
         let policy = try AttackBench.policy([Fixture.key("leaf-too-deep"), Fixture.key("intermediate")])
@@ -55,7 +55,7 @@ struct PresentedChainAttacks {
             .trustChain, "path length constraint exceeded (X.509 error 25", of: server, under: policy)
     }
 
-    @Test("17: a chain that is complete and in disorder is accepted")
+    @Test("A complete chain in another order is accepted")
     func shuffled() async throws {
         let server = try AttackBench.server("shuffled")
         for pin in try [
@@ -68,7 +68,7 @@ struct PresentedChainAttacks {
         try await AttackBench.expectRefusal(.pinMismatch, of: server, under: second)
     }
 
-    @Test("18: a chain without its intermediate is refused")
+    @Test("A chain without its intermediate is refused")
     func missingIntermediate() async throws {
         let server = try AttackBench.server("missing-intermediate")
         let policy = try AttackBench.policy([Fixture.key("leaf"), Fixture.whole("leaf")])
@@ -77,7 +77,7 @@ struct PresentedChainAttacks {
         )
     }
 
-    @Test("18: what an earlier chain brought along does not complete a later one")
+    @Test("A certificate of an earlier chain does not complete a later one")
     func missingIntermediateAfterward() async throws {
         let whole = try AttackBench.server()
         let partial = try AttackBench.server("missing-intermediate")
@@ -89,7 +89,7 @@ struct PresentedChainAttacks {
         await transport.shutdown()
     }
 
-    @Test("19: a chain over a cross-signed intermediate holds the intermediate's key, and not the other root")
+    @Test("A chain over a cross-signed intermediate holds the intermediate's key, and not the other root")
     func crossSigned() async throws {
         let server = try AttackBench.server("cross")
         let anchors = try Fixture.anchors("root", "cross-root")
@@ -101,12 +101,12 @@ struct PresentedChainAttacks {
             .pinMismatch, of: server, under: AttackBench.policy(other, anchors: anchors))
         let path = try ["leaf", "intermediate-cross", "cross-root"].map { try Fixture.certificate($0).certificatePin }
         #expect(found?.chain.map(\.certificatePin.text) == path)
-        // Without the other root as an anchor there is no path at all.
+        // Without the other root as an anchor there is no path.
         try await AttackBench.expectRefusal(
             .trustChain, "X.509 error 20", of: server, under: AttackBench.policy([Fixture.key("intermediate")]))
     }
 
-    @Test("20: a chain longer than the limit is refused")
+    @Test("A chain longer than the limit is refused")
     func tooLong() async throws {
         let server = try AttackBench.server("leaf-long")
         for mode in [PinSet.Mode.enforce, .reportOnly] {
@@ -115,7 +115,7 @@ struct PresentedChainAttacks {
         }
     }
 
-    @Test("20: a chain of twelve certificates is accepted, its root's pin found, and one of thirteen is not")
+    @Test("A chain of twelve certificates is accepted with a pin of its root, and one of thirteen is refused")
     func longest() async throws {
         for (issuers, isAccepted) in [(10, true), (11, false)] {
             let names = (1...issuers).reversed().map { "long-\($0)" }
@@ -131,7 +131,7 @@ struct PresentedChainAttacks {
         }
     }
 
-    @Test("20: certificates that lead nowhere do not make a chain too long")
+    @Test("Unrelated certificates do not make a chain too long")
     func padding() async throws {
         let server = try AttackBench.server(
             Fixture.chain("leaf") + (1...14).map { try Fixture.certificate("long-\($0)") })
@@ -139,7 +139,7 @@ struct PresentedChainAttacks {
             of: server, under: AttackBench.policy([Fixture.key("root", scope: .issuer)]))
     }
 
-    /// What a chain presented by hand comes to.
+    /// The outcome of a chain that is presented without a connection.
     struct Case: Sendable, CustomTestStringConvertible {
         let chain: String
         let reason: RequestFailure.Reason?
@@ -178,7 +178,7 @@ struct PresentedChainAttacks {
         Case(chain: "leaf-nul", reason: .trustHost),
     ]
 
-    @Test("12 to 31: a chain judged without a connection is judged as in a handshake", arguments: cases)
+    @Test("A chain without a connection is judged as in a handshake", arguments: cases)
     func evaluated(_ example: Case) throws {
         let anchors = try TrustAnchors.only(example.anchors.map { try Fixture.pem("\($0).pem") })
         let host = example.reason == .hostRefused ? "pin.test" : example.host
@@ -200,7 +200,7 @@ struct PresentedChainAttacks {
         do { return try Fixture.chain(chain).map(\.der) } catch { throw RequestFailure(.file, "\(error)") }
     }
 
-    @Test("12 to 31: chains that are none are refused without a connection")
+    @Test("Malformed chains are refused without a connection")
     func evaluatedGarbage() throws {
         let trust = try CompiledTrust(AttackBench.policy([Fixture.key("leaf")]))
         let host = try HostName("pin.test")

@@ -11,8 +11,8 @@ private final class SecureProxy: Sendable {
     let front: TLSFront
 
     /// - Parameters:
-    ///   - chain: What the proxy presents.
-    ///   - origin: Where every host that it is asked for leads.
+    ///   - chain: The chain that the proxy presents.
+    ///   - origin: The server that every requested host leads to.
     init(
         _ chain: String = "leaf-other", origin: LoopbackServer, adjust: (inout ServerTLS) throws -> Void = { _ in }
     ) throws {
@@ -65,7 +65,7 @@ struct ProxyTrustAttacks {
         try AttackBench.policy([Fixture.key(pin), strangePin()], host: "other.test", identity: identity)
     }
 
-    @Test("is judged twice: the proxy by its own policy, the origin by the request's", arguments: versions)
+    @Test("A proxy is judged by its own policy, and the origin by the request's", arguments: versions)
     func bothRight(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server { ($0.minimumVersion, $0.maximumVersion) = (version, version) }
         let proxy = try SecureProxy(origin: origin) { ($0.minimumVersion, $0.maximumVersion) = (version, version) }
@@ -90,7 +90,7 @@ struct ProxyTrustAttacks {
         Impostor(chain: "self-signed", reason: .trustChain, text: "X.509 error 18"),
     ]
 
-    @Test("is not sent when the proxy is not the right one: not even CONNECT", arguments: proxies, versions)
+    @Test("Nothing is sent to a wrong proxy, not even CONNECT", arguments: proxies, versions)
     func wrongProxy(_ impostor: Impostor, version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server()
         let proxy = try SecureProxy(impostor.chain, origin: origin) {
@@ -118,7 +118,7 @@ struct ProxyTrustAttacks {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("is not sent when the proxy has none of its pins, those of the origin notwithstanding", arguments: versions)
+    @Test("Nothing is sent to a proxy without its pins, even if it has those of the origin", arguments: versions)
     func wrongProxyPins(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server()
         let proxy = try SecureProxy(origin: origin) {
@@ -146,7 +146,7 @@ struct ProxyTrustAttacks {
         Impostor(chain: "leaf-expired", reason: .trustChain, text: "X.509 error 10"),
     ]
 
-    @Test("is judged by the right policies whatever the configuration of OpenSSL sets for every connection")
+    @Test("Proxy and origin are judged by their policies whatever OpenSSL's configuration sets")
     func configuration() async throws {
         // In a process of its own, because OpenSSL reads its configuration once.
         await #expect(processExitsWith: .success) {
@@ -172,7 +172,7 @@ struct ProxyTrustAttacks {
         }
     }
 
-    @Test("is not sent to a wrong origin behind the right proxy", arguments: origins, versions)
+    @Test("Nothing is sent to a wrong origin behind the right proxy", arguments: origins, versions)
     func wrongOrigin(_ impostor: Impostor, version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server(impostor.chain) {
             ($0.minimumVersion, $0.maximumVersion) = (version, version)
@@ -190,7 +190,7 @@ struct ProxyTrustAttacks {
         #expect(!proxy.inner.tunnelled.holds("secret"))
     }
 
-    @Test("shows each of the two its own certificate of the client, and the other's to neither", arguments: versions)
+    @Test("Proxy and origin each see only their own certificate of the client", arguments: versions)
     func identities(version: ServerTLS.Version) async throws {
         let (first, second) = try (Fixture.identity("client-a"), Fixture.identity("client-b"))
         let texts = try (
@@ -213,7 +213,7 @@ struct ProxyTrustAttacks {
         }
     }
 
-    @Test("for plain http is read by the right proxy, and under a rule refused before it is connected to")
+    @Test("Plain http is read by the right proxy, and refused before a connection if the origin is pinned")
     func plainHTTP() async throws {
         let origin = try LoopbackServer { _ in .response(body: "ok") }
         let proxy = try SecureProxy(origin: origin)
@@ -231,7 +231,7 @@ struct ProxyTrustAttacks {
         #expect(proxy.front.connectionCount == 1)
     }
 
-    @Test("keeps the two apart when they have the same name and differ in their ports", arguments: versions)
+    @Test("Proxy and origin with the same name and different ports are kept apart", arguments: versions)
     func sameName(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server(
             "leaf", adjust: { ($0.minimumVersion, $0.maximumVersion) = (version, version) })
@@ -259,7 +259,7 @@ struct ProxyTrustAttacks {
     }
 
     @Test(
-        "does not resume with the proxy what was agreed with it as an origin, nor the other way round",
+        "A session with a server as a proxy is not resumed with it as an origin, nor the reverse",
         arguments: versions)
     func proxyAsOrigin(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server()
@@ -295,7 +295,7 @@ struct ProxyTrustAttacks {
         }
     }
 
-    @Test("takes the pins of the proxy from a policy file")
+    @Test("The pins of a proxy can come from a policy file")
     func policyFile() async throws {
         let origin = try AttackBench.server()
         let (right, wrong) = try (Fixture.key("leaf-other").text, strangePin(1).text)
@@ -317,7 +317,7 @@ struct ProxyTrustAttacks {
         #expect(origin.requestCount == 1)
     }
 
-    @Test("is refused before anything is connected to, where the proxy's policy does not list the proxy")
+    @Test("A request through an unlisted proxy is refused before a connection")
     func unlistedProxy() async throws {
         let origin = try AttackBench.server()
         let proxy = try SecureProxy(origin: origin)
@@ -332,7 +332,7 @@ struct ProxyTrustAttacks {
     }
 
     @Test(
-        "is refused on a kept connection to the proxy once the proxy's rule has expired and says so",
+        "A kept connection to a proxy is refused once the proxy's rule has expired and refuses",
         arguments: ["http", "https"])
     func proxyRuleExpires(scheme: String) async throws {
         let handler: @Sendable (ServerRequest) -> ServerReply = { _ in .response(body: "ok") }
@@ -356,7 +356,7 @@ struct ProxyTrustAttacks {
         if scheme == "http" { #expect(proxy.front.applicationBytesReceived == seen) }
     }
 
-    @Test("for plain http is refused on a kept connection to the proxy whose certificate has expired since")
+    @Test("Plain http is refused on a kept connection to a proxy whose certificate has expired")
     func proxyCertificateExpires() async throws {
         let authority = try TestAuthority(name: "Short")
         let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])

@@ -5,8 +5,8 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What a request might ride on past its policy: kept connections and sessions, of its own transport and of others.
-@Suite("A request under one policy, where another's connections or sessions are at hand,", .serialized)
+/// Attempts to use kept connections and sessions, of the same transport or of others, to avoid a policy.
+@Suite("Kept connections and sessions of other policies", .serialized)
 struct ReuseAttacks {
     static let versions: [ServerTLS.Version] = [.tls12, .tls13]
 
@@ -14,7 +14,7 @@ struct ReuseAttacks {
     ///
     /// - Parameters:
     ///   - keeps: Whether connections are kept. Otherwise only their sessions are left.
-    ///   - chain: What it presents; the fixture when nil.
+    ///   - chain: The chain that it presents. The default is that of the fixture.
     private static func server(
         _ version: ServerTLS.Version, keeps: Bool, chain: [TestCertificate]? = nil,
         resumption: ServerTLS.Resumption = .tickets
@@ -32,7 +32,7 @@ struct ReuseAttacks {
 
     // MARK: Connections of other transports
 
-    @Test("with wrong pins does not ride on the pooled connection of one without pins", arguments: [false, true])
+    @Test("A request with wrong pins does not use the pooled connection of one without pins", arguments: [false, true])
     func pooled(startsPinned: Bool) async throws {
         let server = try AttackBench.server()
         let open = try AttackBench.transport(Self.unpinned(), to: server)
@@ -47,7 +47,7 @@ struct ReuseAttacks {
         #expect(Set(server.requests.map(\.connection)).count == 1)
     }
 
-    @Test("with wrong pins is refused while many without pins run at the same server")
+    @Test("A request with wrong pins is refused while many without pins run at the same server")
     func interleaved() async throws {
         let server = try AttackBench.server()
         let open = try AttackBench.transport(Self.unpinned(), to: server)
@@ -69,7 +69,7 @@ struct ReuseAttacks {
         #expect(server.handshakes.allSatisfy { $0.succeeded == ($0.clientCertificatePEM != nil) })
     }
 
-    @Test("with wrong pins does not resume the session of one without pins", arguments: versions)
+    @Test("A request with wrong pins does not resume the session of one without pins", arguments: versions)
     func resumed(version: ServerTLS.Version) async throws {
         // Under TLS 1.2 that is a session of the server's, known by its identifier.
         let server = try Self.server(
@@ -85,7 +85,7 @@ struct ReuseAttacks {
         #expect(server.handshakes.map(\.resumed) == [false, false, true, false])
     }
 
-    @Test("shares neither session nor connection with another transport of the very same policy")
+    @Test("Two transports of the same policy share neither sessions nor connections")
     func sameCompiledPolicy() async throws {
         let server = try AttackBench.server()
         let trust = try CompiledTrust(AttackBench.policy([Fixture.key("leaf"), strangePin()]))
@@ -98,7 +98,7 @@ struct ReuseAttacks {
     }
 
     @Test(
-        "for other anchors gains nothing from a connection that was kept, or a session", arguments: versions,
+        "A request under other anchors is refused whatever connections and sessions were kept", arguments: versions,
         [false, true])
     func otherAnchors(version: ServerTLS.Version, keeps: Bool) async throws {
         let server = try Self.server(version, keeps: keeps)
@@ -114,7 +114,8 @@ struct ReuseAttacks {
     }
 
     @Test(
-        "with a higher TLS floor gains nothing from a connection that was kept, or a session", arguments: [false, true])
+        "A request with a higher minimum TLS version is refused whatever connections and sessions were kept",
+        arguments: [false, true])
     func higherFloor(keeps: Bool) async throws {
         let server = try Self.server(.tls12, keeps: keeps)
         let pins = try [Fixture.key("leaf"), strangePin()]
@@ -127,7 +128,7 @@ struct ReuseAttacks {
         #expect(server.handshakes.filter { !$0.succeeded }.allSatisfy { !$0.resumed })
     }
 
-    @Test("with another identity, or none, makes a connection of its own", arguments: versions, [false, true])
+    @Test("A request with another identity, or none, opens its own connection", arguments: versions, [false, true])
     func otherIdentity(version: ServerTLS.Version, keeps: Bool) async throws {
         let server = try Self.server(version, keeps: keeps)
         let identities = try [Fixture.identity("client-a"), nil, Fixture.identity("client-b")]
@@ -150,7 +151,7 @@ struct ReuseAttacks {
 
     // MARK: Connections of the same transport
 
-    /// A certificate for two hosts, and an anchor for it.
+    /// A certificate for two hosts, and its anchor.
     private static func twoHosts() throws -> (leaf: TestCertificate, anchors: TrustAnchors) {
         let authority = try Authority(
             .init(commonName: "pin.test", dnsNames: ["pin.test", "other.test"], ipAddresses: []))
@@ -158,7 +159,7 @@ struct ReuseAttacks {
     }
 
     @Test(
-        "for a host with wrong pins gains nothing from what another host left at the same server", arguments: versions)
+        "A host with wrong pins is refused whatever another host of the same server has left", arguments: versions)
     func otherHost(version: ServerTLS.Version) async throws {
         let (leaf, anchors) = try Self.twoHosts()
         let policy = try TrustPolicy(
@@ -192,7 +193,7 @@ struct ReuseAttacks {
         Kind(testDescription: "wrong pins that have expired", isRight: false, isExpired: true),
     ]
 
-    @Test("reuses connections and resumes sessions of its own", arguments: kinds, versions)
+    @Test("A transport reuses its connections and resumes its sessions", arguments: kinds, versions)
     func reuses(_ kind: Kind, version: ServerTLS.Version) async throws {
         let policy = try AttackBench.policy(
             kind.isRight ? [Fixture.key("leaf"), strangePin()] : [strangePin(1), strangePin(2)], mode: kind.mode,
@@ -207,12 +208,12 @@ struct ReuseAttacks {
         #expect(closing.handshakes.map(\.resumed) == [false, true, true, true])
     }
 
-    @Test("on a kept connection is reported like the first when its rule only reports, and once")
+    @Test("A request on a kept connection is reported like the first, once, if its rule only reports")
     func reports() async throws {
         let server = try AttackBench.server()
         let policy = try AttackBench.policy([strangePin(1), strangePin(2)], mode: .reportOnly)
         let transport = try AttackBench.transport(policy, to: server)
-        // Nobody listens to the first, so that the report has to come from the kept connection.
+        // There is no listener at the first request, so the report must come from the kept connection.
         try await AttackBench.expectSuccess(of: server, by: transport)
         let reports = transport.trustReports
         for _ in 0..<3 { try await AttackBench.expectSuccess(of: server, by: transport) }
@@ -227,9 +228,9 @@ struct ReuseAttacks {
         #expect(found.first?.pattern?.description == "pin.test")
     }
 
-    @Test("has a full handshake, once, when its session has lost the proof of its peer, and sends nothing before")
+    @Test("A session without evidence leads to one full handshake, before which nothing is sent")
     func lostEvidence() async throws {
-        // In a process of its own, where all sessions lose it.
+        // The test runs in its own process, where all sessions lose their evidence.
         await #expect(processExitsWith: .success) {
             let policy = try AttackBench.policy([Fixture.key("leaf"), strangePin()])
             try await AttackBench.expectSuccess(of: AttackBench.server(), under: policy)
@@ -241,7 +242,7 @@ struct ReuseAttacks {
                 let size = server.applicationBytesReceived
                 try await AttackBench.expectSuccess(of: server, by: transport)
                 await transport.shutdown()
-                // The handshake that was given up may end after the one that followed it: each has its own thread.
+                // The abandoned handshake may end after the next one, because each has its own thread.
                 try await AttackBench.closed(server)
                 let handshakes = server.handshakes.sorted { $0.connection < $1.connection }
                 #expect(handshakes.map(\.resumed) == resumed)
@@ -255,7 +256,7 @@ struct ReuseAttacks {
     // MARK: Time
 
     @Test(
-        "is refused on a kept connection, and on a new one, once its rule has expired and says so", arguments: versions)
+        "Kept and new connections are refused once their rule has expired and refuses", arguments: versions)
     func ruleExpires(version: ServerTLS.Version) async throws {
         let (server, transport, first) = try await outlived { end in
             let server = try Self.server(version, keeps: true)
@@ -273,7 +274,7 @@ struct ReuseAttacks {
         #expect(server.requestCount == 1)
     }
 
-    @Test("is refused on a resumed session once its rule has expired and says so", arguments: versions)
+    @Test("A resumed session is refused once its rule has expired and refuses", arguments: versions)
     func ruleExpiresBeforeResumption(version: ServerTLS.Version) async throws {
         let (server, transport, first) = try await outlived { end in
             let server = try Self.server(version, keeps: false)
@@ -290,7 +291,7 @@ struct ReuseAttacks {
         #expect(server.handshakes.map(\.resumed) == [false, true])
     }
 
-    @Test("with wrong pins is refused until they expire, and judged by its chain from then on")
+    @Test("Wrong pins are refused until they expire, and the chain alone counts afterwards")
     func wrongPinsExpire() async throws {
         let (server, transport, first) = try await outlived { end in
             let server = try AttackBench.server()
@@ -305,7 +306,7 @@ struct ReuseAttacks {
     }
 
     @Test(
-        "is refused once a certificate of the kept connection, or of the session, has expired", arguments: versions,
+        "A kept connection or session is refused once one of its certificates has expired", arguments: versions,
         [false, true])
     func certificateExpires(version: ServerTLS.Version, keeps: Bool) async throws {
         let authority = try TestAuthority(name: "Short")

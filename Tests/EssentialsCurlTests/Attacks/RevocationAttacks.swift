@@ -34,7 +34,7 @@ struct RevocationAttacks {
 
     // MARK: Staples
 
-    @Test("56: a good staple is accepted, demanded or not", arguments: versions)
+    @Test("A good staple is accepted, demanded or not", arguments: versions)
     func goodStaple(version: ServerTLS.Version) async throws {
         let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version)
         for isRequired in [false, true] {
@@ -42,7 +42,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: a server without a staple is refused where one is demanded, and nowhere else", arguments: versions)
+    @Test("A server without a staple is refused only if one is demanded", arguments: versions)
     func noStaple(version: ServerTLS.Version) async throws {
         let server = try server(staple: nil, version: version)
         for mode in [PinSet.Mode.enforce, .reportOnly] {
@@ -55,7 +55,7 @@ struct RevocationAttacks {
         try await AttackBench.expectSuccess(of: server, under: policy(.none))
     }
 
-    @Test("56: a staple that says revoked is refused, demanded or not", arguments: versions)
+    @Test("A staple that says revoked is refused, demanded or not", arguments: versions)
     func revokedStaple(version: ServerTLS.Version) async throws {
         let server = try server("leaf-revoked", staple: Fixture.bytes("leaf-revoked.ocsp"), version: version)
         for isRequired in [false, true] {
@@ -64,11 +64,11 @@ struct RevocationAttacks {
                     .revoked, of: server, under: policy(.stapled(isRequired: isRequired), mode: mode))
             }
         }
-        // Who does not ask is not told.
+        // A client that does not request a staple gets none.
         try await AttackBench.expectSuccess(of: server, under: policy(.none))
     }
 
-    /// A staple that proves nothing.
+    /// A staple without proof.
     struct Staple: Sendable, CustomTestStringConvertible {
         let name: String
         let text: String
@@ -115,7 +115,7 @@ struct RevocationAttacks {
         return copy
     }
 
-    @Test("56: a staple that proves nothing is refused, demanded or not", arguments: worthless, versions)
+    @Test("A staple that proves nothing is refused, demanded or not", arguments: worthless, versions)
     func worthlessStaple(_ staple: Staple, version: ServerTLS.Version) async throws {
         let server = try server(staple: staple.bytes(), version: version)
         for isRequired in [false, true] {
@@ -127,7 +127,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: a responder that the issuer has entrusted with it is believed, good and bad", arguments: versions)
+    @Test("A responder that the issuer has authorised is believed, good or bad", arguments: versions)
     func delegatedResponder(version: ServerTLS.Version) async throws {
         let good = try server(staple: Fixture.bytes("leaf-by-ocsp-delegated.ocsp"), version: version)
         let revoked = try server(
@@ -139,7 +139,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: a server that vouches for itself is refused, revoked as it is", arguments: versions)
+    @Test("A revoked server that signs its own staple is refused", arguments: versions)
     func vouchesForItself(version: ServerTLS.Version) async throws {
         let staple = try Fixture.bytes("leaf-revoked-by-itself.ocsp")
         let server = try server("leaf-revoked", staple: staple, version: version)
@@ -151,7 +151,7 @@ struct RevocationAttacks {
     }
 
     @Test(
-        "56: a wrong signer is refused although the client trusts it, or its maker, as an authority",
+        "A wrong signer is refused even if the client trusts it or its issuer as an authority",
         arguments: ["leaf-wrong-signer", "leaf-by-ocsp-rogue"], versions)
     func trustedWrongSigner(staple: String, version: ServerTLS.Version) async throws {
         let server = try server(staple: Fixture.bytes("\(staple).ocsp"), version: version)
@@ -161,7 +161,7 @@ struct RevocationAttacks {
             under: policy(.stapled(isRequired: true), anchors: anchors))
     }
 
-    @Test("56: a resumed session needs no staple again", arguments: versions)
+    @Test("A resumed session needs no staple", arguments: versions)
     func resumption(version: ServerTLS.Version) async throws {
         let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version) { _ in
             .response(headers: [("Connection", "close")], body: "ok")
@@ -172,7 +172,7 @@ struct RevocationAttacks {
         await transport.shutdown()
     }
 
-    @Test("56: a session is not kept from a handshake whose staple was refused", arguments: versions)
+    @Test("A handshake whose staple was refused leaves no session", arguments: versions)
     func refusedSession(version: ServerTLS.Version) async throws {
         let server = try server("leaf-revoked", staple: Fixture.bytes("leaf-revoked.ocsp"), version: version)
         let transport = try AttackBench.transport(policy(.stapled(isRequired: false)), to: server)
@@ -181,7 +181,7 @@ struct RevocationAttacks {
         await transport.shutdown()
     }
 
-    @Test("56: a wrong pin is refused whatever the staple says", arguments: versions)
+    @Test("A wrong pin is refused whatever the staple says", arguments: versions)
     func stapleAndPins(version: ServerTLS.Version) async throws {
         let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version)
         let policy = try AttackBench.policy([strangePin()], revocation: .stapled(isRequired: true))
@@ -190,7 +190,7 @@ struct RevocationAttacks {
 
     // MARK: Lists
 
-    @Test("56: with lists of every level a good certificate is accepted and a revoked one refused", arguments: versions)
+    @Test("With lists of every level a good certificate is accepted and a revoked one is refused", arguments: versions)
     func lists(version: ServerTLS.Version) async throws {
         let revocation = try lists("intermediate", "root")
         let good = try server(staple: nil, version: version)
@@ -204,7 +204,7 @@ struct RevocationAttacks {
         try await AttackBench.expectSuccess(of: revoked, under: policy(.none))
     }
 
-    @Test("56: a chain is refused while the list of one of its levels is missing")
+    @Test("A chain is refused if the list of one of its levels is missing")
     func oneLevel() async throws {
         let server = try AttackBench.server()
         for file in ["intermediate", "root"] {
@@ -216,7 +216,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: a list that has expired is refused")
+    @Test("An expired list is refused")
     func expiredList() async throws {
         let server = try AttackBench.server()
         for mode in [PinSet.Mode.enforce, .reportOnly] {
@@ -226,7 +226,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: an expired list beside one that is not does no harm and forgives nothing")
+    @Test("An expired list next to a valid one changes nothing")
     func expiredListBesideCurrent() async throws {
         let revocation = try lists("intermediate-old", "root", "intermediate")
         try await AttackBench.expectSuccess(of: AttackBench.server(), under: policy(revocation))
@@ -234,7 +234,7 @@ struct RevocationAttacks {
         try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(revocation))
     }
 
-    @Test("56: a list about servers alone is enough for the level of servers", arguments: versions)
+    @Test("A list about servers only is enough for the level of servers", arguments: versions)
     func listOfUsers(version: ServerTLS.Version) async throws {
         let revocation = try lists("intermediate-users", "root")
         try await AttackBench.expectSuccess(of: server(staple: nil, version: version), under: policy(revocation))
@@ -242,7 +242,7 @@ struct RevocationAttacks {
         try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(revocation))
     }
 
-    /// Lists of which one is not about the certificates that it is needed for.
+    /// Lists, one of which does not cover the certificates that need it.
     struct Partial: Sendable, CustomTestStringConvertible {
         let lists: [String]
         let depth: Int
@@ -257,7 +257,7 @@ struct RevocationAttacks {
     ]
 
     @Test(
-        "56: a list about other certificates of its authority says nothing: the chain is refused", arguments: partial,
+        "A chain is refused if a list is about other certificates of its authority", arguments: partial,
         versions)
     func partialList(_ attack: Partial, version: ServerTLS.Version) async throws {
         let revocation = try Revocation.lists(attack.lists.map { try Fixture.pem("\($0).crl.pem") })
@@ -279,7 +279,7 @@ struct RevocationAttacks {
     }
 
     @Test(
-        "56: a list of changes, of some reasons or of other issuers is refused before there is a transport",
+        "Delta lists, indirect lists and lists of some reasons are refused when the policy is compiled",
         arguments: ["delta", "reasons", "indirect"])
     func unusableList(kind: String) throws {
         for others in [["root"], ["intermediate", "root"]] {
@@ -294,7 +294,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("56: lists are judged without a connection too")
+    @Test("Lists are judged without a connection, too")
     func evaluated() throws {
         let trust = try CompiledTrust(policy(lists("intermediate", "root")))
         let host = try HostName("pin.test")
@@ -304,7 +304,7 @@ struct RevocationAttacks {
         #expect(try trust.evaluate(chain: Fixture.chain("leaf").map(\.der), host: host).count == 3)
     }
 
-    @Test("56: what is no revocation list is refused before there is a transport")
+    @Test("A text that is no revocation list is refused when the policy is compiled")
     func noLists() throws {
         let damaged = try PEM("-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----\n")
         for lists in try [[], [Fixture.pem("root.pem")], [Fixture.pem("root.crl.pem"), damaged]] {

@@ -17,13 +17,13 @@ struct SecondPolicyAttacks {
                 identity: identity.map { name in try Fixture.identity(name) }))
     }
 
-    /// Policies of which the first leaves more on a context than the second asks for.
+    /// Pairs of policies. The first leaves more on a context than the second one needs.
     static let firsts: [@Sendable () throws -> CompiledTrust] = [
         { try trust(staple: true) }, { try trust(identity: "client-a") }, { try trust(pin: "leaf-rekeyed") },
         { try trust(staple: true, identity: "client-a", minimumTLS: .tls13) },
     ]
 
-    @Test("Another policy is refused, and the first one goes on to judge", arguments: firsts.indices)
+    @Test("Another policy on a context is refused, and the first one still judges", arguments: firsts.indices)
     func otherPolicy(index: Int) throws {
         let server = try AttackBench.server { $0.staple = try Fixture.bytes("leaf.ocsp") }
         let second = try Self.trust()
@@ -46,7 +46,7 @@ struct SecondPolicyAttacks {
         }
     }
 
-    @Test("Another host is refused")
+    @Test("Another host on a context is refused")
     func otherHost() throws {
         let trust = try Self.trust()
         let context = try PeerContext(trust)

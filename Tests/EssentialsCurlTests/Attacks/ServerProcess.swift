@@ -3,7 +3,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Glibc
 
-/// A server that is somebody else's program. Ends with its last reference.
+/// A server program of another project. It ends with its last reference.
 final class ServerProcess: Sendable {
     private let identifier: pid_t
     /// Where the program's files are; they go with it.
@@ -59,7 +59,7 @@ final class ServerProcess: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// What the program wrote into a file of its directory so far.
+    /// Returns what the program has written into a file of its directory so far.
     func text(_ file: String = "output") -> String {
         (try? Data(contentsOf: URL(filePath: "\(directory)/\(file)"))).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// Sessions and contexts of a program's own, carried to where they do not belong.
-@Suite("A session of OpenSSL's that is carried elsewhere", .serialized)
+@Suite("An OpenSSL session in another context", .serialized)
 struct SessionAttacks {
     static let versions: [ServerTLS.Version] = [.tls12, .tls13]
 
@@ -38,35 +38,35 @@ struct SessionAttacks {
         let before = AttackBench.Sight(server)
         let connection = try PeerContext(trust, host: host).connect(to: server, as: host, resuming: session)
         #expect(connection.isEstablished, sourceLocation: sourceLocation)
-        // Otherwise nothing was attempted.
+        // Otherwise there was no attempt.
         #expect(connection.isResumed, sourceLocation: sourceLocation)
         let found = try connection.failure(under: trust, host: host)
         #expect(found?.reason == reason, "\(String(describing: found))", sourceLocation: sourceLocation)
         AttackBench.expectNothingSeen(by: server, since: before, at: .request, sourceLocation: sourceLocation)
     }
 
-    @Test("made without a policy gives no proof when it is resumed under one", arguments: versions)
+    @Test("A session that was made without a policy is no proof when it is resumed under one", arguments: versions)
     func withoutEvidence(version: ServerTLS.Version) async throws {
         let server = try Self.server(version)
         let session = try Self.session(with: server, under: nil)
         try await expectRefusal(.trustEvidence, of: server, resuming: session, under: Self.pinned())
     }
 
-    @Test("made with a rogue server by a context that takes anybody gives no proof either", arguments: versions)
+    @Test("A session with a rogue server, made by a context that accepts every peer, is no proof", arguments: versions)
     func ofRogue(version: ServerTLS.Version) async throws {
         let server = try Self.server(version, chain: "rogue-leaf")
         let session = try Self.session(with: server, under: nil, isLoose: true)
         try await expectRefusal(.trustEvidence, of: server, resuming: session, under: Self.pinned())
     }
 
-    @Test("made under another policy is refused, though that one has the same pins", arguments: versions)
+    @Test("A session of another policy is refused even if that policy has the same pins", arguments: versions)
     func otherTrust(version: ServerTLS.Version) async throws {
         let server = try Self.server(version)
         let session = try Self.session(with: server, under: Self.pinned())
         try await expectRefusal(.otherTrust, of: server, resuming: session, under: Self.pinned())
     }
 
-    @Test("made under other anchors is refused", arguments: versions)
+    @Test("A session that was made under other anchors is refused", arguments: versions)
     func otherAnchors(version: ServerTLS.Version) async throws {
         let server = try Self.server(version)
         let session = try Self.session(
@@ -75,20 +75,20 @@ struct SessionAttacks {
         try await expectRefusal(.otherTrust, of: server, resuming: session, under: others)
     }
 
-    @Test("made for another host of the same policy is refused", arguments: versions)
+    @Test("A session for another host of the same policy is refused", arguments: versions)
     func otherHost(version: ServerTLS.Version) async throws {
         let server = try Self.server(version)
         let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
         let session = try Self.session(with: server, under: trust)
         try await expectRefusal(.unexpectedPeer, of: server, resuming: session, under: trust, host: "other.test")
-        // Judged as the host it was made for, it passes: it is the host that was refused.
+        // The session is accepted for the host that it was made for, so the host was the reason.
         try await AttackBench.closed(server)
         let connection = try PeerContext(trust).connect(to: server, resuming: session)
         #expect(connection.isResumed)
         #expect(try connection.failure(under: trust) == nil)
     }
 
-    @Test("made under the same policy for the same host is resumed and used", arguments: versions)
+    @Test("A session of the same policy and host is resumed and used", arguments: versions)
     func sameTrust(version: ServerTLS.Version) async throws {
         let server = try Self.server(version)
         let trust = try Self.pinned()
@@ -104,7 +104,7 @@ struct SessionAttacks {
         #expect(server.handshakes.map(\.resumed) == [false, true, true, true])
     }
 
-    @Test("outlives neither the rule that refuses from its expiry on …", arguments: versions)
+    @Test("A session is refused once its rule has expired and refuses", arguments: versions)
     func outlivesRule(version: ServerTLS.Version) async throws {
         let (server, trust, session) = try await outlived { end in
             let server = try Self.server(version)
@@ -116,7 +116,7 @@ struct SessionAttacks {
         try await expectRefusal(.hostRefused, of: server, resuming: #require(session), under: trust)
     }
 
-    @Test("… nor the certificate that it was made with", arguments: versions)
+    @Test("A session is refused once the certificate that it was made with has expired", arguments: versions)
     func outlivesCertificate(version: ServerTLS.Version) async throws {
         let authority = try TestAuthority(name: "Short")
         let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])
@@ -133,7 +133,7 @@ struct SessionAttacks {
 
     // MARK: Contexts
 
-    @Test("or a connection that was made without a policy is refused by every one", arguments: versions)
+    @Test("A session or connection that was made without a policy is refused by every policy", arguments: versions)
     func plainConnection(version: ServerTLS.Version) throws {
         let server = try Self.server(version)
         let connection = try PeerContext(nil).connect(to: server)
@@ -142,7 +142,7 @@ struct SessionAttacks {
         #expect(server.applicationBytesReceived == 0)
     }
 
-    @Test("cannot be made under another name than the policy was installed for", arguments: versions)
+    @Test("No session is made under another name than the policy's host", arguments: versions)
     func otherName(version: ServerTLS.Version) async throws {
         let trust = try Self.pinned(identity: Fixture.identity("client-a"))
         for name in ["other.test", "a.pin.test", "127.0.0.1", "PIN.test"] {
@@ -158,7 +158,7 @@ struct SessionAttacks {
         }
     }
 
-    @Test("cannot be made with a name by a policy installed for an address", arguments: versions)
+    @Test("No session is made with a server name if the policy is installed for an address", arguments: versions)
     func nameForAddress(version: ServerTLS.Version) async throws {
         let server = try Self.server(version, chain: "leaf-ip")
         let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
@@ -187,7 +187,8 @@ struct SessionAttacks {
     ]
 
     @Test(
-        "cannot be made by a context that took any peer before the policy was installed", arguments: loosened, versions)
+        "No session is made with a wrong peer by a context that accepted every peer before", arguments: loosened,
+        versions)
     func loosenedBefore(_ attack: Loosened, version: ServerTLS.Version) async throws {
         let server = try AttackBench.server(attack.chain) {
             ($0.minimumVersion, $0.maximumVersion) = (version, version)
@@ -203,7 +204,7 @@ struct SessionAttacks {
     }
 
     @Test(
-        "cannot be made under the floor by a context that took any version before",
+        "No session is made below the minimum version by a context that accepted any version before",
         arguments: [TLSVersion.tls12, .tls13])
     func floor(_ floor: TLSVersion) async throws {
         let server = try Self.server(floor == .tls13 ? .tls12 : .tls11)
@@ -215,7 +216,7 @@ struct SessionAttacks {
         AttackBench.expectNothingSeen(by: server, since: before, at: .handshake)
     }
 
-    @Test("made by a context that was loosened after the policy was installed is refused all the same")
+    @Test("A session is refused if its context was loosened after the policy was installed")
     func loosenedAfter() throws {
         let rogue = try Self.server(.tls13, chain: "rogue-leaf")
         let trust = try CompiledTrust(AttackBench.policy([Fixture.key("rogue-leaf"), Fixture.key("leaf")]))
@@ -235,7 +236,7 @@ struct SessionAttacks {
         #expect(old.applicationBytesReceived == 0)
     }
 
-    @Test("cannot be made for a host that the policy refuses")
+    @Test("No session is made for a host that the policy refuses")
     func refusedHost() throws {
         let trust = try Self.pinned()
         let installing = #expect(throws: RequestFailure.self) { try PeerContext(trust, host: "other.test") }

@@ -4,14 +4,14 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("One policy in many hands", .serialized)
+@Suite("A policy that is shared", .serialized)
 struct SharedPolicyAttacks {
-    /// What a task tried, and how it ended.
+    /// An attempt of a task and its result.
     private enum Outcome: Hashable {
         case answered, refused(RequestFailure.Reason), judged(RequestFailure.Reason?)
     }
 
-    /// What the tasks share.
+    /// The state that the tasks share.
     private struct Bench: Sendable {
         let trust: CompiledTrust
         let good, bad: LoopbackServer
@@ -50,7 +50,7 @@ struct SharedPolicyAttacks {
         }
     }
 
-    @Test("judges each request and each chain alone, from many tasks at once")
+    @Test("One policy judges requests and chains of many tasks at once, each separately")
     func manyTasks() async throws {
         let bench = try Bench()
         let reports = bench.trust.reports()
@@ -72,7 +72,7 @@ struct SharedPolicyAttacks {
         #expect(try #require(await reader.next()).reason == .pinMismatch)
     }
 
-    @Test("outlives the transports that were made of it, and they outlive each other")
+    @Test("A policy and its transports outlive each other in any order")
     func lifetimes() async throws {
         let server = try AttackBench.server()
         let trust = try CompiledTrust(AttackBench.policy([Fixture.key("leaf"), strangePin()]))
@@ -82,7 +82,7 @@ struct SharedPolicyAttacks {
                     let transport = try AttackBench.transport(trust, to: server)
                     let sent = try AttackBench.request(server)
                     #expect(try await transport.send(sent).text == "ok")
-                    // Half of them are dropped, and end in the background.
+                    // Half of them are released, and end in the background.
                     if number % 2 == 0 { await transport.shutdown() }
                 }
             }
@@ -92,7 +92,7 @@ struct SharedPolicyAttacks {
         #expect(server.handshakes.allSatisfy { !$0.resumed })
     }
 
-    @Test("judges connections that many threads make for themselves")
+    @Test("One policy judges the connections of many threads")
     func ownConnections() async throws {
         let server = try AttackBench.server()
         let rogue = try AttackBench.server("rogue-leaf")

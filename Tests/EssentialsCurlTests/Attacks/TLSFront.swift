@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import EssentialsTestKit
 
-/// TLS before a test server that speaks none: what is decrypted goes to a port of 127.0.0.1, and the answers back.
+/// A TLS front for a test server without TLS. It forwards decrypted bytes to a port of 127.0.0.1, and responses back.
 final class TLSFront: Sendable {
     private struct Records {
         var handshakes: [HandshakeRecord] = []

@@ -26,31 +26,31 @@ struct ValidityAttacks {
         }
     }
 
-    @Test("21: an expired certificate is refused", arguments: modes)
+    @Test("An expired certificate is refused", arguments: modes)
     func expired(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "certificate has expired (X.509 error 10 at depth 0)", of: "leaf-expired", mode: mode)
     }
 
-    @Test("22: a certificate that is not valid yet is refused", arguments: modes)
+    @Test("A certificate that is not valid yet is refused", arguments: modes)
     func future(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "certificate is not yet valid (X.509 error 9 at depth 0)", of: "leaf-future", mode: mode)
     }
 
-    @Test("23: a certificate for another host is refused, whose authority and pins are right", arguments: modes)
+    @Test("A certificate for another host is refused even if its authority and pins are right", arguments: modes)
     func wrongHost(mode: PinSet.Mode) async throws {
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-wrong-host", mode: mode)
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf", host: "other.test", mode: mode)
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf", host: "a.pin.test", mode: mode)
     }
 
-    @Test("24: a certificate with the host in its common name only is refused", arguments: modes)
+    @Test("A certificate with the host in its common name only is refused", arguments: modes)
     func commonNameOnly(mode: PinSet.Mode) async throws {
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-cn-only", mode: mode)
     }
 
-    @Test("25: a wildcard is neither for the name below it nor for two labels more", arguments: modes)
+    @Test("A wildcard matches neither its own parent name nor two more labels", arguments: modes)
     func wildcard(mode: PinSet.Mode) async throws {
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-wild", mode: mode)
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-wild", host: "b.a.pin.test", mode: mode)
@@ -60,7 +60,7 @@ struct ValidityAttacks {
     }
 
     @Test(
-        "25: a wildcard that stands for a part of a label only, or for a whole domain, is for no host", arguments: modes
+        "A wildcard for a part of a label, or for a whole domain, matches no host", arguments: modes
     )
     func partialWildcard(mode: PinSet.Mode) async throws {
         let issuer = try Fixture.certificate("intermediate")
@@ -73,7 +73,9 @@ struct ValidityAttacks {
         }
     }
 
-    @Test("25: a wildcard within an internationalised label is for no host, and one for the label is", arguments: modes)
+    @Test(
+        "A wildcard within an internationalised label matches no host, and one for the whole label does",
+        arguments: modes)
     func internationalisedWildcard(mode: PinSet.Mode) async throws {
         let issuer = try Fixture.certificate("intermediate")
         let host = "xn--bcher-kva.pin.test"
@@ -86,7 +88,7 @@ struct ValidityAttacks {
         try await AttackBench.expectSuccess(of: AttackBench.server("leaf-wild"), host: host, under: policy)
     }
 
-    @Test("26: an address needs a certificate that holds it as an address", arguments: modes)
+    @Test("An address needs a certificate that holds it as an address", arguments: modes)
     func address(mode: PinSet.Mode) async throws {
         try await expectRefusal(.trustHost, "IP address mismatch", of: "leaf", host: "127.0.0.1", mode: mode)
         let issuer = try Fixture.certificate("intermediate")
@@ -99,7 +101,7 @@ struct ValidityAttacks {
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-ip", mode: mode)
     }
 
-    @Test("26: an IPv6 address is compared as an address", arguments: modes)
+    @Test("An IPv6 address is compared as an address", arguments: modes)
     func addressIPv6(mode: PinSet.Mode) async throws {
         let options = ServerOptions(address: .ipv6)
         let good = try AttackBench.server("leaf-ip", options: options)
@@ -110,21 +112,21 @@ struct ValidityAttacks {
         try await AttackBench.expectRefusal(.trustHost, "IP address mismatch", of: bad, host: "[::1]", under: policy)
     }
 
-    @Test("27: a certificate for clients is refused", arguments: modes)
+    @Test("A certificate for clients is refused", arguments: modes)
     func clientUsage(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "certificate purpose (X.509 error 26 at depth 0)", of: "leaf-client-eku", mode: mode)
     }
 
-    @Test("28: a certificate whose key is too short is refused", arguments: modes)
+    @Test("A certificate whose key is too short is refused", arguments: modes)
     func shortKey(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "key too weak (X.509 error 66 at depth 0)", of: "leaf-rsa1024", mode: mode)
     }
 
-    @Test("28: a key that is too short is refused also where the system's OpenSSL is told to take it")
+    @Test("A short key is refused even if the system's OpenSSL is configured to accept it")
     func shortKeyByConfiguration() async throws {
-        // In a process of its own, whose OpenSSL has not read its configuration yet.
+        // The test runs in its own process, where OpenSSL has not read its configuration yet.
         await #expect(processExitsWith: .success) {
             let path = FileManager.default.temporaryDirectory.appending(path: "openssl-\(getpid()).cnf").path
             defer { try? FileManager.default.removeItem(atPath: path) }
@@ -145,27 +147,27 @@ struct ValidityAttacks {
         }
     }
 
-    @Test("29: a self-signed certificate is refused although it is pinned", arguments: modes)
+    @Test("A self-signed certificate is refused even if it is pinned", arguments: modes)
     func selfSigned(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "self-signed certificate (X.509 error 18 at depth 0)", of: "self-signed", mode: mode)
     }
 
-    @Test("30: a self-signed certificate with the pinned chain appended is refused", arguments: modes)
+    @Test("A self-signed certificate with the pinned chain appended is refused", arguments: modes)
     func selfSignedWithChain(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "self-signed certificate (X.509 error 18 at depth 0)", of: "self-signed.chain-with-pinned",
             mode: mode, pinned: ["leaf", "intermediate"])
     }
 
-    @Test("31: the certificate of an authority that nobody trusts is refused", arguments: modes)
+    @Test("The certificate of an untrusted authority is refused", arguments: modes)
     func unknownAuthority(mode: PinSet.Mode) async throws {
         try await expectRefusal(
             .trustChain, "unable to get local issuer certificate (X.509 error 20 at depth 0)", of: "private-leaf",
             mode: mode, pinned: ["private-root"])
     }
 
-    @Test("31: an authority that brings its own root along is refused", arguments: modes)
+    @Test("An untrusted authority that presents its own root is refused", arguments: modes)
     func unknownAuthorityWithRoot(mode: PinSet.Mode) async throws {
         let chain = try [Fixture.certificate("private-leaf"), Fixture.certificate("private-root")]
         let policy = try AttackBench.policy([Fixture.key("private-root"), Fixture.key("private-leaf")], mode: mode)
@@ -174,7 +176,7 @@ struct ValidityAttacks {
     }
 
     @Test(
-        "32: a server that speaks nothing newer than TLS 1.1 is refused, and one of TLS 1.2 under a floor of 1.3",
+        "A server with TLS 1.1 is refused, and one with TLS 1.2 if the minimum is TLS 1.3",
         arguments: modes)
     func oldVersions(mode: PinSet.Mode) async throws {
         for (newest, floor) in [

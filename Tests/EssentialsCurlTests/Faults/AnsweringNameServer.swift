@@ -7,7 +7,7 @@ final class AnsweringNameServer: Sendable {
     private let address: String
     private let work: Work
 
-    /// - Parameter hasIPv6: Whether names have the address ::1 beside 127.0.0.1.
+    /// - Parameter hasIPv6: Whether names have the address ::1 in addition to 127.0.0.1.
     init(hasIPv6: Bool = false) throws {
         // One of its own, so that two test runs do not meet.
         address = "127.78.\(UInt8.random(in: .min ... .max)).\(UInt8.random(in: 1...254))"
@@ -38,17 +38,17 @@ final class AnsweringNameServer: Sendable {
         pthread_detach(thread)
     }
 
-    /// How often an IPv4 address was asked for, which is once for each look at the name service.
+    /// How many IPv4 addresses were requested, which is one for each look-up.
     var lookups: Int { work.lookups.load(ordering: .relaxed) }
 
     /// Runs `body` where this is the only name server, on the calling thread, which stays there.
     func isolated<Value>(_ body: () throws -> Value) throws -> Value {
-        // Far more patience than is needed, so that no question is asked twice.
+        // The timeout is far longer than needed, so that no query is repeated.
         try NameService.isolated(server: address, options: "timeout:30 attempts:1", body)
     }
 }
 
-/// What the name server's thread does.
+/// The thread of the name server.
 private final class Work: Sendable {
     /// The types of questions (RFC 1035, 3.2.2; RFC 3596, 2.1).
     private static let typeA: UInt8 = 1
@@ -89,7 +89,7 @@ private final class Work: Sendable {
         }
     }
 
-    /// The answer to a question; nil for what is none.
+    /// Returns the response to a query, or `nil` for a malformed query.
     ///
     /// After a header of twelve bytes come the name's labels up to an empty one, type and class (RFC 1035, 4.1).
     private func answer(to question: [UInt8]) -> [UInt8]? {
@@ -100,7 +100,7 @@ private final class Work: Sendable {
         if type == Self.typeA { lookups.wrappingAdd(1, ordering: .relaxed) }
         let data = address(of: type)
         var reply = Array(question[..<2])
-        // A response without a fault; one question, and an answer or none.
+        // The response has no error, one question, and one answer or none.
         reply += [0x81, 0x80, 0, 1, 0, data.isEmpty ? 0 : 1, 0, 0, 0, 0] as [UInt8]
         reply += question[12..<end + 5]
         guard !data.isEmpty else { return reply }

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// A server that misbehaves at "/bad" and answers with the target elsewhere, and a transport for it.
+/// A server that misbehaves at "/bad" and responds with the target elsewhere, and a transport for it.
 struct Bench {
     let server: LoopbackServer
     let transport: CurlTransport
@@ -30,7 +30,7 @@ struct Bench {
         }
     }
 
-    /// Sends the request that is answered badly.
+    /// Sends the request that gets the malformed response.
     func bad(
         _ method: HTTPRequest.Method = .get, _ path: String = "/bad", body: RequestBody = .none,
         as delivery: TransportOptions.Delivery
@@ -42,7 +42,7 @@ struct Bench {
         return await transport.outcome(of: sent)
     }
 
-    /// Expects that the next requests get their own answers.
+    /// Expects that the next requests get their own responses.
     func expectRecovery(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for number in 0..<2 {
             let path = "/good/\(number)"

@@ -27,14 +27,14 @@ struct BodilessTests {
         }
     }
 
-    @Test("ends with its head, and the connection goes on", arguments: kinds)
+    @Test("A response without a body ends with its head, and its connection is reused", arguments: kinds)
     func noBody(kind: Kind) async throws {
         let bench = try Bench(bad: [.text("HTTP/1.1 \(kind.status) Hm\r\n\(kind.fields)\r\n"), .keepAlive])
         try await expectNoBody(bench, kind)
         #expect(bench.server.connectionCount == 1)
     }
 
-    @Test("that is sent with one all the same gives nobody that body", arguments: kinds)
+    @Test("A body that follows a bodiless response is delivered to no request", arguments: kinds)
     func body(kind: Kind) async throws {
         // As a body it has the announced length, as a response it is a whole one.
         let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Chunks that break the rules of their framing (RFC 9112, 7.1).
+/// Chunks with malformed framing (RFC 9112, 7.1).
 @Suite("A chunked body", .serialized)
 struct ChunkTests {
     private static func chunked(
@@ -42,7 +42,7 @@ struct ChunkTests {
             end: .keepAlive),
     ]
 
-    @Test("has sizes that count what comes", arguments: sizes)
+    @Test("Chunk sizes must match what arrives", arguments: sizes)
     func size(fault: Fault) async throws { try await fault.expect() }
 
     static let trailing: [Fault] = [
@@ -58,10 +58,10 @@ struct ChunkTests {
             end: .keepAlive),
     ]
 
-    @Test("has trailers that change nothing about the body, and never become fields of the head", arguments: trailing)
+    @Test("Trailers change nothing about the body and never become fields of the head", arguments: trailing)
     func trailers(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("with endless trailers is `tooLarge`")
+    @Test("Endless trailers are `tooLarge`")
     func endlessTrailers() async throws {
         try await Fault(
             "endless trailers",
@@ -72,7 +72,7 @@ struct ChunkTests {
         ).expect()
     }
 
-    @Test("of one byte in each chunk arrives whole")
+    @Test("A body of one byte in each chunk arrives complete")
     func tinyChunks() async throws {
         let count = 100_000
         let fault = Fault(

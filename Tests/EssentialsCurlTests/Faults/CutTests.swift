@@ -5,14 +5,14 @@ import FoundationEssentials
 import Testing
 
 /// The connection ends after each byte of a complete response.
-@Suite("A response that is cut", .serialized)
+@Suite("A truncated response", .serialized)
 struct CutTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var head: String
         var tail: String
         var body: String
-        /// Whether the body ends where the connection does: then a cut within it cannot be told from its end.
+        /// Whether the body ends with the connection, so that a truncation within it looks like its end.
         var isDelimitedByClose = false
         var trailers: [String] = []
         /// How many bytes of the end may be missing: libcurl does not insist on the very last line feed of the chunks.
@@ -37,12 +37,13 @@ struct CutTests {
             tail: "ok", body: "ok"),
     ]
 
-    @Test("at any byte is `interrupted`, and whole only at its full length", arguments: shapes)
+    @Test(
+        "A response that is cut at any byte is `interrupted`, and complete only at its full length", arguments: shapes)
     func everyByte(shape: Shape) async throws {
         try await sweep(shape, nil)
     }
 
-    @Test("at any byte is `interrupted` over TLS too", arguments: shapes)
+    @Test("A response over TLS that is cut at any byte is `interrupted`", arguments: shapes)
     func everyByteOverTLS(shape: Shape) async throws {
         try await sweep(shape, Authority())
     }
@@ -59,7 +60,7 @@ struct CutTests {
                 expect(outcome, shape, cut, delivery)
             }
         }
-        // Every connection that was cut is gone, so nothing was worth a second sending.
+        // Every truncated connection is closed, so no request was sent a second time.
         let counts = Dictionary(grouping: bench.server.requests, by: \.path).mapValues(\.count)
         #expect(counts.count == whole.count + 1)
         #expect(counts.values.allSatisfy { $0 == deliveries.count })
@@ -77,7 +78,7 @@ struct CutTests {
             // libcurl says nothing of a status line before its end.
             let statusLine = shape.head.utf8.prefix { $0 != 0x0a }.count
             if cut > statusLine { #expect(outcome.failure?.phase == .receiving, "cut at \(cut): \(outcome)") }
-            // A stream hands out what came before the cut, and no head that was not whole.
+            // A stream delivers what arrived before the truncation, but never an incomplete head.
             #expect(outcome.status == (delivery == .streamed && cut >= head ? 200 : nil), "cut at \(cut): \(outcome)")
             #expect(shape.body.hasPrefix(outcome.text), "cut at \(cut): \(outcome)")
             return
@@ -87,7 +88,7 @@ struct CutTests {
         #expect(outcome.trailers == shape.trailers)
     }
 
-    @Test("by a reset in the middle of a large body is `interrupted`, and the reader has what came before")
+    @Test("A reset in the middle of a large body is `interrupted`, and the reader gets what arrived before")
     func reset() async throws {
         let piece = [UInt8](repeating: 0x61, count: 64 << 10)
         for delivery in deliveries {

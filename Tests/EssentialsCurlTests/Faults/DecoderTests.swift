@@ -3,7 +3,7 @@ import EssentialsHTTP
 import EssentialsTestKit
 import Testing
 
-/// Compressed bodies that are one decoder's work and nobody's content.
+/// Compressed bodies that cost a decoder time and have no content.
 @Suite("A decoder", .serialized, .timeLimit(.minutes(5)))
 struct DecoderTests {
     /// A body without content: how it begins, and what is repeated without end.
@@ -51,7 +51,7 @@ struct DecoderTests {
         }
     }
 
-    @Test("A body without content is given up, and other requests on the same thread continue", arguments: emptiness)
+    @Test("A body without content is abandoned, and other requests on the same thread continue", arguments: emptiness)
     func empty(body: Emptiness) async throws {
         // 32 MB, which come as fast as they are read.
         let bench = try Bench(bad: [
@@ -74,7 +74,7 @@ struct DecoderTests {
         try await bench.expectRecovery()
     }
 
-    @Test("zstd, whose window can be 128 MiB, is decoded for collected bodies only")
+    @Test("A zstd body, whose window can be 128 MiB, is decoded only if it is collected")
     func zstd() async throws {
         // A frame of one block of two bytes that are not compressed (RFC 8878, 3.1.1).
         let frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, 0x11, 0, 0] + Array("ok".utf8)

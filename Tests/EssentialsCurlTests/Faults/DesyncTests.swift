@@ -4,13 +4,13 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What a server sends at the wrong moment must become nobody's answer.
-@Suite("A response out of turn", .serialized)
+/// A response at the wrong moment must not be delivered to any request.
+@Suite("Responses at the wrong time", .serialized)
 struct DesyncTests {
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 
     @Test(
-        "that comes while its connection is idle is not the next request's answer", arguments: [false, true],
+        "A response on an idle connection is not delivered to the next request", arguments: [false, true],
         [
             (HTTPRequest.Method.get, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
             (.head, "HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n"), (.get, "HTTP/1.1 204 No\r\n\r\n"),
@@ -28,7 +28,7 @@ struct DesyncTests {
     }
 
     @Test(
-        "that lies behind as many bytes as are read at once is not the next request's answer",
+        "A response that follows a whole read is not delivered to the next request",
         arguments: [false, true],
         [
             "HTTP/1.1 204 No\r\n\r\n", "HTTP/1.1 304 No\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -43,7 +43,7 @@ struct DesyncTests {
     }
 
     /// A server's idle time-out, as nginx and others send it before they close.
-    @Test("that ends an idle connection costs the next request nothing", arguments: [false, true])
+    @Test("A timeout response on an idle connection does not affect the next request", arguments: [false, true])
     func idleTimeout(isTLS: Bool) async throws {
         let gate = LoopbackGate()
         let bench = try Bench(
@@ -58,7 +58,7 @@ struct DesyncTests {
         try await bench.expectRecovery("idle time-out, TLS \(isTLS)")
     }
 
-    @Test("whose end TLS does not tell is cut, where nothing else tells it")
+    @Test("A response that only the TLS connection could end is cut if TLS does not end it")
     func truncation() async throws {
         try await Fault(
             "cut", fields: "Connection: close", "hello", is: .interrupted, end: .closeWithoutNotify
@@ -67,7 +67,7 @@ struct DesyncTests {
     }
 
     @Test(
-        "with a length that is no length, or two, is refused",
+        "A response with an invalid length, or with two, is refused",
         arguments: [
             "5, 6", "5 5", "5x", "0x5", "5.0", "+5", "-1", "", "9223372036854775808", "18446744073709551621",
             "5\r\nContent-Length: 6", "6\r\nContent-Length: 5",
@@ -76,12 +76,12 @@ struct DesyncTests {
         try await Fault(value, fields: "Content-Length: \(value)", "hello!", is: .protocolViolation).expect()
     }
 
-    @Test("with the same length twice is taken", arguments: ["5, 5", "5\r\nContent-Length: 5", "0005"])
+    @Test("A response with the same length twice is accepted", arguments: ["5, 5", "5\r\nContent-Length: 5", "0005"])
     func sameLengths(value: String) async throws {
         try await Fault(value, fields: "Content-Length: \(value)", "hello", body: "hello", end: .keepAlive).expect()
     }
 
-    /// Heads whose first field begins with a blank, with something before it that libcurl reads otherwise than most.
+    /// Heads whose first field begins with a blank, after a line that libcurl reads differently from most programs.
     static let foldedHeads = [
         "HTTP/1.1 200 OK\r\n folded: x\r\n",
         "HTTP/1.1 200 OK\n\tfolded: x\n",
@@ -93,8 +93,8 @@ struct DesyncTests {
         "HTTP/1.1 100 Continue\r\n\r x\nHTTP/1.1 200 OK\r\n folded: x\r\n",
     ]
 
-    /// libcurl before 8.1.1 folds such a line into one of an earlier response, whose memory is free already.
-    @Test("that begins with a folded line harms nobody", arguments: foldedHeads, [false, true])
+    /// libcurl before 8.1.1 appends such a line to one of an earlier response, whose memory was freed.
+    @Test("A response that begins with a folded line does no harm", arguments: foldedHeads, [false, true])
     func foldedFirst(head: String, isTLS: Bool) async throws {
         let bench = try Bench(
             isTLS ? Authority() : nil, bad: [.text(head + "Content-Length: 2\r\n\r\nok"), .keepAlive])
@@ -135,10 +135,10 @@ struct DesyncTests {
             is: .protocolViolation),
     ]
 
-    @Test("is the server's fault and not the request's", arguments: blamed)
+    @Test("A malformed response is the server's fault, and not the request's", arguments: blamed)
     func blame(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("has a phase that says whether anything came")
+    @Test("The phase of a failure shows whether anything arrived")
     func phases() async throws {
         let bench = try Bench(bad: [.close])
         #expect(try await bench.bad(as: .streamed).failure?.phase == .waiting)
@@ -153,7 +153,7 @@ struct DesyncTests {
     }
 
     /// The second request waits for the first one's TLS connection and ends there; its handle must serve no third.
-    @Test("is not caused by a request that ended while it waited for another's connection")
+    @Test("A request that ended while it waited for another's connection affects no later response")
     func endedWhileWaiting() async throws {
         let gate = LoopbackGate()
         let stalled = try stalledServer(opening: gate)

@@ -51,10 +51,10 @@ struct EncodingTests {
             is: .protocolViolation),
     ]
 
-    @Test("is what was packed, or fails", arguments: damages)
+    @Test("A compressed body is decoded to the original, or fails", arguments: damages)
     func damage(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("that is cut at any byte of its connection is `interrupted`")
+    @Test("A compressed body that is cut at any byte is `interrupted`")
     func cuts() async throws {
         let head = Array(
             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(Self.packed.count)\r\n\r\n".utf8)
@@ -72,15 +72,15 @@ struct EncodingTests {
         try await bench.expectRecovery()
     }
 
-    @Test("that grows without bounds does not grow here")
+    @Test("A body that expands without limit does not use memory without limit")
     func bombs() async throws {
-        // In a process of its own, where nobody else takes memory.
+        // The test runs in its own process, where no other test allocates memory.
         await #expect(processExitsWith: .success) {
             let before = try ResidentMemory.peak()
             try await Bomb.collected()
             try await Bomb.streamed()
             let grown = try ResidentMemory.peak() - before
-            // A bomb is a gigabyte; what libcurl keeps of a paused stream is at most 64 MiB.
+            // The body is a gigabyte, of which libcurl keeps at most 64 MiB for a paused stream.
             #expect(grown < 200 << 20, "\(grown) bytes")
         }
     }
@@ -118,7 +118,7 @@ private enum Bomb {
         #expect(try await transport.send(request(server)).text == "good")
     }
 
-    /// Reads slowly: what is not read yet must wait where it is packed.
+    /// Reads slowly, so that the rest must wait in its compressed form.
     static func streamed() async throws {
         let server = try server()
         let transport = try CurlTransport()
@@ -140,7 +140,7 @@ private enum Bomb {
 enum ResidentMemory {
     struct Unknown: Error {}
 
-    /// The most that it ever held.
+    /// The peak of that memory.
     static func peak() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -4,15 +4,15 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// A reply that breaks the rules, and what has to come of it.
+/// A malformed reply and its expected result.
 struct Fault: Sendable, CustomTestStringConvertible {
     var name: String
     var steps: [ServerStep]
-    /// Nil: the exchange succeeds.
+    /// The reason of the failure, or `nil` if the exchange succeeds.
     var reason: RequestFailure.Reason?
-    /// The text of the body, where the exchange succeeds.
+    /// The text of the body if the exchange succeeds.
     var body = ""
-    /// The fields that are handed out, where they matter.
+    /// The expected fields, if they matter.
     var fields: [String]?
     var trailers: [String] = []
     var testDescription: String { name }
@@ -35,8 +35,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
             trailers: trailers)
     }
 
-    /// Sends to a server with this fault, in both deliveries, and expects what the fault says: once each, with the
-    /// request sent once, and the transport able to go on.
+    /// Sends one request for each delivery to a server with this fault, and expects the result of the fault, that the
+    /// request was sent once, and that the transport still works.
     func expect(_ authority: Authority? = nil) async throws {
         let bench = try Bench(authority, bad: steps)
         for (count, delivery) in deliveries.enumerated() {

@@ -5,11 +5,13 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// Servers that hang up, or answer, when it is not their turn.
-@Suite("A server that hangs up", .serialized)
+/// Servers that close the connection or respond when they should not.
+@Suite("A server that closes its connection early", .serialized)
 struct HangUpTests {
     /// A reset can come before the connection is noticed to stand: then it is the connection that failed.
-    @Test("as soon as it has accepted is `interrupted`, or `tls` in the handshake", arguments: [true, false])
+    @Test(
+        "A server that closes an accepted connection is `interrupted`, or `tls` in the handshake",
+        arguments: [true, false])
     func accepting(isReset: Bool) async throws {
         let options = ServerOptions(onAccept: { $0 < 20 ? [isReset ? .reset : .close] : [] })
         let server = try LoopbackServer(options: options) { .response(body: $0.target) }
@@ -31,7 +33,7 @@ struct HangUpTests {
         #expect(try await transport.send(request(server, "/good")).text == "/good")
     }
 
-    @Test("with something else than TLS in a handshake is `tls`")
+    @Test("A server that does not speak TLS in a handshake is `tls`")
     func noTLS() async throws {
         let options = ServerOptions(onAccept: { _ in [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] })
         let server = try LoopbackServer(options: options) { _ in .close }
@@ -42,7 +44,7 @@ struct HangUpTests {
         #expect(found?.phase == .handshake)
     }
 
-    /// A body of `count` pieces that has no end where there is no count, and counts what is asked for.
+    /// A body of `count` pieces, or without an end, that counts the pieces that are requested.
     private final class Source: Sendable {
         private let given = Atomic(0)
         var pieces: Int { given.load(ordering: .relaxed) }
@@ -54,7 +56,7 @@ struct HangUpTests {
             })
         }
 
-        /// Gives one piece, says when it is asked for the next, and ends when it may.
+        /// A source that gives one piece, notifies of the next request, and ends when it is allowed to.
         func stream(asked: LoopbackGate, end: LoopbackGate) -> AsyncStream<Data> {
             AsyncStream(unfolding: {
                 if self.given.wrappingAdd(1, ordering: .relaxed).newValue == 1 { return Data(count: 64 << 10) }
@@ -65,7 +67,7 @@ struct HangUpTests {
         }
     }
 
-    @Test("by a reset during an upload is `interrupted`, and nothing is sent twice", arguments: [true, false])
+    @Test("A reset during an upload is `interrupted`, and nothing is sent twice", arguments: [true, false])
     func resetDuringUpload(isStream: Bool) async throws {
         let heads = Atomic(0)
         let options = ServerOptions(onHead: { request in
@@ -84,11 +86,11 @@ struct HangUpTests {
         try await bench.expectRecovery()
     }
 
-    @Test("after it has refused an upload early gives its answer, and the source is asked no more")
+    @Test("An early refusal of an upload is delivered, and the source is not read any more")
     func refusedEarly() async throws {
         let options = ServerOptions(onHead: { request in
             guard request.path == "/bad" else { return nil }
-            // It goes on reading, so that the answer is not lost to a reset.
+            // The server continues to read, so that a reset does not lose the response.
             return .raw([
                 .text("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"), .waitForPeerClose,
             ])
@@ -105,7 +107,7 @@ struct HangUpTests {
         try await bench.expectRecovery()
     }
 
-    /// How an answer comes while an upload waits for its source.
+    /// How a response arrives while an upload waits for its source.
     enum EarlyAnswer: String, CaseIterable, CustomTestStringConvertible {
         case whole, inSteps, kept, inChunks, success, empty
 
@@ -137,7 +139,7 @@ struct HangUpTests {
     }
 
     @Test(
-        "after it has answered an upload early gives its answer even while the source has nothing to give",
+        "An early response to an upload is delivered even while the source has nothing to give",
         arguments: EarlyAnswer.allCases)
     func answeredWhileWaiting(_ answer: EarlyAnswer) async throws {
         let never = LoopbackGate()
@@ -157,7 +159,7 @@ struct HangUpTests {
         }
     }
 
-    @Test("never, but answers before it has read an upload, gets all of the upload")
+    @Test("A server that responds before it has read an upload gets the whole upload")
     func answeredEarly() async throws {
         for delivery in deliveries {
             let options = ServerOptions(onHead: { _ in

@@ -30,14 +30,14 @@ struct HeadTests {
         field("blanks around a value", "X-A: \t a b \t ", leaves: ["X-A: a b"]),
         field("a blank before the colon", "X-A : a", is: .protocolViolation),
         field("a tab before the colon", "X-A\t: a", is: .protocolViolation),
-        // What is no token names no field, so nobody can take it for one.
+        // A name that is not a token cannot be mistaken for a field.
         field("a blank in a name", "X A: a"),
         field("an empty name", ": a"),
         field("letters beyond ASCII in a name", "X-\u{e9}: a"),
         field("a status line for a name", "HTTP/1.1 200 OK: a"),
     ]
 
-    @Test("gives the fields that are fields, each with its whole value, or fails", arguments: fields)
+    @Test("A head gives its valid fields with their whole values, or fails", arguments: fields)
     func field(fault: Fault) async throws { try await fault.expect() }
 
     static let framings: [Fault] = [
@@ -54,10 +54,10 @@ struct HeadTests {
         Fault("line feeds alone", [.text("HTTP/1.1 200 OK\nContent-Length: 2\nX-A: 1\n\nok"), .keepAlive], body: "ok"),
     ]
 
-    @Test("does not frame the body by what is no field", arguments: framings)
+    @Test("A line that is no field does not frame the body", arguments: framings)
     func framing(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("has no field of its own in a folded line", arguments: [" ", "\t", " \t "])
+    @Test("A folded line is not a field", arguments: [" ", "\t", " \t "])
     func folding(blank: String) async throws {
         let bench = try Bench(bad: [
             .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: one\r\n\(blank)Set-Cookie: a=b\r\nX-B: b\r\n\r\nok"),
@@ -119,7 +119,7 @@ struct HeadTests {
         status("HTTP/1.1 200 " + String(repeating: "R", count: 64 << 10)),
     ]
 
-    @Test("has a status line of three digits and a known version, with any reason or none", arguments: statuses)
+    @Test("A status line needs three digits and a known version, with any reason phrase or none", arguments: statuses)
     func status(fault: Fault) async throws {
         var expected = fault
         if fault.reason == nil { expected.fields = ["Content-Length: 2"] }
@@ -164,13 +164,13 @@ struct HeadTests {
             is: .tooLarge),
     ]
 
-    @Test("without an end is given up soon", arguments: bombs)
+    @Test("An endless head is abandoned soon", arguments: bombs)
     func bomb(fault: Fault) async throws { try await fault.expect() }
 
     @Test("A response's head has at most as many lines as the request allows", arguments: [1, 5, 1_000, 10_000])
     func lines(limit: Int) async throws {
         let bench = try Bench(options: ServerOptions()) { request in
-            // Besides the fields there are a status line, a length and the empty line.
+            // In addition to the fields there are a status line, a length and an empty line.
             let count = (Int(request.path.split(separator: "/").last ?? "") ?? 0) - 3
             return [
                 .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"),
@@ -200,7 +200,7 @@ struct HeadTests {
         #expect(failure?.message.contains("maximumHeadLines is \(lines).") == true)
     }
 
-    @Test("may be informational first, and nothing of that counts for the response")
+    @Test("Informational heads do not change the response")
     func informational() async throws {
         let early = "HTTP/1.1 103 Hints\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\nSet-Cookie: a=b\r\n\r\n"
         let final = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

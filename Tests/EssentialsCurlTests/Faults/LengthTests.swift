@@ -21,17 +21,17 @@ struct LengthTests {
         Fault("none, where the connection's end is the body's", fields: "X-A: 1", "hello", body: "hello"),
     ]
 
-    @Test("is read strictly where it decides what the body is", arguments: lengths)
+    @Test("A length is read strictly if it decides what the body is", arguments: lengths)
     func length(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("of nearly 2^63 bytes is over the limit of a collected body, and an interruption of a streamed one")
+    @Test("A length of nearly 2^63 bytes is over the limit of a collected body, and interrupts a streamed one")
     func enormous() async throws {
         let bench = try Bench(bad: [
             .text("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nhello"), .close,
         ])
         let collected = try await bench.bad(as: .collected(upTo: 1 << 20))
         #expect(collected.failure?.reason == .tooLarge, "\(collected)")
-        // Nothing is reserved for what was announced and has not come.
+        // No memory is reserved for a body that was announced and has not arrived.
         let unlimited = try await bench.bad(as: .collected(upTo: .max))
         #expect(unlimited.failure?.reason == .interrupted, "\(unlimited)")
         let streamed = try await bench.bad(as: .streamed)
@@ -82,12 +82,12 @@ struct LengthTests {
             is: .protocolViolation, end: .keepAlive),
     ]
 
-    @Test("stands beside no transfer encoding, and no encoding but chunks is known", arguments: encodings)
+    @Test("A length excludes a transfer encoding, and only chunked is known", arguments: encodings)
     func encoding(fault: Fault) async throws { try await fault.expect() }
 
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 
-    /// The bytes behind the end come with it, in one piece.
+    /// The bytes beyond the end arrive together with it.
     static let behind: [Fault] = [
         Fault("a length and a response", fields: "Content-Length: 5", "hello" + evil, body: "hello", end: .keepAlive),
         Fault("a length and empty lines", fields: "Content-Length: 5", "hello\r\n\r\n", body: "hello", end: .keepAlive),
@@ -98,7 +98,7 @@ struct LengthTests {
             "chunks and a chunk", fields: "Transfer-Encoding: chunked", chunks + chunks, body: "abc", end: .keepAlive),
     ]
 
-    @Test("is where the response ends: what comes with it behind is no other's response", arguments: behind)
+    @Test("Bytes beyond the end of a response are not another response", arguments: behind)
     func excess(fault: Fault) async throws {
         try await fault.expect()
         try await fault.expect(Authority())

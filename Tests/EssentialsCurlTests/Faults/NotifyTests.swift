@@ -4,8 +4,8 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// TLS connections that end without close_notify, as an attacker who cuts them would do (RFC 8446, 6.1).
-@Suite("A TLS connection that ends without a word", .serialized)
+/// TLS connections that end without close_notify, as after a truncation by an attacker (RFC 8446, 6.1).
+@Suite("A TLS connection that ends without close_notify", .serialized)
 struct NotifyTests {
     static let ends: [Fault] = [
         Fault(
@@ -16,7 +16,7 @@ struct NotifyTests {
         Fault("an empty body", fields: "Content-Length: 0", "", end: .closeWithoutNotify),
     ]
 
-    @Test("does no harm behind", arguments: ends)
+    @Test("A TLS connection that ends without close_notify does no harm after a complete response", arguments: ends)
     func behind(fault: Fault) async throws { try await fault.expect(Authority()) }
 
     static let cuts: [Fault] = [ServerStep.closeWithoutNotify, .reset].flatMap { end in
@@ -37,10 +37,10 @@ struct NotifyTests {
         }
     }
 
-    @Test("is `interrupted` within", arguments: cuts)
+    @Test("A TLS connection that ends without close_notify within a response is `interrupted`", arguments: cuts)
     func within(fault: Fault) async throws { try await fault.expect(Authority()) }
 
-    @Test("before a byte of the answer is `interrupted`, and is not sent again on its first connection")
+    @Test("A connection that ends without close_notify before a response is `interrupted`, and nothing is sent again")
     func before() async throws {
         for end in [ServerStep.close, .closeWithoutNotify, .reset] {
             let bench = try Bench(Authority(), bad: [end])

@@ -4,13 +4,13 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What one exchange came to, its body included.
+/// The result of one exchange, including its body.
 struct Outcome: CustomStringConvertible {
-    /// The status; nil when no head was handed out.
+    /// The status, or `nil` if no head was delivered.
     var status: Int?
     /// The fields as "name: value", in their order.
     var fields: [String] = []
-    /// What came of the body, whole or not.
+    /// The part of the body that arrived.
     var body = Data()
     var trailers: [String] = []
     var failure: RequestFailure?
@@ -42,5 +42,5 @@ extension CurlTransport {
     }
 }
 
-/// How a body can be asked for; what a server does wrong has to come out alike.
+/// The ways to deliver a body. A server's fault must have the same result in each of them.
 let deliveries: [TransportOptions.Delivery] = [.collected(upTo: 1 << 20), .streamed]

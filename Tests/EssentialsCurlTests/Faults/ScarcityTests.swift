@@ -5,10 +5,10 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What a process runs out of, each in a process of its own.
-@Suite("Without", .serialized)
+/// Processes without descriptors or without a name server. Each test runs in its own process.
+@Suite("Scarce resources", .serialized)
 struct ScarcityTests {
-    @Test("a descriptor left a new connection fails, a kept one goes on, and all is well when there are some again")
+    @Test("Without a descriptor a new connection fails, a kept one works, and all works once there are some again")
     func descriptors() async throws {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { .response(body: $0.target) }
@@ -28,12 +28,12 @@ struct ScarcityTests {
             let installed = TrustPolicy(anchors: TrustAnchors.system.ignoringEnvironment)
             let unread = await failure { try CompiledTrust(installed) }
             try limit.restore()
-            #expect(refused?.reason == .connection, "\(String(describing: refused))")
+            #expect(refused?.reason == .resources, "\(String(describing: refused))")
             #expect(refused?.phase == .connect, "\(String(describing: refused))")
             #expect(unnamed?.reason == .nameResolution, "\(String(describing: unnamed))")
             #expect(kept == nil)
-            #expect(unmade?.reason == .connection, "\(String(describing: unmade))")
-            #expect(unread?.reason == .file, "\(String(describing: unread))")
+            #expect(unmade?.reason == .resources, "\(String(describing: unmade))")
+            #expect(unread?.reason == .resources, "\(String(describing: unread))")
             #expect(other.connectionCount == 0)
             #expect(try await transport.send(request(other, "/after")).text == "/after")
             #expect(try await CurlTransport().send(request(server, "/new")).text == "/new")
@@ -41,7 +41,7 @@ struct ScarcityTests {
     }
 
     @Test(
-        "a name server that answers, a name ends at once however it ends, and nothing else waits for it",
+        "Without a name server that responds, a look-up ends at once and delays nothing else",
         .enabled(if: SilentNameServer.isPossible, "needs the right to mount, for a resolv.conf of its own"),
         .timeLimit(.minutes(5)))
     func nameServer() async throws {
@@ -76,7 +76,7 @@ private func leastTime(
     return least
 }
 
-/// Requests to hosts whose names no name server ever answers for.
+/// Requests to hosts whose look-up never gets a response.
 private struct UnansweredNames {
     private let nameServer: SilentNameServer
     private let server: LoopbackServer
@@ -93,7 +93,7 @@ private struct UnansweredNames {
         others = Array(transports.dropFirst())
     }
 
-    /// A request to a host that nobody has asked for.
+    /// A request to a host that was never looked up.
     private func request(connectTimeout: Duration) throws -> TransportRequest {
         let host = "nobody-\(UInt32.random(in: 0 ... .max)).example"
         var sent = TransportRequest(.get, try RequestURL("http://\(host)/"))
@@ -107,7 +107,7 @@ private struct UnansweredNames {
         let sent = try request(connectTimeout: .seconds(300))
         let task = Task { await failure { try await transport.send(sent) } }
         while nameServer.queryCount == before { try await Task.sleep(for: .milliseconds(2)) }
-        // The question can have been an earlier name's, asked again.
+        // The query may have been a repeated one for an earlier name.
         while await transport.load.inFlight == 0 { try await Task.sleep(for: .milliseconds(2)) }
         return task
     }

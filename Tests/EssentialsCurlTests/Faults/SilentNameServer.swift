@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A name server that takes questions and never answers.
+/// A name server that receives queries and never responds.
 final class SilentNameServer: Sendable {
     private static let address = "127.77.0.1"
     private let descriptor: Int32

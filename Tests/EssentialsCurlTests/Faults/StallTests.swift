@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Servers that are slow, or silent, where a deadline has to end it. The bounds above leave room for a busy machine.
+/// Slow or silent servers that a deadline must end. The upper bounds leave room for a busy machine.
 @Suite("A stall", .serialized)
 struct StallTests {
     private func expectTimeout(
@@ -13,8 +13,8 @@ struct StallTests {
         after deadline: Duration,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        // On the engine's own thread, because the tests' threads have others to run: what waits for them would count as
-        // well.
+        // The task runs on the engine's thread, because a wait for one of the tests' threads would count,
+        // too.
         let (outcome, elapsed) = await withTaskExecutorPreference(transport.taskExecutor(for: sent.url.origin)) {
             var outcome = Outcome()
             let elapsed = await ContinuousClock().measure { outcome = await transport.outcome(of: sent) }
@@ -44,7 +44,7 @@ struct StallTests {
         text.utf8.flatMap { [ServerStep.send([$0]), .pause(.milliseconds(10))] }
     }
 
-    @Test("of a server that sends byte by byte is ended by the deadline for the whole", arguments: drips.map(\.name))
+    @Test("The total deadline ends the exchange with a server that sends byte by byte", arguments: drips.map(\.name))
     func drip(name: String) async throws {
         let steps = try #require(Self.drips.first { $0.name == name }).steps
         let bench = try Bench(bad: steps)
@@ -59,7 +59,7 @@ struct StallTests {
     }
 
     @Test(
-        "in the middle of a head is ended by the deadline for silence",
+        "The idle deadline ends a stall in the middle of a head",
         arguments: ["HTTP/1.1 2", "HTTP/1.1 200 OK\r\nA: "])
     func head(text: String) async throws {
         let bench = try Bench(bad: [.text(text), .hang])
@@ -69,7 +69,7 @@ struct StallTests {
         try await bench.expectRecovery()
     }
 
-    @Test("of connecting, where the server's backlog is full, is ended by the deadline for connecting")
+    @Test("The connect deadline ends a connection attempt to a server whose backlog is full")
     func connecting() async throws {
         let backlog = try FullBacklog()
         let transport = try CurlTransport()
@@ -86,7 +86,7 @@ struct StallTests {
     }
 
     @Test(
-        "in the middle of a TLS handshake is ended by the deadline for connecting",
+        "The connect deadline ends a stall in the middle of a TLS handshake",
         arguments: [[], [0x16], [0x16, 3, 3, 0x3F, 0xFF], [0x16, 3, 3, 0, 6, 2, 0, 0x3F, 0xFF, 3, 3]] as [[UInt8]])
     func handshake(beginning: [UInt8]) async throws {
         let options = ServerOptions(onAccept: { _ in [.send(beginning), .hang] })
@@ -98,12 +98,12 @@ struct StallTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("of a server that never reads an upload is ended by the deadline for silence", arguments: [true, false])
+    @Test("The idle deadline ends an upload that its server never reads", arguments: [true, false])
     func upload(isStream: Bool) async throws {
         let options = ServerOptions(onAccept: { _ in [.hang] })
         let server = try LoopbackServer(options: options) { _ in .close }
         let transport = try CurlTransport()
-        // More than the two sockets hold.
+        // This is more than the two sockets buffer.
         let size = 64 << 20
         let pieces = AsyncStream<Data>(unfolding: { Data(count: 1 << 20) })
         let body: RequestBody = isStream ? .stream(pieces, length: nil) : .bytes(Data(count: size))
@@ -113,7 +113,7 @@ struct StallTests {
     }
 }
 
-/// A listening socket whose backlog is full, so that a connection to it neither comes about nor is refused.
+/// A listening socket with a full backlog, so that a connection to it is neither made nor refused.
 private final class FullBacklog: Sendable {
     private let descriptors: [Int32]
     let port: UInt16
@@ -137,7 +137,7 @@ private final class FullBacklog: Sendable {
         port = UInt16(bigEndian: address.sin_port)
         var opened = [listener]
         let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        // A backlog of 0 takes one; the rest make sure.
+        // A backlog of 0 accepts one connection. The others make sure that it is full.
         for _ in 0..<4 {
             let filler = socket(AF_INET, flags, 0)
             withUnsafePointer(to: &address) { pointer in

@@ -4,15 +4,15 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Exchanges of all kinds that are cancelled at seeded moments, in a process of its own, where nobody else opens
+/// Exchanges of all kinds that are cancelled at seeded moments, in a process where no other test opens
 /// descriptors.
 @Suite("A storm of cancellations", .serialized)
 struct StormTests {
-    @Test("over HTTP/1.1, plain and over TLS, ends each of 1,300 exchanges once and leaves nothing open")
+    @Test("A storm of cancellations ends each of 1,300 exchanges once and leaves nothing open")
     func storm() async throws {
         await #expect(processExitsWith: .success) {
             let authority = try Authority()
-            // Whatever is opened once in a process is opened now.
+            // Everything that is opened once in a process is opened now.
             try await Storm(nil).run(seed: 1, workers: 2, exchanges: 5)
             try await Storm(authority).run(seed: 2, workers: 2, exchanges: 5)
             let before = try Descriptors.count()
@@ -70,7 +70,7 @@ private struct Storm {
         #expect(counts.others == [])
         #expect(counts.whole + counts.cancelled == workers * exchanges)
         if exchanges > 50 { #expect(counts.whole > 0 && counts.cancelled > 0) }
-        // Idle again: a good request works, and when the transport is gone no connection is left.
+        // When the transport is idle, a good request works. After its end no connection is left.
         #expect(try await transport.send(request(server, "/last")).text == "/last")
         await transport.shutdown()
         while server.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
@@ -83,7 +83,7 @@ private struct Storm {
         for number in 0..<exchanges {
             let kind = dice.roll(5)
             let task = Task { try await exchange(kind, number) }
-            // A few run to their end, as far as they have one.
+            // A few run to their end, if they have one.
             if kind == 4 || dice.roll(4) > 0 {
                 await dice.wait()
                 task.cancel()
@@ -104,7 +104,7 @@ private struct Storm {
         try request(method, server, path, body: body)
     }
 
-    /// Whether the answer is the right one.
+    /// Whether the response is the right one.
     private func exchange(_ kind: Int, _ number: Int) async throws -> Bool {
         switch kind {
         case 0: return try await transport.send(prepared("/\(number)")).text == "/\(number)"
@@ -129,7 +129,7 @@ private struct Storm {
     }
 }
 
-/// Chances that are the same in each run.
+/// Random choices that are the same in each run.
 private struct Dice {
     var numbers: SeededNumbers
 
@@ -137,7 +137,7 @@ private struct Dice {
 
     mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &numbers) }
 
-    /// Waits for no time at all, for a few turns of other tasks, or for some milliseconds.
+    /// Waits not at all, for a few turns of other tasks, or for some milliseconds.
     mutating func wait() async {
         if roll(2) == 0 {
             for _ in 0..<roll(60) { await Task.yield() }

@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// The variables of a process of its own.
-@Suite("The environment's proxies", .serialized)
+@Suite("Proxies of the environment", .serialized)
 struct EnvironmentProxyTests {
     /// Forgets what this process was started with.
     private static func forget() {
@@ -34,7 +34,7 @@ struct EnvironmentProxyTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    @Test("lead the requests of a transport with the default configuration, but for the hosts that they leave out")
+    @Test("The environment's proxies are used by default, except for the hosts of its bypass")
     func usual() async throws {
         await #expect(processExitsWith: .success) {
             Self.forget()
@@ -52,7 +52,7 @@ struct EnvironmentProxyTests {
         }
     }
 
-    @Test("are those of the moment in which the transport is made")
+    @Test("The environment's proxies are read when the transport is made")
     func once() async throws {
         await #expect(processExitsWith: .success) {
             Self.forget()
@@ -72,7 +72,7 @@ struct EnvironmentProxyTests {
         }
     }
 
-    @Test("and what they leave out are nothing to a transport with a rule of its own")
+    @Test("A transport with its own proxy policy ignores the environment's proxies and bypass")
     func ignored() async throws {
         await #expect(processExitsWith: .success) {
             Self.forget()
@@ -82,7 +82,7 @@ struct EnvironmentProxyTests {
             let origin = try get("http://origin.test:\(server.port)/")
             let direct = try Self.transport(server) { $0.proxy = .direct }
             #expect(try await direct.send(origin).text == "direct")
-            // libcurl reads both spellings by itself where it is not told otherwise.
+            // By default, libcurl itself reads both spellings.
             for name in ["no_proxy", "NO_PROXY"] { setenv(name, "*", 1) }
             let fixed = try Self.transport(server) { $0.proxy = try .fixed(ours.proxy()) }
             #expect(try await fixed.send(origin).text == "proxied")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A request through an HTTP proxy", .serialized)
 struct HTTPProxyTests {
-    @Test("of the scheme http is in absolute form, with the origin's Host")
+    @Test("A request for http through a proxy is in absolute form, with the origin's Host")
     func absoluteForm() async throws {
         let server = try LoopbackServer { .response(body: "\($0.method) \($0.target)") }
         let proxy = try HTTPTestProxy(ports: ["origin.test": server.port])
@@ -23,7 +23,7 @@ struct HTTPProxyTests {
         #expect(proxy.requests.last?.values("Host") == ["origin.test:8080"])
     }
 
-    @Test("of the scheme http takes a body along, of a known length and of none")
+    @Test("A request for http through a proxy takes a body of known or unknown length")
     func plainBodies() async throws {
         let server = try LoopbackServer { .response(body: $0.body) }
         let proxy = try HTTPTestProxy(ports: ["origin.test": server.port])
@@ -37,7 +37,7 @@ struct HTTPProxyTests {
         #expect(server.requests.map { Data($0.body) } == [Data("short".utf8), bytes, bytes])
     }
 
-    @Test("of the scheme https takes a body along")
+    @Test("A request for https through a proxy takes a body")
     func tunnelledBodies() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { .response(body: $0.body) }
@@ -52,7 +52,7 @@ struct HTTPProxyTests {
         #expect(proxy.lines == ["CONNECT origin.test:443 HTTP/1.1"])
     }
 
-    @Test("of the scheme https shows the proxy host and port, and nothing else")
+    @Test("A request for https shows the proxy host and port only")
     func tunnel() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { .response(body: "seen \($0.target)") }
@@ -64,7 +64,7 @@ struct HTTPProxyTests {
         let response = try await transport.send(sent)
         #expect(response.text == "seen /hidden-path?hidden-query")
         #expect(response.connection.tlsVersion == "TLSv1.3")
-        // What the proxy says belongs to the tunnel, not to the answer.
+        // The proxy's response belongs to the tunnel, and not to the request's response.
         #expect(response.informational.isEmpty)
         #expect(response.headerFields.allSatisfy { $0.name.canonicalName != "proxy-note" })
         #expect(proxy.lines == ["CONNECT origin.test:443 HTTP/1.1"])
@@ -77,7 +77,7 @@ struct HTTPProxyTests {
         #expect(server.requests.first?.headers.contains { $0.name.lowercased().hasPrefix("proxy-") } == false)
     }
 
-    @Test("sends a request with a body to a tunnel's server by IPv6 address in brackets")
+    @Test("A request with a body reaches an IPv6 address through a tunnel")
     func addressAuthority() async throws {
         let ours = try Authority(.init(commonName: "six", dnsNames: [], ipAddresses: ["2001:db8::7"]))
         let server = try ours.server { _ in .response(body: "ok") }
@@ -87,7 +87,7 @@ struct HTTPProxyTests {
         #expect(proxy.lines == ["CONNECT [2001:db8::7]:8443 HTTP/1.1"])
     }
 
-    @Test("names the proxy's address as the peer's", arguments: ["http", "https"])
+    @Test("The peer's address is the proxy's", arguments: ["http", "https"])
     func peer(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server = try scheme == "http" ? LoopbackServer { _ in .response() } : ours.server { _ in .response() }
@@ -98,7 +98,7 @@ struct HTTPProxyTests {
         #expect(response.connection.peerPort == proxy.port)
     }
 
-    @Test("that insists on HTTP/2 without TLS ends before it is sent in another version")
+    @Test("A request through a proxy that insists on HTTP/2 without TLS is refused")
     func insistingOnHTTP2() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let proxy = try HTTPTestProxy(ports: ["origin.test": server.port])
@@ -122,7 +122,7 @@ struct HTTPProxyTests {
     }
 }
 
-@Suite("A trust policy, through a tunnel,", .serialized)
+@Suite("A trust policy through a tunnel", .serialized)
 struct TunnelTrustTests {
     /// Sends a secret to `https://origin.test` through a proxy, and checks that it stayed here.
     private func expectRefusal(
@@ -145,7 +145,7 @@ struct TunnelTrustTests {
         #expect(server.applicationBytesReceived == 0)
     }
 
-    @Test("with the origin's pin lets the request through")
+    @Test("The origin's pin is accepted through a tunnel")
     func rightPin() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -158,28 +158,28 @@ struct TunnelTrustTests {
         }
     }
 
-    @Test("with a wrong pin sends nothing")
+    @Test("Nothing is sent through a tunnel if no pin matches")
     func wrongPin() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { _ in .response() }
         try await expectRefusal(.pinMismatch, server, ours.policy(pins: [strangePin(), strangePin(8)]))
     }
 
-    @Test("refuses a certificate for another name, also one for the proxy's")
+    @Test("A certificate for another name, or for the proxy's, is refused through a tunnel")
     func otherName() async throws {
         let ours = try Authority(.init(commonName: "other", dnsNames: ["other.test"], ipAddresses: ["127.0.0.1"]))
         let server = try ours.server { _ in .response() }
         try await expectRefusal(.trustHost, server, ours.policy())
     }
 
-    @Test("refuses a chain to another anchor")
+    @Test("A chain to another anchor is refused through a tunnel")
     func otherAnchor() async throws {
         let (ours, theirs) = try (Authority.originTest(), Authority.originTest())
         let server = try theirs.server { _ in .response() }
         try await expectRefusal(.trustChain, server, ours.policy())
     }
 
-    @Test("with pins sends no plain request, through no proxy either")
+    @Test("A pinned host gets no plain request through a proxy")
     func plaintext() async throws {
         let proxy = try HTTPTestProxy()
         let transport = try transport(.fixed(proxy.proxy()), trust: TrustPolicy(pins: [strangePin(), strangePin(8)]))
@@ -188,7 +188,7 @@ struct TunnelTrustTests {
         #expect(proxy.connectionCount == 0)
     }
 
-    @Test("refuses a server without TLS at the tunnel's end")
+    @Test("A server without TLS at the end of a tunnel is refused")
     func noTLS() async throws {
         let server = try LoopbackServer { _ in .response() }
         let proxy = try HTTPTestProxy(ports: ["origin.test": server.port])

@@ -4,17 +4,17 @@ import Synchronization
 /// An HTTP proxy for tests: it forwards requests in absolute form (RFC 9112, 3.2.2) and makes tunnels (RFC 9110,
 /// 9.3.6), both to ports of 127.0.0.1 only.
 final class HTTPTestProxy: Sendable {
-    /// What it does with a request.
+    /// The behaviour of the proxy for a request.
     enum Manner: Sendable {
-        /// What a proxy does.
+        /// The behaviour of a correct proxy.
         case works
-        /// Answers with this status.
+        /// Responds with this status.
         case refuses(Int)
-        /// Answers nothing, and calls this when it has read the request.
+        /// Sends no response, and calls this when it has read the request.
         case hangs(@Sendable () -> Void)
         /// Closes the connection.
         case closes
-        /// Says this, and goes on to read.
+        /// Sends this, and continues to read.
         case says(String)
     }
 
@@ -36,7 +36,7 @@ final class HTTPTestProxy: Sendable {
         var tunnelled: [UInt8] = []
     }
 
-    /// What the connections' threads use.
+    /// The state that the threads of connections use.
     private final class Rules: Sendable {
         let ports: [String: UInt16]
         let manner: Manner
@@ -54,7 +54,7 @@ final class HTTPTestProxy: Sendable {
     private let service: SocketService
 
     /// - Parameters:
-    ///   - ports: Where hosts are, whatever port they are asked for at. Other hosts are taken for 127.0.0.1.
+    ///   - ports: The ports of hosts, whatever port is requested. Other hosts are taken for 127.0.0.1.
     ///   - credentials: `user:password` that every request must show.
     init(ports: [String: UInt16] = [:], manner: Manner = .works, credentials: String? = nil) throws {
         let authorization = credentials.map { "Basic " + Data($0.utf8).base64EncodedString() }
@@ -68,7 +68,7 @@ final class HTTPTestProxy: Sendable {
     var requests: [Sighting] { rules.records.withLock { $0.requests } }
     /// The request lines.
     var lines: [String] { requests.map(\.line) }
-    /// What clients sent through tunnels.
+    /// The bytes that clients sent through tunnels.
     var tunnelled: [UInt8] { rules.records.withLock { $0.tunnelled } }
     var connectionCount: Int { service.connectionCount }
     var openConnectionCount: Int { service.openConnectionCount }
@@ -122,7 +122,7 @@ final class HTTPTestProxy: Sendable {
         target.close()
     }
 
-    /// Sends a request on to its origin and the answer back; false when the connection is of no more use.
+    /// Forwards a request to its origin and the response back, and returns whether the connection can be used again.
     private static func forward(
         _ seen: Sighting, _ connection: SocketService.Connection, _ unread: inout [UInt8], _ rules: Rules
     ) -> Bool {

@@ -10,7 +10,7 @@ struct NetworkInterfaceTests {
         try EssentialsCurlTests.transport(proxy) { $0.networkInterface = interface }
     }
 
-    @Test("may be a local address or an interface's name", arguments: ["127.0.0.1", "127.0.0.2", "lo"])
+    @Test("The network interface may be a local address or a name", arguments: ["127.0.0.1", "127.0.0.2", "lo"])
     func works(interface: String) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let transport = try transport(interface)
@@ -22,7 +22,7 @@ struct NetworkInterfaceTests {
     }
 
     @Test(
-        "that is not there, or is no address of this machine, gives `connection`",
+        "A missing network interface or foreign address fails as `connection`",
         arguments: ["essentials-none", "no-such-host.invalid", "192.0.2.1", "::2"])
     func unknown(interface: String) async throws {
         let server = try LoopbackServer { _ in .response() }
@@ -34,14 +34,15 @@ struct NetworkInterfaceTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("that is empty or has a NUL is refused when the transport is made", arguments: ["", "lo\0"])
+    @Test(
+        "A network interface that is empty or has a NUL is refused when the transport is made", arguments: ["", "lo\0"])
     func invalid(interface: String) {
         let error = #expect(throws: RequestFailure.self) { _ = try transport(interface) }
         #expect(error?.reason == .invalidRequest)
         #expect(error?.message.contains("networkInterface") == true)
     }
 
-    @Test("holds for connections to proxies too")
+    @Test("The network interface applies to connections to proxies, too")
     func proxies() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let proxy = try HTTPTestProxy(ports: ["origin.test": server.port])

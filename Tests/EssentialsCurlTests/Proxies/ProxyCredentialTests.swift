@@ -26,7 +26,7 @@ struct ProxyCredentialTests {
         !request.headers.contains { $0.name.lowercased().hasPrefix("proxy-") || $0.value.contains("Basic") }
     }
 
-    @Test("go to the proxy only, in CONNECT and in requests that it forwards")
+    @Test("A proxy's credentials are sent to the proxy only")
     func reachProxy() async throws {
         let proxy = try proxy(credentials: "\(proxyUser):\(proxyPassword)")
         let transport = try transport(
@@ -41,14 +41,16 @@ struct ProxyCredentialTests {
         #expect(!proxy.tunnelled.holds("Basic"))
     }
 
-    @Test("are UTF-8 and may hold what a URL could not", arguments: [("ü s€r", "p:@/?#%ss"), ("user", ""), ("", "x")])
+    @Test(
+        "A proxy's credentials are UTF-8 and may hold characters that a URL could not",
+        arguments: [("ü s€r", "p:@/?#%ss"), ("user", ""), ("", "x")])
     func characters(user: String, password: String) async throws {
         let proxy = try proxy(credentials: "\(user):\(password)")
         let transport = try transport(.fixed(proxy.proxy(user: user, password: password)), trust: ours.policy())
         #expect(try await transport.send(get("https://origin.test/")).text == "ok")
     }
 
-    @Test("that are wrong or missing end a request for https as `proxy`", arguments: [true, false])
+    @Test("Wrong or missing credentials fail a request for https as `proxy`", arguments: [true, false])
     func wrongForTunnel(given: Bool) async throws {
         let proxy = try proxy(credentials: "other:other")
         let through = try given ? proxy.proxy(user: proxyUser, password: proxyPassword) : proxy.proxy()
@@ -65,7 +67,7 @@ struct ProxyCredentialTests {
         #expect(proxy.requests.count == 1)
     }
 
-    @Test("that are wrong give a request for http the proxy's 407, as a response")
+    @Test("Wrong credentials give a request for http the proxy's 407 as its response")
     func wrongForPlain() async throws {
         let proxy = try proxy(credentials: "other:other")
         let transport = try transport(.fixed(proxy.proxy(user: proxyUser, password: proxyPassword)))
@@ -74,7 +76,7 @@ struct ProxyCredentialTests {
         #expect(plain.connectionCount == 0)
     }
 
-    @Test("are forgotten by a request that goes directly afterwards, also after a CONNECT that was never answered")
+    @Test("A direct request after a proxied one sends no credentials of the proxy")
     func areForgotten() async throws {
         let reached = LoopbackGate()
         let hanging = try HTTPTestProxy(manner: .hangs { reached.open() })
@@ -106,7 +108,7 @@ struct ProxyCredentialTests {
         #expect((direct.requests + plain.requests + secure.requests).allSatisfy(isClean))
     }
 
-    @Test("open no tunnel for a request with other credentials, or none")
+    @Test("A tunnel is not used by a request with other credentials, or none")
     func tunnelsOfOthers() async throws {
         let proxy = try proxy(credentials: "\(proxyUser):\(proxyPassword)")
         let choices: [String: Proxy] = try [
@@ -124,7 +126,7 @@ struct ProxyCredentialTests {
         #expect(secure.requestCount == 1)
     }
 
-    @Test("are not in the transport's log")
+    @Test("A proxy's credentials are not logged")
     func log() async throws {
         let proxy = try proxy(credentials: "other:other")
         let lines = LogLines()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A proxy that fails", .serialized)
 struct ProxyFaultTests {
-    /// What a request through a proxy ends with.
+    /// The failure of a request through a proxy.
     private func ending(
         of url: String = "https://origin.test/?hidden-query", through proxy: Proxy,
         connectTimeout: Duration = .seconds(10)
@@ -22,7 +22,9 @@ struct ProxyFaultTests {
         return found
     }
 
-    @Test("by refusing a tunnel gives `proxy` with its status", arguments: [400, 403, 404, 500, 502, 503, 301])
+    @Test(
+        "A proxy that refuses a tunnel fails as `proxy` with its status",
+        arguments: [400, 403, 404, 500, 502, 503, 301])
     func refused(status: Int) async throws {
         let proxy = try HTTPTestProxy(manner: .refuses(status))
         let found = try await ending(through: proxy.proxy(user: proxyUser, password: proxyPassword))
@@ -32,7 +34,7 @@ struct ProxyFaultTests {
         #expect(proxy.requests.count == 1)
     }
 
-    @Test("by closing the connection gives `proxy`")
+    @Test("A proxy that closes the connection fails as `proxy`")
     func closes() async throws {
         let proxy = try HTTPTestProxy(manner: .closes)
         let found = try await ending(through: proxy.proxy())
@@ -40,7 +42,7 @@ struct ProxyFaultTests {
         #expect(found?.phase == .connect)
     }
 
-    @Test("by not being there gives `proxy`", arguments: [Proxy.Kind.http, .socks5, .socks5h])
+    @Test("An unreachable proxy fails as `proxy`", arguments: [Proxy.Kind.http, .socks5, .socks5h])
     func notListening(kind: Proxy.Kind) async throws {
         let proxy = try Proxy(
             kind, host: HostName("127.0.0.1"), port: deadPort(), user: proxyUser, password: proxyPassword)
@@ -51,7 +53,7 @@ struct ProxyFaultTests {
         }
     }
 
-    @Test("by having no address gives `proxy`", arguments: [Proxy.Kind.http, .socks5, .socks5h])
+    @Test("A proxy without an address fails as `proxy`", arguments: [Proxy.Kind.http, .socks5, .socks5h])
     func unresolvable(kind: Proxy.Kind) async throws {
         let proxy = try Proxy(kind, host: HostName("no-such-proxy.invalid"), port: 3128)
         let found = try await ending(through: proxy, connectTimeout: .seconds(60))
@@ -59,7 +61,7 @@ struct ProxyFaultTests {
         #expect(found?.message.contains("no-such-proxy.invalid") == true)
     }
 
-    @Test("by never answering CONNECT ends at the deadline for connecting")
+    @Test("The connect deadline ends a CONNECT without a response")
     func hangs() async throws {
         let proxy = try HTTPTestProxy(manner: .hangs {})
         let found = try await ending(through: proxy.proxy(), connectTimeout: .milliseconds(200))
@@ -68,7 +70,7 @@ struct ProxyFaultTests {
         #expect(proxy.lines.count == 1)
     }
 
-    @Test("by never choosing a SOCKS method ends at the deadline for connecting")
+    @Test("The connect deadline ends a wait for a SOCKS method")
     func socksHangs() async throws {
         let proxy = try SOCKSTestProxy(manner: .hangs {})
         let found = try await ending(through: proxy.proxy(), connectTimeout: .milliseconds(200))
@@ -76,7 +78,7 @@ struct ProxyFaultTests {
         #expect(found?.phase == .connect)
     }
 
-    @Test("by an endless body after a refusal ends at the deadline for connecting, or before it")
+    @Test("The connect deadline ends a refusal with an endless body")
     func endlessRefusal() async throws {
         let proxy = try HTTPTestProxy(manner: .says("HTTP/1.1 403 No\r\nContent-Length: 1000000000\r\n\r\nno"))
         let found = try await ending(through: proxy.proxy(), connectTimeout: .milliseconds(300))
@@ -90,7 +92,7 @@ struct ProxyFaultTests {
         "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 1_000_000) + "\r\n\r\n",
     ]
 
-    @Test("by answering CONNECT with something else than HTTP gives no tunnel", arguments: answers.indices)
+    @Test("A response to CONNECT that is not HTTP opens no tunnel", arguments: answers.indices)
     func garbage(index: Int) async throws {
         let proxy = try HTTPTestProxy(manner: .says(Self.answers[index]))
         let found = try await ending(
@@ -100,14 +102,14 @@ struct ProxyFaultTests {
         #expect(proxy.requests.count == 1)
     }
 
-    @Test("by garbage for a forwarded request breaks the rules of HTTP")
+    @Test("Garbage in response to a forwarded request is a protocol violation")
     func plainGarbage() async throws {
         let proxy = try HTTPTestProxy(manner: .says("SSH-2.0-OpenSSH_9.2\r\n\r\n"))
         let found = try await ending(of: "http://origin.test/", through: proxy.proxy())
         #expect(found?.reason == .protocolViolation, "\(String(describing: found))")
     }
 
-    @Test("to answer CONNECT does not hold up a cancellation", arguments: ["https", "http"])
+    @Test("A CONNECT without a response does not delay a cancellation", arguments: ["https", "http"])
     func cancellation(scheme: String) async throws {
         let gate = LoopbackGate()
         let proxy = try HTTPTestProxy(manner: .hangs { gate.open() })
@@ -122,7 +124,7 @@ struct ProxyFaultTests {
         while proxy.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    @Test("to choose a SOCKS method does not hold up a cancellation")
+    @Test("A wait for a SOCKS method does not delay a cancellation")
     func socksCancellation() async throws {
         let gate = LoopbackGate()
         let proxy = try SOCKSTestProxy(manner: .hangs { gate.open() })
@@ -133,7 +135,7 @@ struct ProxyFaultTests {
         #expect(await task.value?.reason == .cancelled)
     }
 
-    @Test("to answer CONNECT does not hold up a shutdown")
+    @Test("A CONNECT without a response does not delay a shutdown")
     func shutdown() async throws {
         let gate = LoopbackGate()
         let proxy = try HTTPTestProxy(manner: .hangs { gate.open() })
@@ -144,7 +146,7 @@ struct ProxyFaultTests {
         #expect(await task.value?.reason == .cancelled)
     }
 
-    @Test("after a tunnel stood ends the exchange as the origin would")
+    @Test("A proxy that fails after its tunnel stands ends the exchange as the origin would")
     func tunnelBreaks() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { _ in .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .reset]) }

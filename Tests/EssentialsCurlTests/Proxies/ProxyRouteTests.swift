@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The route of a request", .serialized)
 struct ProxyRouteTests {
-    @Test("through an HTTP proxy is kept for the next request", arguments: ["http", "https"])
+    @Test("A connection through an HTTP proxy is kept for the next request", arguments: ["http", "https"])
     func reuse(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server = try scheme == "http" ? LoopbackServer { _ in .response() } : ours.server { _ in .response() }
@@ -21,7 +21,7 @@ struct ProxyRouteTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test("is never that of another proxy, or of none", arguments: ["http", "https"])
+    @Test("A request never uses the connection of another proxy, or of none", arguments: ["http", "https"])
     func separation(scheme: String) async throws {
         let ours = try Authority(.init(commonName: "localhost"))
         let server =
@@ -54,7 +54,7 @@ struct ProxyRouteTests {
         #expect(counts.values.allSatisfy { $0 == 3 })
     }
 
-    @Test("to a host that the bypass names is direct")
+    @Test("A request to a host of the bypass is direct")
     func bypass() async throws {
         let server = try LoopbackServer { _ in .response(body: "direct") }
         let behind = try LoopbackServer { _ in .response(body: "proxied") }
@@ -69,7 +69,7 @@ struct ProxyRouteTests {
         #expect(!fields.contains { $0.name.lowercased().hasPrefix("proxy-") || $0.value.contains("Basic") })
     }
 
-    @Test("is decided for each host")
+    @Test("The proxy is chosen for each host")
     func deciding() async throws {
         let server = try LoopbackServer { .response(body: $0.header("Host") ?? "") }
         let ports = ["a.test": server.port, "b.test": server.port]
@@ -83,7 +83,7 @@ struct ProxyRouteTests {
         #expect(second.requests.map(\.host) == ["b.test"])
     }
 
-    @Test("that cannot be decided ends the request as `proxy`, with the error below it, and sends nothing")
+    @Test("A proxy policy that throws fails the request as `proxy` with its error, and nothing is sent")
     func undecided() async throws {
         struct Undecided: Error {}
         let server = try LoopbackServer { _ in .response() }
@@ -95,7 +95,7 @@ struct ProxyRouteTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("that the environment names is read once, and leads through its proxies")
+    @Test("The environment's proxy is read once and used")
     func environment() async throws {
         let ours = try Authority.originTest()
         let (plain, secure) = try (
@@ -119,7 +119,7 @@ struct ProxyRouteTests {
         #expect(second.requests.map(\.host) == ["origin.test"])
     }
 
-    @Test("keeps many requests through several proxies apart")
+    @Test("Many requests through several proxies are kept apart")
     func many() async throws {
         let server = try LoopbackServer { .response(body: "\($0.target) \($0.header("Host") ?? "")") }
         var ports: [String: UInt16] = [:]

@@ -3,7 +3,7 @@ import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
 
-/// Credentials that must be shown to nobody but their proxy.
+/// Credentials that only their proxy may see.
 let proxyUser = "agent-7"
 let proxyPassword = "s3cret pass"
 /// The two as Basic authentication sends them (RFC 7617, 2).
@@ -37,7 +37,7 @@ func transport(
 /// A GET.
 func get(_ url: String) throws -> TransportRequest { TransportRequest(.get, try RequestURL(url)) }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 func deadPort() throws -> UInt16 {
     let service = try SocketService { _ in }
     defer { service.stop() }

@@ -14,7 +14,7 @@ struct SOCKSProxyTests {
         }
     }
 
-    @Test("of the kind socks5h names the host to the proxy", arguments: ["http", "https"])
+    @Test("A SOCKS proxy of the kind socks5h gets the name of the host", arguments: ["http", "https"])
     func namesThere(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server =
@@ -30,7 +30,7 @@ struct SOCKSProxyTests {
         #expect(server.requests.first?.headers.contains { $0.name.lowercased().hasPrefix("proxy-") } == false)
     }
 
-    @Test("of the kind socks5 resolves the host here", arguments: ["http", "https"])
+    @Test("A SOCKS proxy of the kind socks5 gets the address of the host", arguments: ["http", "https"])
     func namesHere(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server =
@@ -44,7 +44,7 @@ struct SOCKSProxyTests {
         #expect(proxy.requests == [.init(kind: 1, host: "127.0.0.1", port: server.port, credentials: nil)])
     }
 
-    @Test("of the kind socks5 for a host without an address sends the proxy no name")
+    @Test("A SOCKS proxy of the kind socks5 gets no name of a host without an address")
     func unresolvable() async throws {
         let proxy = try SOCKSTestProxy()
         let transport = try transport(.fixed(proxy.proxy(.socks5)))
@@ -54,7 +54,7 @@ struct SOCKSProxyTests {
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test("passes addresses on as addresses", arguments: [Proxy.Kind.socks5, .socks5h])
+    @Test("A SOCKS proxy gets addresses as addresses", arguments: [Proxy.Kind.socks5, .socks5h])
     func addresses(kind: Proxy.Kind) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let six = "32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.7"
@@ -69,7 +69,7 @@ struct SOCKSProxyTests {
             ])
     }
 
-    @Test("shows its credentials to the proxy and nobody else", arguments: [Proxy.Kind.socks5, .socks5h])
+    @Test("A SOCKS proxy's credentials are shown to the proxy only", arguments: [Proxy.Kind.socks5, .socks5h])
     func credentials(kind: Proxy.Kind) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let proxy = try SOCKSTestProxy(
@@ -82,7 +82,7 @@ struct SOCKSProxyTests {
         #expect(!proxy.tunnelled.holds("agent") && !proxy.tunnelled.holds("s3cret") && !proxy.tunnelled.holds("Basic"))
     }
 
-    @Test("takes a body along")
+    @Test("A request through a SOCKS proxy takes a body")
     func body() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { .response(body: $0.body) }
@@ -94,7 +94,7 @@ struct SOCKSProxyTests {
         #expect(response.body.data == bytes)
     }
 
-    @Test("ends as `proxy` when the credentials are wrong or missing", arguments: [true, false])
+    @Test("Wrong or missing SOCKS credentials fail as `proxy`", arguments: [true, false])
     func wrongCredentials(given: Bool) async throws {
         let proxy = try SOCKSTestProxy(credentials: "other:other")
         let through = try given ? proxy.proxy(user: proxyUser, password: proxyPassword) : proxy.proxy()
@@ -106,7 +106,7 @@ struct SOCKSProxyTests {
         #expect(proxy.refusedCredentials == (given ? 1 : 0))
     }
 
-    @Test("ends as `proxy` at each of the proxy's refusals", arguments: [1, 2, 3, 4, 5, 6, 7, 8, 99] as [UInt8])
+    @Test("Each refusal of a SOCKS proxy fails as `proxy`", arguments: [1, 2, 3, 4, 5, 6, 7, 8, 99] as [UInt8])
     func refusals(code: UInt8) async throws {
         let proxy = try SOCKSTestProxy(manner: .replies(code))
         let transport = try transport(.fixed(proxy.proxy(user: proxyUser, password: proxyPassword)))
@@ -116,7 +116,7 @@ struct SOCKSProxyTests {
         #expect(found?.showsNoCredentials == true)
     }
 
-    @Test("ends as `proxy` when the proxy speaks something else, or hangs up")
+    @Test("A SOCKS proxy that closes the connection or speaks another protocol fails as `proxy`")
     func garbage() async throws {
         let manners: [SOCKSTestProxy.Manner] = [
             .acceptsNoMethod, .closes, .says([4, 0]), .says(Array("HTTP/1.1 400 No\r\n\r\n".utf8)), .says([5, 9]),
@@ -129,7 +129,7 @@ struct SOCKSProxyTests {
         }
     }
 
-    @Test("ends as `proxy` with credentials that SOCKS cannot carry")
+    @Test("Credentials that SOCKS cannot carry fail as `proxy`")
     func longCredentials() async throws {
         let proxy = try SOCKSTestProxy(credentials: "x:x")
         let long = String(repeating: "x", count: 256)
@@ -142,7 +142,7 @@ struct SOCKSProxyTests {
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test("uses one connection for requests one after the other", arguments: ["http", "https"])
+    @Test("Consecutive requests through a SOCKS proxy use one connection", arguments: ["http", "https"])
     func reuse(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server = try scheme == "http" ? LoopbackServer { _ in .response() } : ours.server { _ in .response() }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A SOCKS 5 proxy for tests (RFC 1928, RFC 1929): it connects to ports of 127.0.0.1 only.
 final class SOCKSTestProxy: Sendable {
-    /// What it was asked for.
+    /// A request to the proxy.
     struct Sighting: Sendable, Hashable {
         /// How the host was named: 1 for IPv4, 3 for a domain name, 4 for IPv6.
         let kind: UInt8
@@ -13,19 +13,19 @@ final class SOCKSTestProxy: Sendable {
         let credentials: String?
     }
 
-    /// What it does.
+    /// The behaviour of the proxy.
     enum Manner: Sendable {
-        /// What a proxy does.
+        /// The behaviour of a correct proxy.
         case works
-        /// Answers the request with this code (RFC 1928, 6).
+        /// Responds to the request with this code (RFC 1928, 6).
         case replies(UInt8)
         /// Accepts none of the offered methods.
         case acceptsNoMethod
-        /// Says this instead of choosing a method.
+        /// Sends this instead of choosing a method.
         case says([UInt8])
-        /// Chooses no method, and calls this when it was asked for one.
+        /// Chooses no method, and calls this when a client has requested one.
         case hangs(@Sendable () -> Void)
-        /// Closes the connection when it was asked for a method.
+        /// Closes the connection when a client has requested a method.
         case closes
     }
 
@@ -52,7 +52,7 @@ final class SOCKSTestProxy: Sendable {
     private let service: SocketService
 
     /// - Parameters:
-    ///   - ports: Where hosts are, whatever port they are asked for at. Other hosts are taken for 127.0.0.1.
+    ///   - ports: The ports of hosts, whatever port is requested. Other hosts are taken for 127.0.0.1.
     ///   - credentials: `user:password` that every client must show.
     init(ports: [String: UInt16] = [:], manner: Manner = .works, credentials: String? = nil) throws {
         let rules = Rules(ports: ports, manner: manner, credentials: credentials)
@@ -63,7 +63,7 @@ final class SOCKSTestProxy: Sendable {
     var port: UInt16 { service.port }
     /// All requests in the order of their arrival.
     var requests: [Sighting] { rules.records.withLock { $0.requests } }
-    /// What clients sent after their requests.
+    /// The bytes that clients sent after their requests.
     var tunnelled: [UInt8] { rules.records.withLock { $0.tunnelled } }
     /// How often credentials were wrong.
     var refusedCredentials: Int { rules.records.withLock { $0.refusedCredentials } }

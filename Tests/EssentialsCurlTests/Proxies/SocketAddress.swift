@@ -33,7 +33,7 @@ enum SocketAddress: Sendable {
     ) -> Result {
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
-        // What does not fit is cut off.
+        // A path that does not fit is truncated.
         withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes.prefix($0.count)) }
         let used = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: name.sun_path) + bytes.count
         return lend(name, socklen_t(min(used, MemoryLayout<sockaddr_un>.size)), body)

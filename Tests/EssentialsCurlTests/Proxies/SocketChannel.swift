@@ -10,7 +10,7 @@ final class SocketChannel: Sendable {
 
     deinit { close() }
 
-    /// Connects to a port of 127.0.0.1; nil when nobody listens there.
+    /// Connects to a port of 127.0.0.1. It is `nil` if there is no listener.
     convenience init?(port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -18,14 +18,14 @@ final class SocketChannel: Sendable {
         guard SocketAddress.loopback(port: port).call({ Glibc.connect(descriptor, $0, $1) }) == 0 else { return nil }
     }
 
-    /// What has come, at most so much; empty at the end.
+    /// Returns bytes that have arrived, at most this number. They are empty at the end.
     func read(_ count: Int = 64 << 10) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = max(0, recv(descriptor, buffer.baseAddress, count, 0))
         }
     }
 
-    /// Exactly so much; nil when the peer ends before.
+    /// Returns exactly this number of bytes, or `nil` if the peer ends before.
     func readAll(_ count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < count {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A listener whose connections are served on threads of their own. Ends with its last reference.
+/// A listener that serves each connection on its own thread. It ends with its last reference.
 final class SocketService: Sendable {
     struct Failure: Error {
         var code: Int32
@@ -62,7 +62,7 @@ extension SocketService {
         func hang() { while !channel.read().isEmpty {} }
     }
 
-    /// What the threads share; they keep it alive, and not the service.
+    /// The state that the threads share. They keep it alive, but not the service.
     fileprivate final class Work: Sendable {
         struct State {
             var isStopped = false

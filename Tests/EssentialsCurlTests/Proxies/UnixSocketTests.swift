@@ -36,7 +36,7 @@ struct UnixSocketTests {
         try EssentialsCurlTests.transport(proxy, trust: trust) { $0.unixSocket = socket }
     }
 
-    @Test("with a path receives every request, whatever its host, each on a connection of its own")
+    @Test("A Unix-domain socket receives every request whatever its host is, each on its own connection")
     func path() async throws {
         let server = try LoopbackServer { .response(body: "\($0.header("Host") ?? "") \($0.target) \($0.bodyText)") }
         let directory = try Directory()
@@ -54,7 +54,7 @@ struct UnixSocketTests {
         #expect(try await transport.send(sent).text == "other.invalid:8080 / body")
     }
 
-    @Test("in the abstract namespace is named with an @")
+    @Test("A Unix-domain socket in the abstract namespace is named with an @")
     func abstract() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let name = "essentials-\(UInt64.random(in: 0 ... .max))"
@@ -65,7 +65,7 @@ struct UnixSocketTests {
         #expect((1...3).contains(socket.connectionCount))
     }
 
-    @Test("carries TLS, with the policy judging the URL's host")
+    @Test("TLS over a Unix-domain socket is judged for the URL's host")
     func tls() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -86,7 +86,7 @@ struct UnixSocketTests {
     }
 
     @Test(
-        "that is not there gives `connection`, and its name",
+        "A missing Unix-domain socket fails as `connection` with its name",
         arguments: ["/tmp/essentials-none/socket", "@essentials-none"])
     func missing(name: String) async throws {
         let found = await failure { try await transport(name).send(get("http://localhost/")) }
@@ -94,7 +94,7 @@ struct UnixSocketTests {
         #expect(found?.message.contains(name) == true, "\(String(describing: found))")
     }
 
-    @Test("that nobody listens on any more gives `connection`")
+    @Test("A Unix-domain socket without a listener fails as `connection`")
     func stale() async throws {
         let directory = try Directory()
         let path = directory.path + "/old"
@@ -104,7 +104,7 @@ struct UnixSocketTests {
         #expect(found?.reason == .connection, "\(String(describing: found))")
     }
 
-    @Test("whose name does not fit or is none is refused when the transport is made")
+    @Test("A Unix-domain socket whose name is empty or too long is refused when the transport is made")
     func invalid() async throws {
         let long = "/tmp/" + String(repeating: "x", count: 103)
         for name in [long, "@" + long.dropFirst(1), "", "@", "/tmp/a\0b", "@\0"] {
@@ -114,7 +114,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("may have a path of 107 bytes")
+    @Test("The path of a Unix-domain socket may have 107 bytes")
     func longest() async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let directory = try Directory()
@@ -125,7 +125,7 @@ struct UnixSocketTests {
         #expect(socket.connectionCount == 1)
     }
 
-    @Test("is used without a proxy, whatever the rule for proxies says", arguments: ["http", "https"])
+    @Test("A Unix-domain socket is used without a proxy, whatever the proxy policy is", arguments: ["http", "https"])
     func proxy(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server =

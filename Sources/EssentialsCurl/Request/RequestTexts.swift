@@ -1,10 +1,9 @@
 import CEssentials
 import EssentialsTransport
 
-/// The texts of a request in one block, as libcurl's side reads them: each ends in a zero, and the header lines in one
-/// more.
+/// The texts of a request in one block. Each text ends in a zero, and the header lines end in one more.
 ///
-/// Measured first and written then, so that laying a request out costs one allocation and a few copies.
+/// The texts are measured before they are written, so that a request costs one allocation and a few copies.
 struct RequestTexts: Sendable {
     private struct Offsets {
         var host = 0
@@ -17,19 +16,19 @@ struct RequestTexts: Sendable {
         var proxyHost: Int?
     }
 
-    /// What libcurl can undo, in the words of `Accept-Encoding`.
+    /// The codings that libcurl can decode, as a value of `Accept-Encoding`.
     private static let encodings = String(cString: ce_accepted_encodings(false))
     private static let streamedEncodings = String(cString: ce_accepted_encodings(true))
 
     private let bytes: [UInt8]
     private let offsets: Offsets
-    /// Whether compressed answers are asked for, and unpacked: not where the options say no, nor where the caller names
-    /// encodings himself.
+    /// Whether the request accepts compressed bodies, which are then decoded. It does not if its options say so, or if its
+    /// fields name the encodings.
     let asksForEncodings: Bool
 
     /// Lays the texts out.
     ///
-    /// - Throws: `invalidRequest` for fields that are the transport's.
+    /// - Throws: `invalidRequest` for fields that only the transport may set.
     init(
         _ request: TransportRequest, _ origin: Origin, method: String, target: String, proxy: Proxy?,
         userAgent: String?, bodyKind: ce_body_kind
@@ -66,7 +65,7 @@ struct RequestTexts: Sendable {
         asksForEncodings = lines.encodings != nil
     }
 
-    /// What the origin takes beside its host, and the zeros.
+    /// The bytes that the origin takes in addition to its host, and the zeros.
     private static let room = 32
 
     private static func texts(of proxy: Proxy) -> [(place: WritableKeyPath<Offsets, Int?>, text: String)] {
@@ -78,7 +77,7 @@ struct RequestTexts: Sendable {
         return texts
     }
 
-    /// Lends the texts. The pointers are valid during the call only.
+    /// Lends the texts. Their pointers are valid during the call only.
     func withTexts<Result>(_ body: (ce_request) -> Result) -> Result {
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
@@ -99,7 +98,7 @@ struct RequestTexts: Sendable {
         }
     }
 
-    /// The request's header fields, checked and measured, and what the transport adds to them.
+    /// The checked and measured header fields of the request, and those that the transport adds.
     private struct HeaderLines: ~Copyable {
         private let fields: HTTPFields
         private let userAgent: String?
@@ -107,7 +106,7 @@ struct RequestTexts: Sendable {
         private let waitsForContinue: Bool
         private var hasContentType = false
         private(set) var encodings: String?
-        /// No fewer bytes than they take.
+        /// At least the number of bytes that the lines take.
         private(set) var size = 0
 
         init(
@@ -134,29 +133,17 @@ struct RequestTexts: Sendable {
             size += Self.room + (self.userAgent?.utf8.count ?? 0) + (encodings?.utf8.count ?? 0)
         }
 
-        /// What the names of the transport's own lines take together, and their ends.
+        /// The bytes that the names of the transport's own lines take together, with their ends.
         private static let room = 96
 
         private static func check(_ field: HTTPField, _ origin: Origin) throws(RequestFailure) {
             switch field.name {
-            case .transferEncoding:
-                throw RequestFailure(
-                    .invalidRequest, "The request sets Transfer-Encoding.",
-                    remedy: "Leave framing to the transport; stream the body for a chunked one.")
-            case .expect:
-                throw RequestFailure(
-                    .invalidRequest, "The request sets Expect.", remedy: "Set the option continueWait instead.")
-            case .proxyAuthorization:
-                throw RequestFailure(
-                    .invalidRequest, "The request sets Proxy-Authorization, which would reach the server too.",
-                    remedy: "Give the proxy its user and password.")
+            case .transferEncoding: throw Failures.transferEncodingField
+            case .expect: throw Failures.expectField
+            case .proxyAuthorization: throw Failures.proxyAuthorizationField
             case let name where name.canonicalName == "host":
-                guard field.value.lowercased() == origin.authority else {
-                    throw RequestFailure(
-                        .invalidRequest, "The request sets Host to something else than its URL.",
-                        remedy: "Put the name in the URL, and lead it elsewhere with an address override.")
-                }
-            // Keeps the place of a field that was none.
+                guard field.value.lowercased() == origin.authority else { throw Failures.hostField }
+            // The name stands for a field that could not be made.
             case let name where name.canonicalName == "essentials-refused-field":
                 try HTTPFields([field]).checkNothingRefused()
             default: break
@@ -167,14 +154,14 @@ struct RequestTexts: Sendable {
             for field in fields where field.name != .contentLength && field.name.canonicalName != "host" {
                 writer.write(field.name.rawName)
                 field.withUnsafeBytesOfValue { value in
-                    // libcurl sends a field without a value when it ends in a semicolon instead of a colon.
+                    // libcurl sends a field without a value only if its name is followed by a semicolon.
                     writer.write(value.isEmpty ? ";" : ": ")
                     writer.write(bytes: value)
                 }
                 writer.end()
             }
             if let encodings {
-                // Written out here, because libcurl would write the line twice, and a character at a time.
+                // The line is written here, because libcurl would write it twice, one character at a time.
                 writer.write("Accept-Encoding: ")
                 writer.write(encodings)
                 writer.end()
@@ -184,8 +171,8 @@ struct RequestTexts: Sendable {
                 writer.write(userAgent)
                 writer.end()
             }
-            // A header without a value takes libcurl's own away: a form's media type, and the wait for 100 Continue.
-            // Each field is compared with many names by libcurl, so there is none that says nothing.
+            // A line without a value removes libcurl's own field: the media type of a form, or the wait for 100 Continue.
+            // libcurl compares every field with many names, so lines that remove nothing are left out.
             if !hasContentType, bodyKind == CE_BODY_BYTES {
                 writer.write("Content-Type:")
                 writer.end()
@@ -199,7 +186,7 @@ struct RequestTexts: Sendable {
     }
 }
 
-/// Writes texts one after the other into memory that was measured for them.
+/// Writes texts one after another into memory that was measured for them.
 private struct TextWriter {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -219,7 +206,7 @@ private struct TextWriter {
     /// Ends a text.
     mutating func end() { write(0 as UInt8) }
 
-    /// An origin with its port, whichever it is. Without interpolation, which takes longer than all the rest.
+    /// Writes an origin, always with its port. String interpolation would take longer than all other texts together.
     mutating func write(_ origin: Origin) {
         write(origin.scheme.rawValue)
         let host = origin.host
@@ -241,8 +228,8 @@ private struct TextWriter {
 
     private mutating func write(_ byte: UInt8) { reserve(1).pointee = byte }
 
-    /// Memory for so many bytes, at the end of what is written. Measuring too little would write past the end: an error
-    /// of this file, which stops here.
+    /// Returns memory for some bytes after the last text. It traps if too little memory was measured, because that is an
+    /// error in this file.
     private mutating func reserve(_ size: Int) -> UnsafeMutablePointer<UInt8> {
         precondition(size <= memory.count - count, "a request's texts are longer than measured")
         defer { count += size }

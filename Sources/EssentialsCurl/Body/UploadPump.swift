@@ -4,13 +4,13 @@ import Synchronization
 
 /// Reads the source of a streamed request body, a little ahead of what the engine sends.
 ///
-/// Nothing is read before the engine asks for the first time, and nothing beyond the announced length.
+/// It reads nothing before the engine asks for the first piece, and nothing beyond the announced length.
 final class UploadPump: Sendable {
-    /// The source rests when so many bytes wait to be sent, and goes on when half of them are left: a source that is
-    /// woken for each of many small pieces would spend its time on being woken.
+    /// The source pauses when this number of bytes waits to be sent, and resumes when half of them are left. A source that
+    /// was woken for each small piece would spend most of its time on that.
     static let readAhead = 512 << 10
 
-    /// What the engine gets when it asks.
+    /// What the engine gets when it asks for a piece.
     enum Supply {
         case piece(Data)
         case later
@@ -19,11 +19,11 @@ final class UploadPump: Sendable {
 
     private struct State {
         var pieces = Fifo<Data>()
-        /// Bytes in them, and in all that there ever were.
+        /// The bytes of the waiting pieces, and of all pieces so far.
         var waiting = 0
         var supplied = 0
         var isWanted = false
-        /// Whether the engine has nothing to send until it is told.
+        /// Whether the engine waits to be notified of a piece.
         var isMissed = false
         var isEnded = false
         var isStopped = false
@@ -36,7 +36,7 @@ final class UploadPump: Sendable {
     private let length: Int
     private let open: @Sendable () -> RequestBody.Source
 
-    /// - Parameter length: How many bytes there will be; nil where that is not known.
+    /// - Parameter length: The length of the body, or `nil` if it is unknown.
     init(length: Int?, open: @escaping @Sendable () -> RequestBody.Source) {
         self.length = length ?? .max
         self.open = open
@@ -45,15 +45,19 @@ final class UploadPump: Sendable {
     /// The source's error, if it threw one.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Starts reading. `goOn` tells the engine that there is what it missed; `fail` that the source threw.
-    func start(goOn: @escaping @Sendable () -> Void, fail: @escaping @Sendable () -> Void) {
+    /// Starts reading.
+    ///
+    /// - Parameters:
+    ///   - resume: Notifies the engine of a piece that it waits for.
+    ///   - fail: Notifies the engine that the source has thrown an error.
+    func start(resume: @escaping @Sendable () -> Void, fail: @escaping @Sendable () -> Void) {
         let task = Task {
             let source = open()
             do {
                 while await demand() {
                     let piece = try await source()
                     if let piece, piece.isEmpty { continue }
-                    if supply(piece) { goOn() }
+                    if supply(piece) { resume() }
                     if piece == nil { return }
                 }
             } catch {
@@ -68,9 +72,9 @@ final class UploadPump: Sendable {
         if isStopped { task.cancel() }
     }
 
-    /// The next piece, if there is one. Engine thread.
+    /// Returns the next piece, if there is one. Engine thread.
     ///
-    /// - Parameter waits: Whether the engine has nothing else to send, and wants to be told when there is something.
+    /// - Parameter waits: Whether the engine has nothing else to send, so that it is notified of the next piece.
     func take(waits: Bool) -> Supply {
         let (supply, waiter) = state.withLock { state in
             let piece = state.pieces.popFirst()
@@ -88,7 +92,7 @@ final class UploadPump: Sendable {
         return supply
     }
 
-    /// The exchange is over. Engine thread.
+    /// Stops reading, because the exchange has ended. Engine thread.
     func stop() {
         let (waiter, task) = state.withLock { state in
             state.isStopped = true
@@ -99,7 +103,7 @@ final class UploadPump: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until a piece is wanted. False when the exchange is over.
+    /// Waits until a piece is wanted, and returns whether the exchange still runs.
     private func demand() async -> Bool {
         await withWaiter { continuation in
             let resumesNow = state.withLock { state in
@@ -112,7 +116,7 @@ final class UploadPump: Sendable {
         return state.withLock { !$0.isStopped }
     }
 
-    /// Keeps a piece, or the end, for the engine. True when the engine misses it.
+    /// Keeps a piece, or the end, for the engine, and returns whether the engine waits for it.
     private func supply(_ piece: Data?) -> Bool {
         state.withLock { state in
             guard !state.isStopped else { return false }

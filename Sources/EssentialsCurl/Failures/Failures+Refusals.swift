@@ -1,9 +1,9 @@
 import CEssentials
 import EssentialsTransport
 
-// What the callbacks of a transfer refuse.
+// Responses that the callbacks of a transfer refuse.
 extension Failures {
-    /// The failure that a refusal means.
+    /// Returns the failure for a refusal.
     ///
     /// - Parameter phase: How far the exchange came.
     static func refused(
@@ -32,8 +32,14 @@ extension Failures {
                 .protocolViolation, "\(prepared.origin) sent more on its connection than was asked for.", phase: .queue,
                 host: host)
         case CE_REFUSED_UNJUDGED: return unjudged(prepared.origin)
-        default: return noMemory(prepared)
+        default: return noMemory(prepared, phase: phase)
         }
+    }
+
+    /// The request gate did not run, because of an error here or in a newer libcurl.
+    private static func unjudged(_ origin: Origin) -> RequestFailure {
+        RequestFailure(
+            .trustEvidence, "The exchange with \(origin) was never judged.", phase: .receiving, host: origin.host.text)
     }
 
     private static func refusedHead(_ refusal: ce_refusal, _ prepared: PreparedRequest) -> RequestFailure? {
@@ -72,7 +78,7 @@ extension Failures {
         case CE_REFUSED_CODINGS:
             return received(
                 .protocolViolation, "\(origin) compressed its body more than once.",
-                remedy: "Ask for an uncompressed one, or set decompresses to false and decode it.", prepared)
+                remedy: "Request an uncompressed body, or set decompresses to false and decode it.", prepared)
         case CE_REFUSED_CODING:
             return received(
                 .protocolViolation, "\(origin) compressed a streamed body by zstd, which was not accepted.",
@@ -81,18 +87,18 @@ extension Failures {
             return received(
                 .protocolViolation,
                 "The compressed body of \(origin) has \(CE_DECODER_INPUT_MAXIMUM) bytes without content.",
-                remedy: "Ask for an uncompressed one.", prepared)
+                remedy: "Request an uncompressed body.", prepared)
         case CE_REFUSED_EXPANSION:
             return received(
                 .tooLarge,
                 "The compressed body of \(origin) unpacks to more than \(options.maximumExpansion ?? 0) times its size.",
-                remedy: "Ask for an uncompressed one, or raise maximumExpansion.", prepared)
+                remedy: "Request an uncompressed body, or raise maximumExpansion.", prepared)
         default: return nil
         }
     }
 
-    /// A failure of what was received.
-    private static func received(
+    /// Returns a failure that the response is responsible for.
+    static func received(
         _ reason: RequestFailure.Reason, _ message: String, remedy: String? = nil, _ prepared: PreparedRequest
     ) -> RequestFailure {
         RequestFailure(reason, message, remedy: remedy, phase: .receiving, host: prepared.origin.host.text)

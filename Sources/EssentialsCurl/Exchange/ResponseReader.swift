@@ -3,20 +3,22 @@ import EssentialsTransport
 import FoundationEssentials
 import Glibc
 
-/// Makes values of what a transfer received.
+/// Makes Swift values of what a transfer has received.
 ///
-/// The awaiting task's thread does so, because what is made there is mostly let go of there as well.
+/// The awaiting task's thread makes them, because it usually releases them, too.
 enum ResponseReader {
-    /// Bodies up to this size are copied, so that their buffers are used again.
+    /// Bodies up to this size are copied, so that their buffers can be reused.
     private static var copyLimit: Int { Int(CE_ANSWER_BUFFER_KEPT) }
 
+    /// Returns the response.
+    ///
     /// - Parameter pipe: What the body comes through if it follows as a stream.
     static func response(_ answer: UnsafeMutablePointer<ce_answer>, body pipe: BodyPipe?) -> TransportResponse {
         let body = pipe.map { ResponseBody(source: BodyStream($0)) } ?? ResponseBody(takeBody(of: answer))
         var metrics = metrics(
             answer.pointee.timings, queued: answer.pointee.queued_ms,
             sendings: answer.pointee.earlier_sendings + answer.pointee.send_count)
-        // A stream has only begun.
+        // The stream has only begun.
         if pipe != nil { metrics.finished = nil }
         let trailers = answer.pointee.trailers
         let informational = answer.pointee.informational
@@ -27,7 +29,7 @@ enum ResponseReader {
             informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
 
-    /// What comes with the end of a streamed body. Engine thread.
+    /// Returns what comes with the end of a streamed body. Engine thread.
     static func ending(_ transfer: OpaquePointer, of exchange: Exchange) -> ResponseEnding {
         let trailers = ce_transfer_take_trailers(transfer)
         defer { free(trailers.data) }
@@ -35,7 +37,7 @@ enum ResponseReader {
             trailerFields: trailers.count == 0 ? [:] : HeaderBlock.read(block(trailers)),
             metrics: metrics(
                 ce_transfer_timings(transfer), queued: exchange.queued,
-                sendings: UInt32(exchange.earlierSendings) + ce_transfer_send_count(transfer)))
+                sendings: UInt32(exchange.machine.earlierSendings) + ce_transfer_send_count(transfer)))
     }
 
     private static func connection(_ answer: UnsafeMutablePointer<ce_answer>) -> UnreadConnection {
@@ -47,7 +49,7 @@ enum ResponseReader {
             version: Int32(answer.pointee.timings.http_version), isReused: answer.pointee.timings.reused,
             port: UInt16(clamping: answer.pointee.timings.peer_port),
             address: withUnsafeBytes(of: &answer.pointee.timings.peer_address) {
-                // Constants both: a difference is an error of the two declarations.
+                // Both sizes are constants. A difference would be an error in the two declarations.
                 precondition($0.count == MemoryLayout<UnreadConnection.Address>.size)
                 return $0.loadUnaligned(as: UnreadConnection.Address.self)
             }, security: security)
@@ -75,7 +77,7 @@ enum ResponseReader {
         microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Copies a little body, and takes the memory of a larger one over.
+    /// Copies a small body, and takes over the memory of a larger one.
     private static func takeBody(of answer: UnsafeMutablePointer<ce_answer>) -> Data {
         let bytes = answer.pointee.body
         guard let memory = bytes.data, bytes.count > 0 else { return Data() }

@@ -2,12 +2,12 @@ import CEssentials
 import EssentialsTransport
 import FoundationEssentials
 
-/// A request in the form that the engine thread hands to libcurl: every text in one block, so that preparing on the
-/// caller's thread costs two allocations and starting on the engine thread none.
+/// A request in the form that the engine's thread hands to libcurl.
 ///
-/// A class, because it goes through several asynchronous functions, each of which would copy a value of this size.
+/// All texts are in one block. Preparing it costs the caller's thread two allocations, and starting it costs the engine's
+/// thread none. It is a class because each asynchronous function on its path would copy a value of this size.
 final class PreparedRequest: Sendable {
-    /// Bodies up to this size are copied before they are sent; bigger ones are lent.
+    /// Bodies up to this size are copied before they are sent. Larger ones are lent.
     static let copyLimit = 64 << 10
 
     private static let noTimeout = Duration.seconds(Int64.max).milliseconds
@@ -20,19 +20,20 @@ final class PreparedRequest: Sendable {
     private let bodyLength: Int64
     let isStreaming: Bool
     private let bodyLimit: Int
-    /// The proxy that it goes through; nil for none.
+    /// The proxy that the request goes through, or `nil` if there is none.
     let proxy: Proxy?
-    /// The trust policy's rule for the host, and that of the proxies' policy for the proxy.
+    /// The rule of the trust policy for the host.
     private let rule: Int
     /// Whether the host has pins.
     let isPinned: Bool
+    /// The rule of the proxies' policy for the proxy.
     private let proxyRule: Int
-    /// The socket that it goes to, whatever its URL; nil for none.
+    /// The Unix-domain socket that the request goes to whatever its URL is, or `nil` if there is none.
     let unixSocket: String?
 
     /// Checks a request and lays its texts out.
     ///
-    /// - Throws: `invalidRequest` for fields that are the transport's, `plaintextRefused` for `http` under pins,
+    /// - Throws: `invalidRequest` for fields that only the transport may set, `plaintextRefused` for `http` under pins,
     ///   `hostRefused` for a host that the policy refuses.
     init(
         _ request: TransportRequest, trust: CompiledTrust, userAgent: String?, proxies: ProxySetup = .direct,
@@ -44,27 +45,21 @@ final class PreparedRequest: Sendable {
         rule = try trust.rule(for: origin.host)
         isPinned = trust.rules.entries[rule].pins != nil
         guard origin.scheme == .https || !trust.rules.entries[rule].wantsTLS else {
-            throw RequestFailure(
-                .plaintextRefused, "\(origin) is not encrypted, and the policy has pins for it.", host: origin.host.text
-            )
+            throw Failures.plaintext(origin)
         }
         self.request = request
         self.origin = origin
         self.unixSocket = unixSocket
         proxy = unixSocket == nil ? try proxies.proxy(for: origin) : nil
         proxyRule = try proxy.map { proxy throws(RequestFailure) in try proxies.rule(for: proxy) } ?? 0
-        // An HTTP proxy is asked for the whole URL, where it does not tunnel (RFC 9112, 3.2.2).
+        // A request to an HTTP proxy that does not tunnel has the whole URL as its target (RFC 9112, 3.2.2).
         let isForwarded = proxy?.kind.isHTTP == true && origin.scheme == .http
         guard !isForwarded || request.options.protocolVersion != .http2 else {
-            throw RequestFailure(
-                .invalidRequest, "An http request through an HTTP proxy cannot insist on HTTP/2.",
-                remedy: "Use https, another kind of proxy, or any version.", host: origin.host.text)
+            throw Failures.forwardedHTTP2(origin)
         }
         let lines = request.options.maximumHeadLines
         guard (1...TransportOptions.headLinesMaximum).contains(lines) else {
-            throw RequestFailure(
-                .invalidRequest, "maximumHeadLines is \(lines).",
-                remedy: "Use 1 to \(TransportOptions.headLinesMaximum).", host: origin.host.text)
+            throw Failures.headLines(lines, origin)
         }
         (body, bodyKind, bodyLength) = try Self.body(of: request, method)
         switch request.options.delivery {
@@ -76,16 +71,16 @@ final class PreparedRequest: Sendable {
             userAgent: userAgent, bodyKind: bodyKind)
     }
 
-    /// Lends the request to libcurl's side. The pointers in it are valid during the call only.
+    /// Lends the request to libcurl. Its pointers are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, freshConnection: Bool, fullHandshake: Bool, _ body: (inout ce_request) -> Result
+        waitsForMultiplexing: Bool, connection: ExchangeMachine.Connection, _ body: (inout ce_request) -> Result
     ) -> Result {
         texts.withTexts { lent in
             var request = lent
             fill(&request)
             request.wait_for_multiplexing = waitsForMultiplexing
-            request.fresh_connection = freshConnection
-            request.full_handshake = fullHandshake
+            request.fresh_connection = connection != .any
+            request.full_handshake = connection == .freshHandshake
             guard bodyKind == CE_BODY_BYTES, let data = self.body else { return body(&request) }
             return data.withUnsafeBytes { bytes in
                 request.body = bytes.baseAddress
@@ -95,7 +90,7 @@ final class PreparedRequest: Sendable {
         }
     }
 
-    /// Copies a part of a lent body. The caller stays within its length.
+    /// Copies a part of a lent body. The part must lie within its length.
     func copyBody(from offset: Int, count: Int, to target: UnsafeMutableRawPointer) {
         guard let body else { return }
         let start = body.startIndex + offset
@@ -112,7 +107,7 @@ final class PreparedRequest: Sendable {
         target.idempotent = request.method.isIdempotent
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength
-        // libcurl reads 0 as its own default of 300 seconds for connecting, and as none for the whole.
+        // libcurl takes 0 as its own default of 300 seconds for connecting, and as no limit for the whole transfer.
         let connect = options.connectTimeout.milliseconds
         target.connect_timeout_ms = connect > 0 ? connect : Self.noTimeout
         target.continue_wait_ms = options.continueWait.map { max(1, $0.milliseconds) } ?? 0
@@ -144,25 +139,19 @@ final class PreparedRequest: Sendable {
             let usuallyHasBody = method == .post || method == .put || method == .patch
             return (nil, usuallyHasBody ? CE_BODY_BYTES : CE_BODY_NONE, 0)
         case .bytes(let data):
-            guard method != .head else { throw headWithBody() }
+            guard method != .head else { throw Failures.headWithBody }
             return (data, data.count > copyLimit ? CE_BODY_LENT : CE_BODY_BYTES, Int64(data.count))
         case .stream(let length, _, _):
-            guard method != .head else { throw headWithBody() }
-            guard length ?? 0 >= 0 else {
-                throw RequestFailure(.invalidRequest, "The body's length is negative.", remedy: "Give nil for unknown.")
-            }
+            guard method != .head else { throw Failures.headWithBody }
+            guard length ?? 0 >= 0 else { throw Failures.negativeLength }
             return (nil, CE_BODY_STREAM, Int64(length ?? -1))
         }
-    }
-
-    private static func headWithBody() -> RequestFailure {
-        RequestFailure(.invalidRequest, "A HEAD request has a body.", remedy: "Use another method, or no body.")
     }
 }
 
 /// Copies a part of the body of the exchange that owns a transfer.
 ///
-/// Called by libcurl on the engine's thread, inside a transfer whose owner is running and therefore retained.
+/// libcurl calls it on the engine's thread, inside a transfer whose owner runs and is therefore retained.
 private let readLentBody: @convention(c) (UnsafeMutableRawPointer?, Int64, UnsafeMutableRawPointer, Int) -> Void = {
     owner, offset, buffer, count in
     guard let owner else { return }
@@ -170,7 +159,7 @@ private let readLentBody: @convention(c) (UnsafeMutableRawPointer?, Int64, Unsaf
     exchange.prepared.copyBody(from: Int(offset), count: count, to: buffer)
 }
 
-/// Moves bytes of the streamed body of the exchange that owns a transfer; called like ``readLentBody``.
+/// Moves bytes of the streamed body of the exchange that owns a transfer. It is called like ``readLentBody``.
 private let takeStreamedBody: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer, Int) -> ce_supply = {
     owner, buffer, count in
     guard let owner else { return ce_supply() }
@@ -179,7 +168,7 @@ private let takeStreamedBody: @convention(c) (UnsafeMutableRawPointer?, UnsafeMu
 }
 
 extension HTTPRequest.Method {
-    /// Whether sending it twice means the same as sending it once (RFC 9110, 9.2.2).
+    /// Whether sending a request twice has the same effect as sending it once (RFC 9110, 9.2.2).
     var isIdempotent: Bool {
         switch self {
         case .get, .head, .options, .trace, .put, .delete: true

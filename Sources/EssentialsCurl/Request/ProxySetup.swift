@@ -1,15 +1,15 @@
 import EssentialsTransport
 
-/// Which proxies a transport uses, and by what those are judged that are themselves spoken to over TLS.
+/// The proxies of a transport, and the trust policy for proxies that are reached over TLS.
 ///
-/// A class, because each request would copy a value of this size.
+/// It is a class because each request would copy a value of this size.
 final class ProxySetup: Sendable {
     static let direct = ProxySetup(policy: .direct, trust: nil)
 
     private let policy: ProxyPolicy
-    /// The policy's own word, asked for once: a policy is copied to be asked.
+    /// The policy's own value, which is read once because each read copies the policy.
     private let isDirect: Bool
-    /// Nil where no request goes through a proxy. A fault in it matters only to those that go through such a proxy.
+    /// `nil` if no request goes through a proxy. A fault in the policy fails only requests through a proxy over TLS.
     let trust: Result<CompiledTrust, RequestFailure>?
 
     init(policy: ProxyPolicy, trust: Result<CompiledTrust, RequestFailure>?) {
@@ -18,16 +18,16 @@ final class ProxySetup: Sendable {
         self.trust = trust
     }
 
-    /// The proxy for an origin; nil for none.
+    /// Returns the proxy for an origin, or `nil` if there is none.
     ///
-    /// - Throws: what a closure that decides threw, as `proxy`.
+    /// - Throws: `proxy` if the policy's closure throws.
     func proxy(for origin: Origin) throws(RequestFailure) -> Proxy? {
         isDirect ? nil : try policy.proxy(for: origin)
     }
 
-    /// The rule for a proxy; 0 for those that are not spoken to over TLS.
+    /// Returns the rule for a proxy. It is 0 for a proxy that is not reached over TLS.
     ///
-    /// - Throws: as compiling the policy did, and `hostRefused`.
+    /// - Throws: The failure of compiling the policy, or `hostRefused`.
     func rule(for proxy: Proxy) throws(RequestFailure) -> Int {
         guard proxy.kind == .https, let trust else { return 0 }
         return try trust.get().rule(for: proxy.host)

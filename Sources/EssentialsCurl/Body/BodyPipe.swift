@@ -1,9 +1,9 @@
 import EssentialsTransport
 import Synchronization
 
-/// The chunks of one streamed response between the engine thread and a reader.
+/// The chunks of one streamed response between the engine's thread and a reader.
 final class BodyPipe: Sendable {
-    /// The engine pauses a transfer when this many chunks wait, and lets it run again when the reader has taken most.
+    /// The engine pauses a transfer at this number of waiting chunks, and resumes it when the reader has taken most.
     static let softLimit = 4
 
     private struct State {
@@ -15,10 +15,10 @@ final class BodyPipe: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Asks the engine to look at the reader's side, or to cancel. Set once, before the exchange is posted.
+    /// The reader's requests to the engine. They are set before the exchange is posted.
     let requests: Requests
 
-    /// What a reader asks of the engine.
+    /// What a reader can ask the engine to do.
     struct Requests: Sendable {
         var read: @Sendable () -> Void
         var cancel: @Sendable () -> Void
@@ -29,13 +29,13 @@ final class BodyPipe: Sendable {
 
     // MARK: Engine thread
 
-    /// Whether a reader waits with nothing to read.
+    /// Whether a reader waits and there is nothing to read.
     var isAwaited: Bool { state.withLock { $0.waiter != nil && $0.count == 0 } }
 
-    /// Adds chunks. True when the reader has enough for now.
+    /// Adds chunks and returns whether the reader has enough for now.
     ///
-    /// All that have come at once: a reader that is woken for the first has often waited again when the second comes, and
-    /// to wake it costs more than to copy the chunk.
+    /// All chunks that have arrived are added at once. A reader that is woken for the first often waits again before the
+    /// second comes, and waking it costs more than copying the chunk.
     func push(_ chunks: [BodyChunk]) -> Bool {
         let (waiter, isFull) = state.withLock { state in
             for chunk in chunks { state.chunks.append(chunk) }
@@ -45,7 +45,7 @@ final class BodyPipe: Sendable {
         return isFull
     }
 
-    /// No chunk will follow. The first call counts.
+    /// Ends the stream. The first call counts.
     func finish(_ end: Result<ResponseEnding, RequestFailure>) {
         let waiter = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -62,7 +62,7 @@ final class BodyPipe: Sendable {
         case wait
     }
 
-    /// The next chunk, or nil after the last. One reader at a time.
+    /// Returns the next chunk, or `nil` after the last one. There may be one reader at a time.
     func next() async throws(RequestFailure) -> BodyChunk? {
         while true {
             let step = state.withLock { state -> Step in
@@ -88,12 +88,12 @@ final class BodyPipe: Sendable {
         await withTaskCancellationHandler {
             await withWaiter { continuation in
                 let resumesNow = state.withLock { state in
-                    // A reader that came in between is not left behind: this one looks again, and is refused then.
+                    // If another reader has come in between, this one looks again and is refused then.
                     let hasNews = state.count > 0 || state.end != nil || state.waiter != nil
                     if !hasNews { state.waiter = continuation }
                     return hasNews
                 }
-                // Asked for after the waiter is in its place, so that what is half full is handed over too.
+                // The engine is asked after the waiter is set, so that it hands over a partial chunk, too.
                 if resumesNow { continuation.resume() } else { requests.read() }
             }
         } onCancel: {
@@ -109,11 +109,11 @@ final class BodyPipe: Sendable {
     /// Whether the end has been reached or set.
     var isEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// What came with the end, once all before it was taken.
+    /// What came with the end, once the reader has taken all chunks.
     var ending: ResponseEnding? { state.withLock { $0.count == 0 ? try? $0.end?.get() : nil } }
 }
 
-/// The reader's hold on a streamed body: dropping it unread ends the transfer.
+/// The reader's reference to a streamed body. The transfer ends if it is released before the end.
 final class BodyStream: ResponseBody.Source {
     private let pipe: BodyPipe
 

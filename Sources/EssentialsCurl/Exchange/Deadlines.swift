@@ -1,41 +1,17 @@
 import EssentialsTransport
 
-/// When to look next for exchanges whose time is over. Looking costs a walk over all of them, so it is done only when the
-/// first could be over.
-///
-/// libcurl keeps some of these times too, but not while a request waits for another's connection.
-struct DeadlineWatch {
-    private var nextLook: Int64?
-
-    /// Something ends at this moment, in monotonic milliseconds, if nothing changes.
-    mutating func ends(at moment: Int64) { nextLook = min(nextLook ?? moment, moment) }
-
-    /// Whether it is time to look. The caller looks and says again what ends when.
-    mutating func isDue(now: Int64) -> Bool {
-        guard let nextLook, nextLook <= now else { return false }
-        self.nextLook = nil
-        return true
-    }
-
-    /// How long to wait, in milliseconds; -1 for as long as it takes.
-    func wait(now: Int64) -> Int32 {
-        guard let nextLook else { return -1 }
-        return Int32(clamping: max(0, nextLook - now))
-    }
-}
-
 /// The deadlines of one exchange, in monotonic milliseconds.
 struct Deadlines {
-    /// What a deadline is about.
+    /// The part of an exchange that a deadline limits.
     enum Kind {
         case queue, total, connect, firstByte, idle
     }
 
-    /// How far the exchange has come, as far as its deadlines care.
+    /// How far the exchange has come.
     struct Progress {
         var isConnected = false
         var hasFirstByte = false
-        /// When bytes moved last; nil when it is not the peer's turn.
+        /// When bytes moved last, or `nil` if the peer is not expected to send.
         var lastActivity: Int64?
     }
 
@@ -46,7 +22,7 @@ struct Deadlines {
     private let firstByte: Int64?
     private let idle: Int64?
 
-    /// Begins to count now.
+    /// Starts all deadlines that begin with the exchange.
     init(_ times: TimeLimits, now: Int64) {
         total = times.total.map { now + $0 }
         queue = times.queue.map { now + $0 }
@@ -55,22 +31,22 @@ struct Deadlines {
         idle = times.idle
     }
 
-    /// The exchange waits no longer.
+    /// Ends the deadline for waiting, and starts the one for connecting.
     mutating func begin(now: Int64) {
         queue = nil
         connect = connectTimeout.map { now + $0 }
     }
 
-    /// Nobody waits for the rest, so it may take no longer than this.
+    /// Limits an exchange whose response nobody reads any more.
     mutating func end(by moment: Int64) { total = min(total ?? moment, moment) }
 
-    /// The moment by which an exchange that waits for its turn has to begin, and why.
+    /// The earliest deadline of an exchange that waits for its turn.
     var waiting: (kind: Kind, moment: Int64)? { Self.earlier(queue.map { (.queue, $0) }, total.map { (.total, $0) }) }
 
-    /// The deadline of a running exchange that comes first, and when.
+    /// Returns the earliest deadline of a running exchange.
     func running(_ progress: Progress) -> (kind: Kind, moment: Int64)? {
         var next: (kind: Kind, moment: Int64)? = total.map { (.total, $0) }
-        // Until there is a connection nothing can move on it.
+        // Nothing can move before there is a connection.
         guard progress.isConnected else { return Self.earlier(next, connect.map { (.connect, $0) }) }
         guard let silent = progress.lastActivity else { return next }
         if !progress.hasFirstByte {

@@ -6,7 +6,7 @@ import Testing
 struct DigestHashTests {
     /// RFC 1321, A.5; FIPS 180-4, with the digests of its examples.
     @Test(
-        "is that of the published vectors",
+        "The hashes of the published vectors are computed",
         arguments: [
             (DigestHash.Function.md5, "", "d41d8cd98f00b204e9800998ecf8427e"),
             (.md5, "message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -20,7 +20,7 @@ struct DigestHashTests {
         #expect(hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == expected)
     }
 
-    @Test("is the same from many threads at once")
+    @Test("A hash is the same from many threads at once")
     func threads() async {
         let bytes = [UInt8](repeating: 7, count: 100_000)
         let expected = DigestHash.openSSL.compute(.sha256, bytes)

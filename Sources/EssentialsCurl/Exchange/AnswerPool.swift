@@ -1,42 +1,42 @@
 import CEssentials
 import EssentialsTransport
 
-/// Answers that wait to be used again, with their buffers.
+/// Received responses in C's memory, which is reused with its buffers.
 final class AnswerPool: @unchecked Sendable {
-    // Argument for @unchecked: the pool's stack is atomic; taking is the engine thread's alone. Whoever gives an answer back
-    // retains the pool.
+    // Argument for @unchecked: the pool's stack is atomic, and only the engine's thread takes from it. A thread that gives
+    // an answer back retains the pool.
     private let pool: OpaquePointer
 
-    /// - Throws: `connection` without memory.
+    /// - Throws: `resources` if there is no memory.
     init() throws(RequestFailure) {
         guard let pool = ce_answer_pool_create() else {
-            throw RequestFailure(.connection, "The system gave no memory.", remedy: "Free some memory.")
+            throw Failures.noMemory(for: "responses")
         }
         self.pool = pool
     }
 
     deinit { ce_answer_pool_destroy(pool) }
 
-    /// What a transfer received, whose head has come; nil without memory. Engine thread.
+    /// Takes what a transfer has received, once its head has arrived. It is `nil` if there is no memory. Engine thread.
     func take(from transfer: OpaquePointer, of exchange: Exchange) -> ReceivedAnswer? {
         guard let answer = ce_transfer_take_answer(transfer, pool) else { return nil }
         answer.pointee.queued_ms = exchange.queued
-        answer.pointee.earlier_sendings = UInt32(exchange.earlierSendings)
+        answer.pointee.earlier_sendings = UInt32(exchange.machine.earlierSendings)
         return ReceivedAnswer(pointer: answer)
     }
 
-    /// Reads an answer, which is not used again by the caller. Any thread.
+    /// Makes a response of an answer and returns the answer to the pool. Any thread.
     func read(_ answer: ReceivedAnswer, of exchange: Exchange) -> TransportResponse {
         defer { ce_answer_give(pool, answer.pointer) }
         return ResponseReader.response(answer.pointer, body: exchange.body)
     }
 }
 
-/// What a transfer received, on its way from the engine's thread to the one that reads it.
+/// What a transfer has received, on its way from the engine's thread to the awaiting task.
 struct ReceivedAnswer: @unchecked Sendable {
-    // Argument for @unchecked: it has one owner at a time, and changes hands by what publishes it (see Exchange).
+    // Argument for @unchecked: it has one owner at a time. Exchange publishes it to the next one.
     fileprivate let pointer: UnsafeMutablePointer<ce_answer>
 
-    /// Nobody will read it.
+    /// Frees an answer that nobody will read.
     func destroy() { ce_answer_destroy(pointer) }
 }

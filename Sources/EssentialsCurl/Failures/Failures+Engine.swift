@@ -1,0 +1,81 @@
+import CEssentials
+import EssentialsTransport
+
+// Failures that the engine decides by itself.
+extension Failures {
+    static func cancelled(_ exchange: Exchange) -> RequestFailure {
+        let phase: RequestFailure.Phase = exchange.transfer.map { Self.phase(of: exchange.prepared, $0) } ?? .queue
+        return RequestFailure(
+            .cancelled, "The request was cancelled.", phase: phase, host: exchange.prepared.origin.host.text)
+    }
+
+    static func closed(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(.closed, "The transport was shut down.", phase: .queue, host: prepared.origin.host.text)
+    }
+
+    static func forked(_ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .closed, "The transport belongs to the process that this one was forked from.",
+            remedy: ProcessGeneration.hasLostTasks ? forkRemedy : "Make a transport in this process.",
+            host: prepared.origin.host.text)
+    }
+
+    /// The failure in a forked process in which no task can run, so that no transport can work.
+    static var lostTasks: RequestFailure {
+        RequestFailure(
+            .closed, "Swift tasks ran in the process that this one was forked from, so that none runs here.",
+            remedy: forkRemedy)
+    }
+
+    private static let forkRemedy = "Call exec(2) in the child, or fork before the first request."
+
+    static func queueFull(_ prepared: PreparedRequest, waiting: Int) -> RequestFailure {
+        RequestFailure(
+            .queueFull, "\(waiting) requests wait for a connection already.",
+            remedy: "Send fewer at once, or raise connectionsPerOrigin, requestsInFlight or queueLimit.", phase: .queue,
+            host: prepared.origin.host.text)
+    }
+
+    /// A deadline has passed while the request waited for a connection.
+    static func waitedTooLong(_ prepared: PreparedRequest, since waited: Int64, queue: Int) -> RequestFailure {
+        RequestFailure(
+            .timeout,
+            "No connection to \(prepared.origin) became free within \(Duration.milliseconds(waited)); "
+                + "\(queue) requests wait.",
+            remedy: "Send fewer at once, raise connectionsPerOrigin, or look for responses that nobody reads.",
+            phase: .queue, host: prepared.origin.host.text)
+    }
+
+    /// A deadline has passed while the request ran.
+    static func overdue(
+        _ kind: Deadlines.Kind, _ prepared: PreparedRequest, _ transfer: OpaquePointer
+    ) -> RequestFailure {
+        let (options, origin) = (prepared.request.options, prepared.origin)
+        let message =
+            switch kind {
+            case .total:
+                "The exchange with \(origin) was not over within \(options.totalTimeout ?? .zero)."
+            case .connect: "\(origin) could not be connected to within \(options.connectTimeout)."
+            case .queue: "No connection to \(origin) became free within \(options.queueTimeout ?? .zero)."
+            case .firstByte: "\(origin) did not begin to answer within \(options.firstByteTimeout ?? .zero)."
+            case .idle: "Nothing moved between here and \(origin) for \(options.idleTimeout ?? .zero)."
+            }
+        return RequestFailure(
+            .timeout, message, phase: phase(of: prepared, transfer), host: origin.host.text)
+    }
+
+    /// The source of a request's body has thrown an error. A failure, such as that of a file, is passed on as it is.
+    static func source(_ error: any Error, _ prepared: PreparedRequest) -> RequestFailure {
+        if let failure = error as? RequestFailure { return failure }
+        return RequestFailure(
+            .encoding, "The source of the request's body failed.", remedy: "See the underlying error.",
+            phase: .sending, host: prepared.origin.host.text, underlying: error)
+    }
+
+    /// The thread's epoll has failed.
+    static func loop(_ code: Int32, _ prepared: PreparedRequest) -> RequestFailure {
+        RequestFailure(
+            .connection, "Waiting for the network failed (errno \(code)).", remedy: "Make a new transport.",
+            phase: .waiting, host: prepared.origin.host.text)
+    }
+}

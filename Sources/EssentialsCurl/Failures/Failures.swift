@@ -1,0 +1,118 @@
+import CEssentials
+import EssentialsTransport
+
+/// Makes every failure of a transport: from what libcurl and the trust gates report, and from what the engine decides.
+enum Failures {
+    /// Returns the failure of a finished transfer, or `nil` if the transfer succeeded.
+    static func failure(
+        _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32
+    ) -> RequestFailure? {
+        if code == 0 { return hiddenFailure(prepared, transfer) }
+        let phase = phase(of: prepared, transfer, code)
+        let host = prepared.origin.host.text
+        let refusal = ce_transfer_refusal(transfer)
+        if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
+            return refused(refusal, prepared, phase: phase)
+        }
+        if let pointer = ce_transfer_report(transfer) {
+            let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy?.host.text : nil
+            if let failure = GateReport(pointer).failure(host: proxy ?? host, phase: phase) { return failure }
+        }
+        let text = String(cString: ce_transfer_error_text(transfer))
+        let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
+        if code == CurlCodes.timedOut {
+            // libcurl keeps two deadlines. This is its text for the one that is not about connecting.
+            guard detail.hasPrefix("Operation too slow") else { return overdue(.connect, prepared, transfer) }
+            return tooSlow(prepared, phase: phase)
+        }
+        if code == CurlCodes.notConnected, ce_transfer_lacked_resources(transfer) { return noSocket(prepared) }
+        if code == CurlCodes.noMemory { return noMemory(prepared, transfer, phase: phase) }
+        // Before anything was sent, the code means an option that libcurl cannot read.
+        let isMalformed = code == CurlCodes.badArgument && ce_transfer_send_count(transfer) > 0
+        let reason =
+            isMalformed
+            ? .protocolViolation : CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
+        let shown = isMalformed ? "a field or chunk is malformed" : detail
+        return RequestFailure(
+            reason, "\(lead(reason, prepared)): \(shown).", remedy: remedy(reason, prepared), phase: phase, host: host,
+            attempt: max(1, Int(ce_transfer_send_count(transfer))))
+    }
+
+    /// Returns the failure of a transfer that libcurl wrongly takes for a success.
+    private static func hiddenFailure(_ prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure? {
+        // libcurl accepts a connection that closes between two header lines.
+        guard ce_transfer_has_head(transfer) else {
+            return RequestFailure(
+                .interrupted, "\(prepared.origin) closed the connection within the response's head.",
+                phase: phase(of: prepared, transfer), host: prepared.origin.host.text)
+        }
+        if ce_transfer_was_cut(transfer) {
+            return RequestFailure(
+                .interrupted,
+                "\(prepared.origin) closed the connection without the end that TLS has for it; the body may be cut.",
+                phase: .receiving, host: prepared.origin.host.text)
+        }
+        return nil
+    }
+
+    private static func remedy(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String? {
+        guard reason == .connection, prepared.unixSocket != nil else { return nil }
+        return "Check that the server runs, the socket's path, and the permissions of both."
+    }
+
+    private static func lead(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String {
+        switch reason {
+        case .nameResolution: "\(prepared.origin.host) could not be resolved"
+        case .connection:
+            prepared.unixSocket.map { "The Unix-domain socket \($0) could not be reached" }
+                ?? "\(prepared.origin) could not be reached"
+        case .proxy: "\(prepared.origin) could not be reached through \(prepared.proxy?.description ?? "the proxy")"
+        case .tls, .tlsTooOld: "The TLS connection to \(prepared.origin.authority) failed"
+        case .interrupted: "\(prepared.origin) ended the exchange early"
+        case .protocolViolation: "\(prepared.origin) broke the rules of HTTP"
+        default: "The exchange with \(prepared.origin) failed"
+        }
+    }
+
+    /// Returns the failure for libcurl's code for lack of memory, which libcurl also uses for two limits of its own.
+    private static func noMemory(
+        _ prepared: PreparedRequest, _ transfer: OpaquePointer, phase: RequestFailure.Phase
+    ) -> RequestFailure {
+        if !ce_transfer_has_head(transfer), ce_transfer_may_have_bytes(transfer) {
+            return received(.tooLarge, "\(prepared.origin) sent a header line of more than 100 kB.", prepared)
+        }
+        if ce_transfer_has_head(transfer), ce_transfer_streams(transfer) {
+            return received(
+                .tooLarge, "The compressed body of \(prepared.origin) grows too fast when it is unpacked.",
+                remedy: "Request an uncompressed body.", prepared)
+        }
+        return noMemory(prepared, phase: phase)
+    }
+
+    private static func tooSlow(_ prepared: PreparedRequest, phase: RequestFailure.Phase) -> RequestFailure {
+        let minimum = prepared.request.options.minimumRate
+        return RequestFailure(
+            .timeout,
+            "The exchange with \(prepared.origin) was slower than \(minimum?.bytesPerSecond ?? 0) bytes a second for "
+                + "\(minimum?.period ?? .zero).",
+            phase: phase, host: prepared.origin.host.text)
+    }
+
+    /// Returns how far a transfer came, which the moments show that libcurl has noted.
+    static func phase(
+        of prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32 = 0
+    ) -> RequestFailure.Phase {
+        let timings = ce_transfer_timings(transfer)
+        // libcurl also sets the moment of the first byte while a body is sent, and when the peer closes without a byte.
+        let hasBytes =
+            ce_transfer_may_have_bytes(transfer) && prepared.request.body.isEmpty && code != CurlCodes.gotNothing
+        if hasBytes || ce_transfer_has_first_byte(transfer) { return .receiving }
+        if ce_transfer_send_count(transfer) > 0 {
+            return prepared.request.body.isStream ? .sending : .waiting
+        }
+        // libcurl notes the moment of the connection after the TLS handshake. The gate is installed before it.
+        if ce_transfer_report(transfer) != nil { return .handshake }
+        if timings.connected_us > 0 { return .sending }
+        return timings.resolved_us > 0 ? .connect : .nameResolution
+    }
+}
