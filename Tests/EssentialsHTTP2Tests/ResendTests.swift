@@ -2,7 +2,6 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
-import NIOHTTP2
 import Testing
 
 @Suite("What is sent again over HTTP/2", .timeLimit(.minutes(5)))

@@ -2,7 +2,6 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
-import NIOHTTP1
 import Testing
 
 @Suite("Streams that share a connection", .timeLimit(.minutes(5)))

@@ -1,16 +1,14 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
-import NIOHTTP1
-import NIOHTTP2
 import Testing
 
 @Suite("Streams that end early", .timeLimit(.minutes(5)))
 struct StreamEndTests {
-    private static let codes: [NIOHTTP2.HTTP2ErrorCode] = [.internalError, .cancel, .protocolError, .enhanceYourCalm]
+    private static let codes: [HTTP2ErrorCode] = [.internalError, .cancel, .protocolError, .enhanceYourCalm]
 
     @Test("A stream that is reset in the middle of its body is interrupted and the others are not", arguments: codes)
-    func resetInBody(_ code: NIOHTTP2.HTTP2ErrorCode) async throws {
+    func resetInBody(_ code: HTTP2ErrorCode) async throws {
         let bothRun = Countdown(2)
         let other = LoopbackGate()
         try await TestBench.secure(handler: { request in
