@@ -55,11 +55,16 @@ final class ServedConnection {
         case closed
     }
 
+    /// How often a connection may write before the others have their turn, and before it reads again.
+    private static let writesPerTurn = 16
+
     private let core: ServerCore
     private let index: Int
     private let wire: Wire
     private var phase = Phase.handshake
     private var output = OutputBuffer()
+    /// Whether there may be more to write although the output is empty.
+    private var hasMore = false
     private var input = [UInt8](repeating: 0, count: 65_536)
 
     init?(_ core: ServerCore, index: Int, descriptor: Int32) {
@@ -77,7 +82,7 @@ final class ServedConnection {
     }
 
     /// What `poll` has to wait for.
-    var events: Int16 { Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT) }
+    var events: Int16 { Int16(output.isEmpty && !hasMore ? POLLIN : POLLIN | POLLOUT) }
 
     func close() {
         if case .open(let served) = phase { served.connectionEnded() }
@@ -134,11 +139,15 @@ final class ServedConnection {
         }
     }
 
-    /// Writes until there is nothing left or the socket takes no more.
+    /// Writes until there is nothing left, the socket takes no more, or it is the turn of others.
     private func write(_ served: any ServedProtocol) {
-        while true {
+        hasMore = true
+        for _ in 0..<Self.writesPerTurn {
             served.fill(&output)
-            if output.isEmpty { break }
+            if output.isEmpty {
+                hasMore = false
+                break
+            }
             switch output.withUnwritten({ wire.write($0) }) {
             case .blocked: return
             case .ended: return close()
@@ -147,9 +156,10 @@ final class ServedConnection {
                 if bodyCount > 0 { core.options.onWritten?(bodyCount) }
             }
         }
-        guard served.isOver else { return }
+        guard served.isOver, output.isEmpty else { return }
         served.connectionEnded()
         wire.finish()
+        hasMore = false
         phase = .draining
     }
 }
