@@ -42,9 +42,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        // What the server of the HTTP/2 tests is built on; no product uses it.
-        .systemLibrary(
-            name: "CNghttp2", path: "Tests/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        // The library below the HTTP/2 tests' server. It is not looked up, so that only tests need it (libnghttp2-dev).
+        .systemLibrary(name: "CNghttp2", path: "Tests/CNghttp2"),
         .target(name: "EssentialsLocator", swiftSettings: settings),
         .target(name: "EssentialsTransport", dependencies: [httpTypes], swiftSettings: settings),
         .target(name: "EssentialsHTTP", dependencies: ["EssentialsTransport"], swiftSettings: settings),
