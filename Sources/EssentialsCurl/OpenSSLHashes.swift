@@ -46,9 +46,9 @@ private final class SHA256Digest: IncrementalHash {
     }
 }
 
-extension DigestHash {
+extension HashFunctions {
     /// The hash functions of OpenSSL. If OpenSSL is configured without MD5, challenges for MD5 are not answered.
-    public static let openSSL = DigestHash { function, bytes in
+    public static let openSSL = HashFunctions { function, bytes in
         let number: ce_hash_function =
             switch function {
             case .md5: CE_HASH_MD5

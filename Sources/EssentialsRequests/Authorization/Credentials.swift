@@ -67,7 +67,7 @@ public struct Credentials: Sendable, Hashable {
     ///   - hash: The hash functions.
     /// - Throws: `invalidRequest` if the user name contains a colon, or if either contains a control character.
     public static func digest(
-        user: String, password: String, minimum: DigestMinimum? = nil, hash: DigestHash
+        user: String, password: String, minimum: DigestMinimum? = nil, hash: HashFunctions
     ) throws(RequestFailure) -> Credentials {
         try check(user, password, "Digest")
         return Credentials(

@@ -6,18 +6,18 @@ import EssentialsHTTP
 final class DigestAccount: Sendable {
     let user: String
     let password: String
-    let hash: DigestHash
+    let hash: HashFunctions
     /// The weakest challenge that is answered; `nil` means the default of the URL's scheme.
     let minimum: DigestMinimum?
     /// The functions that ``hash`` supports.
-    private let functions: Set<DigestHash.Function>
+    private let functions: Set<HashFunctions.Function>
 
-    init(user: String, password: String, minimum: DigestMinimum? = nil, hash: DigestHash) {
+    init(user: String, password: String, minimum: DigestMinimum? = nil, hash: HashFunctions) {
         self.user = user
         self.password = password
         self.hash = hash
         self.minimum = minimum
-        functions = Set(DigestHash.Function.allCases.filter { hash.compute($0, []) != nil })
+        functions = Set(HashFunctions.Function.allCases.filter { hash.compute($0, []) != nil })
     }
 
     /// Whether the algorithm of the challenge is known and ``hash`` supports it.

@@ -63,7 +63,7 @@ struct DigestChallenge: Sendable, Hashable {
 
 /// The algorithm of a Digest challenge (RFC 7616, 3.3, `algorithm`).
 struct DigestAlgorithm: Sendable, Hashable {
-    let function: DigestHash.Function
+    let function: HashFunctions.Function
     /// Whether one key is derived for the session with the server: the `-sess` variants.
     let isSession: Bool
 

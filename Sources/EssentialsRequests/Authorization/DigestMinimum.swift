@@ -15,12 +15,12 @@ public import EssentialsHTTP
 public struct DigestMinimum: Sendable, Hashable {
     /// The weakest hash function. From weak to strong they are MD5, SHA-256 and SHA-512/256; a `-sess` variant counts
     /// as its function.
-    public var algorithm: DigestHash.Function
+    public var algorithm: HashFunctions.Function
     /// Whether the challenge has to name a `qop`, which challenges of RFC 2069 do not.
     public var requiresQop: Bool
 
     /// Creates a minimum.
-    public init(_ algorithm: DigestHash.Function, requiresQop: Bool = true) {
+    public init(_ algorithm: HashFunctions.Function, requiresQop: Bool = true) {
         self.algorithm = algorithm
         self.requiresQop = requiresQop
     }
@@ -50,7 +50,7 @@ extension DigestMinimum: CustomStringConvertible {
     public var description: String { "\(algorithm.name) \(requiresQop ? "with" : "with or without") qop" }
 }
 
-extension DigestHash.Function {
+extension HashFunctions.Function {
     /// The name of the function in challenges (RFC 7616, 6.1).
     var name: String {
         switch self {

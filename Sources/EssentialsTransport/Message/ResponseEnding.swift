@@ -3,7 +3,7 @@ public import HTTPTypes
 /// The information that becomes available with the last piece of a streamed body.
 ///
 /// ```swift
-/// for try await chunk in response.body { digest.update(chunk) }
+/// for try await chunk in response.body { hash.update(chunk) }
 /// let announced = response.body.ending?.trailerFields[.contentDigest]
 /// ```
 public struct ResponseEnding: Sendable {

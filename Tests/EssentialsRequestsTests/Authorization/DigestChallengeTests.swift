@@ -26,13 +26,13 @@ struct DigestChallengeTests {
     @Test(
         "names an algorithm in any letters, MD5 when it says nothing, and maybe one that is not known",
         arguments: [
-            ("", DigestHash.Function.md5, false), ("algorithm=MD5", .md5, false), (#"algorithm="md5""#, .md5, false),
+            ("", HashFunctions.Function.md5, false), ("algorithm=MD5", .md5, false), (#"algorithm="md5""#, .md5, false),
             ("algorithm=MD5-sess", .md5, true), ("algorithm=SHA-256", .sha256, false),
             ("algorithm=sha-256-SESS", .sha256, true), ("algorithm=SHA-512-256", .sha512Over256, false),
             ("algorithm=SHA-512-256-sess", .sha512Over256, true), ("algorithm=SHA-512", nil, false),
             ("algorithm=SHA-1", nil, false), ("algorithm=-sess", nil, false), (#"algorithm="""#, nil, false),
-        ] as [(String, DigestHash.Function?, Bool)])
-    func algorithms(text: String, function: DigestHash.Function?, isSession: Bool) throws {
+        ] as [(String, HashFunctions.Function?, Bool)])
+    func algorithms(text: String, function: HashFunctions.Function?, isSession: Bool) throws {
         let challenge = try #require(read("realm=r, nonce=n" + (text.isEmpty ? "" : ", " + text)))
         #expect(challenge.algorithm?.function == function)
         #expect(challenge.algorithm.map(\.isSession) == function.map { _ in isSession })

@@ -27,7 +27,7 @@ final class DigestServer: Sendable {
 
     private let algorithm: String
     private let qop: String?
-    private let function: DigestHash.Function
+    private let function: HashFunctions.Function
     private let answer: @Sendable (ServerRequest) -> ServerReply
     private let refusal: String
     private let state = Mutex(State())
@@ -36,7 +36,7 @@ final class DigestServer: Sendable {
     /// - qop: `nil` for a server of RFC 2069.
     ///   - refusal: The body of a 401.
     init(
-        algorithm: String = "MD5", _ function: DigestHash.Function = .md5, qop: String? = "auth",
+        algorithm: String = "MD5", _ function: HashFunctions.Function = .md5, qop: String? = "auth",
         refusal: String = "refused",
         answer: @escaping @Sendable (ServerRequest) -> ServerReply = { .response(body: "secret \($0.bodyText)") }
     ) {
@@ -94,7 +94,7 @@ final class DigestServer: Sendable {
     private func expected(_ given: [String: String], _ request: ServerRequest) -> String {
         func hash(_ text: String) -> String { hash(Array(text.utf8)) }
         func hash(_ bytes: [UInt8]) -> String {
-            (DigestHash.openSSL.compute(function, bytes) ?? []).map {
+            (HashFunctions.openSSL.compute(function, bytes) ?? []).map {
                 ($0 < 16 ? "0" : "") + String($0, radix: 16)
             }.joined()
         }

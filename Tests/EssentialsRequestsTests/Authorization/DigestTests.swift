@@ -13,11 +13,11 @@ struct DigestTests {
     @Test(
         "Digest costs one more request the first time and none later, for each algorithm and kind of server",
         arguments: [
-            ("MD5", DigestHash.Function.md5, "auth"), ("MD5", .md5, nil), ("md5-sess", .md5, "auth"),
+            ("MD5", HashFunctions.Function.md5, "auth"), ("MD5", .md5, nil), ("md5-sess", .md5, "auth"),
             ("SHA-256", .sha256, "auth"), ("SHA-256-sess", .sha256, "auth"), ("SHA-512-256", .sha512Over256, "auth"),
             ("SHA-512-256", .sha512Over256, "auth-int"),
-        ] as [(String, DigestHash.Function, String?)])
-    func twice(algorithm: String, function: DigestHash.Function, qop: String?) async throws {
+        ] as [(String, HashFunctions.Function, String?)])
+    func twice(algorithm: String, function: HashFunctions.Function, qop: String?) async throws {
         let digest = DigestServer(algorithm: algorithm, function, qop: qop)
         try await withDigestService(digest, minimum: qop == nil ? .any : nil) { service, server in
             for number in 1...3 {

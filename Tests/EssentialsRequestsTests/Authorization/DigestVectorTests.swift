@@ -11,7 +11,7 @@ struct DigestVectorTests {
     /// The value of the `Authorization` field for the first use of the chosen challenge.
     private func answer(
         to challenges: [String], user: String, password: String, _ method: HTTPRequest.Method = .get, target: String,
-        body: RequestBody = .none, cnonce: String, hash: DigestHash = .openSSL
+        body: RequestBody = .none, cnonce: String, hash: HashFunctions = .openSSL
     ) throws -> String {
         let fields = HTTPFields(challenges.map { HTTPField(name: .wwwAuthenticate, value: $0) })
         let account = DigestAccount(user: user, password: password, hash: hash)
@@ -142,10 +142,10 @@ struct DigestVectorTests {
 
     @Test("The strongest supported algorithm is chosen, and the first of equal ones")
     func algorithms() throws {
-        let withoutMD5 = DigestHash { function, bytes in
-            function == .md5 ? nil : DigestHash.openSSL.compute(function, bytes)
+        let withoutMD5 = HashFunctions { function, bytes in
+            function == .md5 ? nil : HashFunctions.openSSL.compute(function, bytes)
         }
-        func chosen(_ names: [String], _ hash: DigestHash = .openSSL) -> String? {
+        func chosen(_ names: [String], _ hash: HashFunctions = .openSSL) -> String? {
             let fields = HTTPFields(
                 names.map {
                     HTTPField(

@@ -3,11 +3,11 @@
 /// This module contains no hash functions of its own.
 ///
 /// ```swift
-/// let hash = DigestHash { function, bytes in
+/// let hash = HashFunctions { function, bytes in
 ///     function == .sha256 ? Array(SHA256.hash(data: bytes)) : nil
 /// }
 /// ```
-public struct DigestHash: Sendable {
+public struct HashFunctions: Sendable {
     /// A hash function. The cases are in order of strength, the weakest first.
     public enum Function: Int, Sendable, Hashable, CaseIterable {
         /// MD5 (RFC 1321), the only function that servers of RFC 2069 and RFC 2617 know.
