@@ -1,4 +1,4 @@
-// Keys and certificates made in memory.
+// Creates keys and certificates in memory.
 #include "internal.h"
 
 #include <openssl/err.h>
@@ -57,7 +57,7 @@ static GENERAL_NAME *make_host(const char *text) {
     return name;
 }
 
-// One line of the list; false for a line that is neither a host nor an address.
+// Adds one line of the list. Returns false if it is neither a host nor an address.
 static bool add_name(GENERAL_NAMES *all, const char *line) {
     GENERAL_NAME *name = NULL;
     if (strncmp(line, "DNS:", 4) == 0) name = make_host(line + 4);
@@ -122,7 +122,7 @@ static bool add_extensions(X509 *certificate, X509 *issuer, const cet_terms *ter
 static bool set_serial(X509 *certificate) {
     unsigned char bytes[16];
     if (RAND_bytes(bytes, sizeof bytes) != 1) return false;
-    bytes[0] = (bytes[0] & 0x7f) | 0x40; // positive, and never short
+    bytes[0] = (bytes[0] & 0x7f) | 0x40; // positive and without leading zeros
     BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
     bool set = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
     BN_free(number);
@@ -139,7 +139,7 @@ static bool set_subject(X509 *certificate, const char *common_name) {
         == 1;
 }
 
-// A certificate without extensions and signature.
+// Creates a certificate without extensions and signature.
 static X509 *make_body(const cet_terms *terms, const char *common_name, EVP_PKEY *key, X509 *issuer) {
     X509 *certificate = X509_new();
     if (!certificate) return NULL;
@@ -200,7 +200,7 @@ uint8_t *cet_certificate_der(const char *pem, cet_part part, size_t *size) {
     int length = certificate ? encode_part(certificate, part, NULL) : -1;
     unsigned char *bytes = length > 0 ? malloc((size_t)length) : NULL;
     if (bytes) {
-        unsigned char *end = bytes; // the encoder moves the pointer it is given
+        unsigned char *end = bytes; // the encoder advances this pointer
         length = encode_part(certificate, part, &end);
         *size = length > 0 ? (size_t)length : 0;
     }
@@ -219,7 +219,7 @@ bool cet_certificate_pin(const char *pem, cet_part part, char *pin) {
     if (!made) return false;
     static const char prefix[] = "sha256/";
     memcpy(pin, prefix, sizeof prefix);
-    // 7 characters, 44 of BASE64 and the final zero fit into CET_PIN_SIZE.
+    // The prefix of 7 characters, 44 characters of Base64 and the terminating zero fit into CET_PIN_SIZE.
     EVP_EncodeBlock((unsigned char *)pin + sizeof prefix - 1, digest, (int)digest_size);
     return true;
 }

@@ -21,7 +21,7 @@ cet_tls *cet_tls_create(cet_context *context, int socket) {
 
 void cet_tls_free(cet_tls *tls) {
     if (!tls) return;
-    // Without this, OpenSSL would forget the session of a connection that did not end with close_notify.
+    // Otherwise OpenSSL would drop the session of a connection that did not end with close_notify.
     SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(tls->ssl);
     free(tls);
@@ -29,7 +29,7 @@ void cet_tls_free(cet_tls *tls) {
 
 // MARK: Handshake
 
-// The name is read from the ClientHello itself, so that it is known when the handshake fails and when it resumes.
+// The name is read from the ClientHello, so that it is available for failed and resumed handshakes too.
 int cet_note_server_name(SSL *ssl, int *alert, void *argument) {
     (void)alert, (void)argument;
     cet_tls *tls = SSL_get_app_data(ssl);
@@ -38,7 +38,8 @@ int cet_note_server_name(SSL *ssl, int *alert, void *argument) {
     if (!tls || SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &size) != 1) {
         return SSL_CLIENT_HELLO_SUCCESS;
     }
-    // RFC 6066, section 3: length of the list, kind of the entry (0 is a host name), length of the name, the name.
+    // RFC 6066, section 3: the length of the list, the type of the entry (0 is a host name), the
+    // length of the name, the name.
     if (size < 5 || bytes[2] != 0) return SSL_CLIENT_HELLO_SUCCESS;
     size_t length = (size_t)bytes[3] << 8 | bytes[4];
     if (length > size - 5 || length >= CET_TEXT_SIZE) return SSL_CLIENT_HELLO_SUCCESS;
@@ -86,7 +87,7 @@ bool cet_tls_accept(cet_tls *tls) {
 bool cet_tls_connect(cet_tls *tls, const char *host, cet_session *session) {
     ERR_clear_error();
     errno = 0;
-    // SNI carries names only; an address is checked against the certificate's addresses.
+    // SNI carries names only. An address is checked against the certificate's addresses.
     X509_VERIFY_PARAM *rule = SSL_get0_param(tls->ssl);
     bool is_address = X509_VERIFY_PARAM_set1_ip_asc(rule, host) == 1;
     bool ready = is_address || (SSL_set1_host(tls->ssl, host) == 1 && SSL_set_tlsext_host_name(tls->ssl, host) == 1);
@@ -124,7 +125,7 @@ bool cet_tls_write(cet_tls *tls, const void *buffer, size_t size) {
     if (!size) return true;
     ERR_clear_error();
     size_t count = 0;
-    // Without partial writes, one call on a blocking socket sends all or fails.
+    // Without partial writes, one call on a blocking socket sends everything or fails.
     bool written = SSL_write_ex(tls->ssl, buffer, size, &count) == 1 && count == size;
     ERR_clear_error();
     return written;
@@ -144,7 +145,7 @@ void cet_tls_finish(cet_tls *tls) {
 cet_session *cet_tls_session(cet_tls *tls) {
     SSL_SESSION *own = SSL_get0_session(tls->ssl);
     bool usable = own && SSL_SESSION_is_resumable(own);
-    // A copy, because OpenSSL gives up the session of a connection that ends with an error.
+    // A copy, because OpenSSL invalidates the session of a connection that ends with an error.
     SSL_SESSION *session = usable ? SSL_SESSION_dup(own) : NULL;
     cet_session *result = session ? calloc(1, sizeof *result) : NULL;
     if (!result) {

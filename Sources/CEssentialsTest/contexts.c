@@ -1,4 +1,4 @@
-// What the connections of a server or a client share.
+// Contexts, whose settings are shared by the connections of a server or a client.
 #include "internal.h"
 
 #include <openssl/err.h>
@@ -7,7 +7,7 @@
 
 // MARK: Parts
 
-// Lines into length-prefixed names, as ALPN writes them. False for a name over 255 bytes or out of memory.
+// Converts lines to length-prefixed names for ALPN. Returns false if a name exceeds 255 bytes or memory runs out.
 static bool set_protocols(cet_context *context, const char *protocols) {
     size_t size = strlen(protocols);
     if (!size) return true;
@@ -41,7 +41,7 @@ static int choose_protocol(
     return SSL_TLSEXT_ERR_OK;
 }
 
-// The leaf, then exactly the certificates that follow it: OpenSSL must not complete or reorder the list.
+// Sets the leaf and exactly the given chain: OpenSSL must not complete or reorder it.
 static bool set_identity(SSL_CTX *ssl, const char *chain_pem, const char *key_pem) {
     STACK_OF(X509) *chain = cet_parse_certificates(chain_pem);
     EVP_PKEY *key = chain ? cet_parse_key(key_pem) : NULL;
@@ -71,7 +71,7 @@ static bool set_anchors(SSL_CTX *ssl, const char *anchors_pem, bool name_them) {
     return set;
 }
 
-// A certificate that is only asked for is recorded, whoever signed it.
+// A certificate that is requested but not required is recorded, whatever its issuer.
 static int accept_any_peer(int verified, X509_STORE_CTX *store) {
     (void)verified, (void)store;
     return 1;
@@ -95,14 +95,14 @@ static bool set_resumption(SSL_CTX *ssl, int resumption) {
 }
 
 static bool set_versions(SSL_CTX *ssl, const cet_options *options) {
-    // Old versions and short keys are what tests want to see refused by the other side, so nothing is refused here.
+    // Tests check that the other side refuses old versions and short keys, so this side accepts them.
     SSL_CTX_set_security_level(ssl, 0);
     return SSL_CTX_set_cipher_list(ssl, "DEFAULT:@SECLEVEL=0") == 1
         && SSL_CTX_set_min_proto_version(ssl, options->minimum_version) == 1
         && SSL_CTX_set_max_proto_version(ssl, options->maximum_version) == 1;
 }
 
-// Runs only for a client that has asked.
+// Called only for a client that requests a stapled response.
 static int give_staple(SSL *ssl, void *argument) {
     const cet_context *context = argument;
     unsigned char *copy = OPENSSL_memdup(context->staple, context->staple_size);
@@ -140,7 +140,7 @@ cet_context *cet_server_context_create(
         cet_context_free(context);
         return NULL;
     }
-    // A client that leaves without close_notify must not cost its session; telling the two apart is no server's task.
+    // A client that closes without close_notify must not lose its session. A server need not detect the truncation.
     SSL_CTX_set_options(context->ssl, SSL_OP_IGNORE_UNEXPECTED_EOF);
     set_peer_rule(context->ssl, options->peer_certificate);
     SSL_CTX_set_client_hello_cb(context->ssl, cet_note_server_name, NULL);

@@ -1,5 +1,4 @@
-// What tests of trust do to a connection behind its back: OpenSSL's own handles, for code that takes them, contexts that
-// do not look at their peer, and a server that wants a second handshake.
+// Tools for trust tests: OpenSSL's own handles, contexts that do not verify their peer, and renegotiation by a server.
 #include "internal.h"
 
 #include <openssl/err.h>
@@ -15,7 +14,7 @@ bool cet_context_loosen(cet_context *context) {
         && X509_VERIFY_PARAM_set_flags(rule, X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN) == 1;
 }
 
-// So that a session has a place at this index, and its copying comes by here.
+// Reserves an index for data attached to a session, so that `forget` is called when the session is copied.
 static void take_place(void *parent, void *value, CRYPTO_EX_DATA *data, int index, long argument, void *pointer) {
     (void)parent, (void)value, (void)argument, (void)pointer;
     CRYPTO_set_ex_data(data, index, NULL);
@@ -33,7 +32,7 @@ bool cet_sessions_forget(void) { return SSL_SESSION_get_ex_new_index(0, NULL, ta
 bool cet_tls_renegotiate(cet_tls *tls, bool asks_for_certificate) {
     if (asks_for_certificate) SSL_set_verify(tls->ssl, SSL_VERIFY_PEER, NULL);
     ERR_clear_error();
-    // Without it, reading goes on after a second handshake until the client sends data, which it may never do.
+    // With automatic retries, SSL_peek would wait after the second handshake for data that the client may never send.
     SSL_clear_mode(tls->ssl, SSL_MODE_AUTO_RETRY);
     bool asked = SSL_renegotiate(tls->ssl) == 1 && SSL_do_handshake(tls->ssl) == 1;
     char byte;

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A server's threads may still run when the process ends. Before main, so that nobody else initialises OpenSSL first.
+// Threads of a server may still run when the process exits, so OpenSSL must not clean up then. A constructor runs
+// before any other initialization of OpenSSL.
 __attribute__((constructor)) static void keep_at_exit(void) { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
 
 void cet_describe(char *text, const char *what) {
@@ -55,7 +56,7 @@ STACK_OF(X509) *cet_parse_certificates(const char *pem) {
             usable = false;
         }
     }
-    // The end of the text is the one error that is expected here.
+    // The end of the text is the only expected error.
     if (usable && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) {
         ERR_clear_error();
     } else {

@@ -66,35 +66,32 @@ public final class CurlTransport: Transport {
         self.shards = shards
     }
 
-    /// Sends a request; as the protocol `Transport` says. Callable from any task; nothing blocks.
+    /// Sends a request; see the protocol. Callable from any task; nothing blocks.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        try await send(request) { _, _ in }
+        try await exchange(request, cancellation: nil)
     }
 
-    /// Sends a request that can be cancelled from outside, too; as the protocol `CancellableTransport` says.
+    /// Sends a request that can be cancelled from outside; see the protocol. Callable from any task; nothing blocks.
     public func send(
-        _ request: TransportRequest, register: (_ cancel: @escaping @Sendable () -> Void) -> Void
+        _ request: TransportRequest, cancellation: Cancellation
     ) async throws(RequestFailure) -> TransportResponse {
-        try await send(request) { engine, exchange in register { engine.cancel(exchange) } }
+        try await exchange(request, cancellation: cancellation)
     }
 
-    /// Inlined, because each asynchronous function that a request goes through is a frame to be made.
-    ///
-    /// - Parameter begun: Called when the request is the engine's.
-    @inline(__always)
-    private func send(
-        _ request: TransportRequest, begun: (Engine, Exchange) -> Void
+    private func exchange(
+        _ request: TransportRequest, cancellation: Cancellation?
     ) async throws(RequestFailure) -> TransportResponse {
         let prepared = try prepare(request)
         let owner = owner(of: prepared.origin)
         let exchange = makeExchange(prepared, owner)
         let (engine, upload) = (owner.engine, exchange.upload)
+        var registration: Cancellation.Registration?
         await withTaskCancellationHandler {
             await withWaiter { continuation in
                 exchange.continuation = continuation
                 if engine.post(.start(exchange)) {
                     if let upload { engine.start(upload, for: exchange) }
-                    begun(engine, exchange)
+                    registration = cancellation?.add { engine.cancel(exchange) }
                 } else {
                     exchange.setOutcome(.failure(Failures.closed(prepared)))
                     exchange.continuation.take()?.resume()
@@ -103,6 +100,7 @@ public final class CurlTransport: Transport {
         } onCancel: {
             engine.cancel(exchange)
         }
+        if let registration { cancellation?.remove(registration) }
         switch exchange.takeOutcome() {
         case .answer(let answer):
             let response = engine.answers.read(answer, of: exchange)
@@ -216,8 +214,6 @@ public final class CurlTransport: Transport {
         ["method": "\(prepared.request.method.rawValue)", "url": "\(prepared.request.url.redacted)"]
     }
 }
-
-extension CurlTransport: CancellableTransport {}
 
 /// How busy a transport is at a moment.
 ///

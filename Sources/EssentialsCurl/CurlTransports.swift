@@ -1,7 +1,7 @@
 public import EssentialsTransport
 import Synchronization
 
-/// Transports for requests with different trust policies: one for each, made when it is first needed.
+/// Transports for requests with different trust policies: one for each policy, created when it is first needed.
 ///
 /// ```swift
 /// let transports = CurlTransports(trust: policy)
@@ -9,12 +9,12 @@ import Synchronization
 /// let response = try await transports.send(request)
 /// ```
 ///
-/// A request is judged by the policy that it names, for all its attempts and hops, or else by the one that the initialiser
-/// was given. Transports share nothing: no connection or TLS session of one policy serves a request of another. At most 16
-/// policies are kept; the one that was used longest ago makes room for another, when what runs under it has ended.
-/// Callable from any task.
+/// The server of a request is judged by the policy in the request's options, or by the policy of the initialiser if there
+/// is none. Transports share nothing: no connection or TLS session of one policy serves a request of another. At most 16
+/// policies are kept; the one that was used longest ago makes room for another, and its running requests have five
+/// minutes to finish. Callable from any task.
 public final class CurlTransports: Transport {
-    /// A transport that is made outside the lock for all of them.
+    /// A transport that is created without the lock of all entries.
     private final class Entry: Sendable {
         private let transport = Mutex<CurlTransport?>(nil)
 
@@ -31,14 +31,16 @@ public final class CurlTransports: Transport {
     }
 
     private struct State {
+        /// The policy and the transport of the last request, which nearly always are those of the next one.
+        var last: (policy: TrustPolicy, transport: CurlTransport)?
         var entries: [TrustPolicy: Entry] = [:]
-        /// The policies, the one that was used last at the end.
+        /// The policies in the order of their last use, the last one at the end.
         var order: [TrustPolicy] = []
         var isClosed = false
     }
 
     static let maximum = 16
-    /// How long what runs under a policy may go on once the policy made room for another.
+    /// How long the running requests of a policy may take after the policy made room for another.
     static let grace = Duration.seconds(300)
 
     private let policy: TrustPolicy
@@ -46,11 +48,11 @@ public final class CurlTransports: Transport {
     private let reporter = TrustReporter()
     private let state = Mutex(State())
 
-    /// Makes the way, and no transport yet.
+    /// Creates no transport until the first request.
     ///
     /// - Parameters:
-    ///   - trust: By what requests are judged that name no policy.
-    ///   - configuration: What holds for every transport.
+    ///   - trust: The policy for requests that name none.
+    ///   - configuration: The configuration of every transport.
     public init(
         trust: TrustPolicy = .system, configuration: CurlTransport.Configuration = CurlTransport.Configuration()
     ) {
@@ -58,23 +60,48 @@ public final class CurlTransports: Transport {
         self.configuration = configuration
     }
 
-    /// Sends a request; as the protocol `Transport` says.
+    /// Sends a request; see the protocol.
     ///
-    /// - Throws: also what making a transport throws, ``CurlTransport/init(trust:configuration:)-(TrustPolicy,_)``.
+    /// - Throws: also what creating a transport throws, ``CurlTransport/init(trust:configuration:)-(TrustPolicy,_)``.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         try await transport(for: request.options.trust ?? policy).send(request)
     }
 
-    /// The transport for a policy.
+    /// Sends a request that can be cancelled from outside; see the protocol.
     ///
-    /// - Throws: what making it throws; `closed` after a shutdown.
+    /// - Throws: as ``send(_:)``.
+    public func send(
+        _ request: TransportRequest, cancellation: Cancellation
+    ) async throws(RequestFailure) -> TransportResponse {
+        try await transport(for: request.options.trust ?? policy).send(request, cancellation: cancellation)
+    }
+
+    /// The transport for a policy. For the policy of the last call it costs a lock and a comparison of pointers.
+    ///
+    /// - Throws: what creating it throws; `closed` after a shutdown.
     public func transport(for policy: TrustPolicy) throws(RequestFailure) -> CurlTransport {
+        // `last` is set only while the transports are open.
+        let last = state.withLock { state in
+            state.last.flatMap { $0.policy.isCopy(of: policy) ? $0.transport : nil }
+        }
+        if let last { return last }
+        let transport = try entry(for: policy).transport { () throws(RequestFailure) in
+            try CurlTransport(trust: CompiledTrust(policy, reporter: reporter), configuration: configuration)
+        }
+        state.withLock { state in
+            // Unless it was retired or closed meanwhile.
+            if !state.isClosed, state.order.last == policy { state.last = (policy, transport) }
+        }
+        return transport
+    }
+
+    /// The entry for a policy, which becomes the one that was used last.
+    private func entry(for policy: TrustPolicy) throws(RequestFailure) -> Entry {
         let (entry, retired) = try state.withLock { state throws(RequestFailure) -> (Entry, Entry?) in
             guard !state.isClosed else {
                 throw RequestFailure(.closed, "The transports were shut down.", phase: .queue)
             }
-            // Nearly always there is one policy, or the same as before.
-            if state.order.last == policy, let entry = state.entries[policy] { return (entry, nil) }
+            state.last = nil
             state.order.removeAll { $0 == policy }
             state.order.append(policy)
             if let entry = state.entries[policy] { return (entry, nil) }
@@ -84,19 +111,17 @@ public final class CurlTransports: Transport {
             return (entry, state.entries.removeValue(forKey: state.order.removeFirst()))
         }
         if let retired = retired?.made { Task { await retired.shutdown(grace: Self.grace) } }
-        return try entry.transport { () throws(RequestFailure) in
-            try CurlTransport(
-                trust: CompiledTrust(policy, reporter: reporter), configuration: configuration)
-        }
+        return entry
     }
 
-    /// Cancels what runs and waits under all policies, and waits until all threads have ended. Idempotent.
+    /// Cancels the requests of all policies, and waits until all threads have ended. Further calls do no harm.
     public func shutdown() async { await shutdown(grace: .zero) }
 
-    /// Refuses new requests as `closed`, lets those that run or wait go on for so long, and ends.
+    /// Refuses new requests as `closed`, gives the others the grace period to finish, and ends.
     public func shutdown(grace: Duration) async {
         let entries = state.withLock { state in
             state.isClosed = true
+            state.last = nil
             return Array(state.entries.values)
         }
         await withTaskGroup(of: Void.self) { group in
@@ -106,6 +131,6 @@ public final class CurlTransports: Transport {
         }
     }
 
-    /// Refusals under all policies, and what their report-only rules would have refused; see ``CompiledTrust/reports()``.
+    /// The refusals under all policies, and what report-only rules would have refused; see ``CompiledTrust/reports()``.
     public var trustReports: AsyncStream<TrustReport> { reporter.stream() }
 }

@@ -2,9 +2,9 @@ public import EssentialsRequests
 public import Foundation
 
 extension ConstantEnvironment {
-    /// Makes an environment from Foundation's URL.
+    /// Creates an environment from Foundation's URL.
     ///
-    /// - Throws: `invalidRequest` with what is wrong about the URL.
+    /// - Throws: `invalidRequest` if the URL is not valid.
     public init(
         _ baseURL: URL, name: String = "", headerFields: HTTPFields = [:], trust: TrustPolicy? = nil
     ) throws(RequestFailure) {
@@ -15,9 +15,9 @@ extension ConstantEnvironment {
 }
 
 extension EnvironmentSnapshot {
-    /// Makes an environment from Foundation's URL.
+    /// Creates a snapshot from Foundation's URL.
     ///
-    /// - Throws: `invalidRequest` with what is wrong about the URL.
+    /// - Throws: `invalidRequest` if the URL is not valid.
     public init(
         name: String = "", baseURL: URL, headerFields: HTTPFields = [:], trust: TrustPolicy? = nil
     ) throws(RequestFailure) {

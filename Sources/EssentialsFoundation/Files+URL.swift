@@ -2,14 +2,14 @@ public import EssentialsRequests
 public import Foundation
 
 extension DataRequestService {
-    /// Loads a response into a file; see `download(_:to:options:progress:)` with a path.
+    /// Downloads a response into a file; see `download(_:to:options:progress:)` with a path.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - destination: A file URL.
     ///   - options: What happens to an existing file, and whether to resume.
     ///   - progress: Receives the progress as bytes are written.
-    /// - Throws: `file` if the destination is not a file URL, and what the variant with a path throws.
+    /// - Throws: `file` if the destination is not a file URL, and the failures of the variant with a path.
     @discardableResult
     public func download(
         _ request: DataRequest, to destination: URL, options: DownloadOptions = DownloadOptions(),
@@ -18,7 +18,7 @@ extension DataRequestService {
         try await download(request, to: destination.filePath(), options: options, progress: progress)
     }
 
-    /// Loads a response into a file with GET; see `download(_:parameters:to:options:progress:)` with a path.
+    /// Downloads a response into a file with GET; see `download(_:parameters:to:options:progress:)` with a path.
     ///
     /// - Parameters:
     ///   - path: The path below the environment's base URL.
@@ -26,7 +26,7 @@ extension DataRequestService {
     ///   - destination: A file URL.
     ///   - options: What happens to an existing file, and whether to resume.
     ///   - progress: Receives the progress as bytes are written.
-    /// - Throws: `file` if the destination is not a file URL, and what the variant with a path throws.
+    /// - Throws: `file` if the destination is not a file URL, and the failures of the variant with a path.
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = [:], to destination: URL,
@@ -38,23 +38,23 @@ extension DataRequestService {
 }
 
 extension DownloadedFile {
-    /// Where the file is, as a file URL.
+    /// The location of the file, as a file URL.
     public var url: URL { URL(filePath: path, directoryHint: .notDirectory) }
 }
 
 extension RequestBody {
-    /// A file, or a part of one, read while it is sent; see `file(_:range:)` with a path.
+    /// A file or a part of one, which is read while it is sent; see `file(_:range:)` with a path.
     ///
-    /// - Throws: `file` if the URL is no file URL, or the file cannot be sent.
+    /// - Throws: `file` if the URL is not a file URL, or if the file cannot be sent.
     public static func file(_ url: URL, range: Range<Int64>? = nil) throws(RequestFailure) -> RequestBody {
         try .file(url.filePath(), range: range)
     }
 }
 
 extension DataRequest.Body {
-    /// A file, read while it is sent; see `file(_:range:type:)` with a path.
+    /// A file, which is read while it is sent; see `file(_:range:type:)` with a path.
     ///
-    /// - Throws: `file` if the URL is no file URL, or the file cannot be sent.
+    /// - Throws: `file` if the URL is not a file URL, or if the file cannot be sent.
     public static func file(
         _ url: URL, range: Range<Int64>? = nil, type: MediaType? = nil
     ) throws(RequestFailure) -> DataRequest.Body {

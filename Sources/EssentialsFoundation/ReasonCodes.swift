@@ -1,8 +1,8 @@
 import EssentialsTransport
 
-/// The numbers of the reasons that have no `legacyCode`. A number is never given to another reason.
+/// The error codes of the reasons that have no `legacyCode`. A code is never reused for another reason.
 enum ReasonCodes {
-    /// That of a reason which is missing below.
+    /// The code of a reason that is not listed below.
     static let unknown = 3000
 
     private static let codes: [RequestFailure.Reason: Int] = [

@@ -2,17 +2,18 @@ public import EssentialsTransport
 public import Foundation
 
 extension RequestURL {
-    /// Reads Foundation's URL. A relative one is resolved against its base.
+    /// Converts Foundation's URL. A relative URL is resolved against its base.
     ///
     /// ```swift
     /// let request = TransportRequest(.get, try RequestURL(components.url))
     /// ```
     ///
-    /// - Throws: `invalidRequest`, as for text: another scheme than `http` and `https`, credentials, a bad host or port.
+    /// - Throws: `invalidRequest` as for text: for a scheme other than `http` and `https`, credentials,
+    ///   or a bad host or port.
     public init(_ url: URL) throws(RequestFailure) { try self.init(url.absoluteString) }
 }
 
 extension URL {
-    /// The URL of a request, query included; nil for one that Foundation cannot read.
+    /// Converts the URL of a request, including its query. Returns `nil` if Foundation cannot parse it.
     public init?(_ url: RequestURL) { self.init(string: url.description) }
 }

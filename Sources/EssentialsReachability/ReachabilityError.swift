@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a tracker could not be made, or a name not be resolved.
+/// The error of creating a tracker or resolving a name.
 ///
 /// ```swift
 /// do throws(ReachabilityError) {
@@ -10,16 +10,16 @@ import Glibc
 /// }
 /// ```
 public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kind of error.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String { case invalidTarget, system, resolution }
         private let kind: Kind
 
-        /// The text names no host.
+        /// The text is not a valid host.
         public static let invalidTarget = Reason(kind: .invalidTarget)
-        /// The system gave no socket or no thread.
+        /// The system could not provide a socket or a thread.
         public static let system = Reason(kind: .system)
-        /// A name has no address, or nobody could be asked for one.
+        /// A name has no address, or it could not be resolved.
         public static let resolution = Reason(kind: .resolution)
 
         /// The reason's name, stable across versions.
@@ -28,31 +28,31 @@ public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConverti
         public var description: String { name }
     }
 
-    /// What kind of error it is.
+    /// The kind of error.
     public let reason: Reason
-    /// What happened, in one sentence.
+    /// A description of the error in one sentence.
     public let message: String
-    /// What to try.
+    /// A suggestion to resolve the error.
     public let remedy: String
 
-    /// Makes an error. For resolvers of your own.
+    /// Creates an error for a custom resolver.
     public init(_ reason: Reason, _ message: String, remedy: String) {
         self.reason = reason
         self.message = message
         self.remedy = remedy
     }
 
-    /// Reason, message and remedy in one text.
+    /// The reason, the message and the remedy in one text.
     public var description: String { "\(reason): \(message) \(remedy)" }
 
-    /// What the last call of this thread left in `errno`. Called before anything else is.
+    /// Creates an error from the calling thread's `errno`. Call it immediately after the failed system call.
     static func system(_ what: String) -> ReachabilityError { system(what, code: errno) }
 
     static func system(_ what: String, code: Int32) -> ReachabilityError {
         let remedy =
             switch code {
-            case EMFILE, ENFILE: "Close files, or raise the limit of open ones (ulimit -n)."
-            case EAGAIN: "Raise the limit of threads."
+            case EMFILE, ENFILE: "Close files, or raise the limit of open files (ulimit -n)."
+            case EAGAIN: "Raise the limit on threads."
             case EAFNOSUPPORT, EPROTONOSUPPORT, EPERM, EACCES: "Allow netlink sockets (AF_NETLINK) in the sandbox."
             default: "Check the system's log."
             }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps a handler observing statuses: it ends with ``cancel()``, or when the last reference to it goes.
+/// Keeps a handler registered for status changes. The observation ends with ``cancel()`` or when it is released.
 ///
 /// ```swift
 /// observation = tracker.observe(on: .main) { status in banner.show(status) }
@@ -9,20 +9,22 @@ import Synchronization
 public final class ReachabilityObservation: Sendable {
     private let end: Mutex<(@Sendable () -> Void)?>
 
-    /// Makes one from what ends it, which is called once at most. For services of your own.
+    /// Creates an observation for a custom service.
+    ///
+    /// - Parameter end: Ends the observation. It is called at most once.
     public init(_ end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
 
     deinit { cancel() }
 
-    /// Ends the observation. From any thread, any number of times; it never waits.
+    /// Ends the observation. It can be called from any thread and any number of times, and it never blocks.
     ///
-    /// Called on the handler's own serial queue, the handler is not called after this has returned; from elsewhere it
-    /// may already be running.
+    /// If it is called on the handler's own serial queue, the handler is not called after this method returns.
+    /// Otherwise a call of the handler may still be running.
     public func cancel() {
         let end = self.end.withLock { $0.take() }
         end?()
     }
 
-    /// Whether it was not cancelled yet.
+    /// Whether the observation was not cancelled yet.
     public var isActive: Bool { end.withLock { $0 != nil } }
 }

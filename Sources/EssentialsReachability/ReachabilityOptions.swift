@@ -1,19 +1,20 @@
-/// How a tracker works.
+/// Options of a ``ReachabilityTracker``.
 public struct ReachabilityOptions: Sendable {
-    /// How long a change has to last before it is told; links can go up and down many times in a second.
+    /// The time that a change must last before it is published, because a link can go up and down many times in a
+    /// second. The default is zero, which publishes every change immediately.
     ///
-    /// When it has passed, the status of that moment is told, and nothing if it is the old one again. What follows
-    /// ``ReachabilityStatus/unknown`` is told at once. Zero, the default, tells everything at once. The
-    /// longest is 2³¹ seconds, some 68 years; more counts as that.
+    /// When the time has passed, the current status is published if it differs from the previous one. A change from
+    /// ``ReachabilityStatus/unknown`` is published immediately. The maximum is 2³¹ seconds, about 68 years; a longer
+    /// time counts as the maximum.
     public var debounce: Duration
-    /// Finds the addresses of names.
+    /// Resolves host names. The default is a ``SystemAddressResolver``.
     public var resolver: any AddressResolver
-    /// What the times are measured by.
+    /// The clock that measures the debounce and the time between resolutions. The default is a `ContinuousClock`.
     public var clock: any Clock<Duration>
-    /// Where sysfs is mounted, which tells what interfaces are.
+    /// The directory where sysfs is mounted, which describes interfaces. The default is `/sys`.
     public var sysfsRoot: String
 
-    /// Makes options.
+    /// Creates options.
     public init(
         debounce: Duration = .zero, resolver: any AddressResolver = SystemAddressResolver(),
         clock: any Clock<Duration> = ContinuousClock(), sysfsRoot: String = "/sys"

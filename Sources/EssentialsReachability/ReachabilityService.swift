@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Tells whether a host can be reached: what is registered in a service locator.
+/// Publishes whether a host is reachable. This protocol is what an application registers in a service locator.
 ///
 /// ```swift
 /// try locator.registerLazy((any ReachabilityService).self) { _ in
@@ -11,35 +11,35 @@ public import Dispatch
 /// for await status in reachability.statuses where status.isReachable() { retryNow() }
 /// ```
 ///
-/// It is advice. Use it to wake what waits for a network and to explain a failure that has happened, never to hold a
-/// request back: only the attempt finds out.
+/// The status is advice. Use it to resume work that waits for a network, and to explain a failure that has occurred. Do
+/// not use it to hold back a request: only the attempt shows whether the host is reachable.
 public protocol ReachabilityService: AnyObject, Sendable {
-    /// The newest status. It never waits.
+    /// The current status. Reading it never blocks.
     var status: ReachabilityStatus { get }
 
-    /// The statuses from now on: the present one at once, then every change, until the service is stopped.
+    /// A stream of the current status and then every change, until the service is stopped.
     ///
-    /// Each use makes a stream of its own. A slow reader misses what came in between and gets the newest.
+    /// Each access creates a new stream. A slow reader skips intermediate statuses and receives the newest.
     var statuses: AsyncStream<ReachabilityStatus> { get }
 
-    /// Calls a handler with the present status, and then with every change.
+    /// Calls a handler with the current status and then with every change.
     ///
-    /// The calls never overlap, and a slow handler misses what came in between.
+    /// Calls never overlap. A slow handler skips intermediate statuses.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called; nil is a serial queue of the service's own.
-    ///   - handler: Kept until the observation ends.
-    /// - Returns: What ends the observation. Dropping it does so, too.
+    ///   - queue: The queue on which the handler is called; `nil` for a serial queue of the service.
+    ///   - handler: The handler, which is kept until the observation ends.
+    /// - Returns: The observation, which ends when it is cancelled or released.
     func observe(
         on queue: DispatchQueue?, _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
     ) -> ReachabilityObservation
 }
 
 extension ReachabilityService {
-    /// Whether an attempt is worthwhile now. Unknown counts as worth a try.
+    /// Whether an attempt is worthwhile now. The status `unknown` counts as reachable.
     public func isReachable(_ preference: ReachabilityPreference = .any) -> Bool { status.isReachable(preference) }
 
-    /// Calls a handler on a serial queue of the service's own; see ``observe(on:_:)``.
+    /// Calls a handler on a serial queue of the service; see ``observe(on:_:)``.
     public func observe(
         _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
     ) -> ReachabilityObservation {

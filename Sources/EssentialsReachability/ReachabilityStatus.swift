@@ -1,7 +1,7 @@
-/// Whether the system knows a way to a host, and over which interface.
+/// Whether the system has a route to a host, and over which interface.
 ///
-/// It says what the kernel would do with a packet now. That is advice: nothing was sent, no status promises an answer,
-/// and none is a reason not to send a request.
+/// The status says what the kernel would do with a packet now. It is advice: nothing was sent, no status guarantees a
+/// response, and none is a reason not to send a request.
 ///
 /// ```swift
 /// switch tracker.status {
@@ -11,21 +11,22 @@
 /// }
 /// ```
 public enum ReachabilityStatus: Sendable, Hashable, CustomStringConvertible {
-    /// Nothing is known: the name is not resolved yet or could not be, or the tracker is stopped. Try.
+    /// Nothing is known: the name is not resolved yet or could not be resolved, or the tracker is stopped. Try the
+    /// request.
     case unknown
-    /// A packet could not leave this machine: there is no route, it is forbidden, or its interface has no carrier.
+    /// A packet cannot leave this machine: there is no route, it is forbidden, or its interface has no carrier.
     ///
-    /// An attempt made now fails, at once or by a timeout. The next moment may be different.
+    /// An attempt made now fails, immediately or by a timeout. The status can change at any time.
     case unreachable(RouteError)
-    /// The address is one of this machine's own. It does not promise that anything listens there.
+    /// The address is one of this machine's own. This does not mean that a program listens there.
     case local
-    /// A packet would go to the host itself over this interface. It does not promise that the host is switched on.
+    /// A packet would be sent directly to the host over this interface. This does not mean that the host is running.
     case direct(NetworkInterface)
-    /// A packet would go to a router over this interface. It promises nothing about what lies behind that router: not a
-    /// network, not the Internet, not the host.
+    /// A packet would be sent to a router over this interface. This says nothing about the network behind that router,
+    /// the Internet, or the host.
     case routed(NetworkInterface)
 
-    /// The interface that packets leave by, where there is one.
+    /// The interface that packets to the host use; `nil` if there is none.
     public var interface: NetworkInterface? {
         switch self {
         case .direct(let interface), .routed(let interface): interface
@@ -33,7 +34,7 @@ public enum ReachabilityStatus: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether an attempt is worthwhile under a preference. Unknown counts as worth a try.
+    /// Whether an attempt is worthwhile under a preference. The status `unknown` counts as reachable.
     public func isReachable(_ preference: ReachabilityPreference = .any) -> Bool {
         switch self {
         case .unknown, .local: true
@@ -42,7 +43,7 @@ public enum ReachabilityStatus: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The status in words, such as “routed via eth0 (ethernet)”.
+    /// A description such as “routed via eth0 (ethernet)”.
     public var description: String {
         switch self {
         case .unknown: "unknown"
@@ -54,12 +55,37 @@ public enum ReachabilityStatus: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How the statuses of a host's addresses become one.
-enum StatusRules {
-    /// The best status of several addresses: a connection attempt tries them all.
+/// The kinds of interfaces that the user accepts for transfers.
+///
+/// ```swift
+/// let preference: ReachabilityPreference = settings.allowsMobileData ? .any : .withoutMobileData
+/// if reachability.isReachable(preference) { startSync() }
+/// ```
+public struct ReachabilityPreference: Sendable, Hashable {
+    /// The kinds of interfaces that count as unreachable.
+    public var excludedKinds: Set<NetworkInterface.Kind>
+
+    /// Creates a preference that excludes kinds of interfaces.
+    public init(excluding kinds: Set<NetworkInterface.Kind>) { excludedKinds = kinds }
+
+    /// Accepts every kind of interface.
+    public static let any = ReachabilityPreference(excluding: [])
+    /// Excludes mobile data.
     ///
-    /// A way counts more than doubt, and doubt more than the lack of a way. Of several errors the first one counts that
-    /// says more than that there is no route, because a missing address family says that of half of all addresses.
+    /// Some modems appear as ``NetworkInterface/Kind/pointToPoint``, like DSL lines and tunnels. Exclude that kind too
+    /// if it can only be a modem.
+    public static let withoutMobileData = ReachabilityPreference(excluding: [.wwan])
+
+    /// Whether the preference accepts a kind of interface.
+    public func allows(_ kind: NetworkInterface.Kind) -> Bool { !excludedKinds.contains(kind) }
+}
+
+/// Combines the statuses of a host's addresses.
+enum StatusRules {
+    /// The best status of several addresses, because a connection attempt tries them all.
+    ///
+    /// A route ranks above `unknown`, and `unknown` above `unreachable`. Among errors, the first one other than
+    /// `noRoute` is used, because a missing address family causes `noRoute` for all addresses of that family.
     static func best(of statuses: [ReachabilityStatus]) -> ReachabilityStatus {
         var best: ReachabilityStatus?
         for status in statuses {

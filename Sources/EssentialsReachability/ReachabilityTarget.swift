@@ -1,4 +1,4 @@
-/// What a tracker looks for a way to.
+/// The host or route that a tracker observes.
 ///
 /// ```swift
 /// try ReachabilityTarget("api.example.com")
@@ -11,17 +11,16 @@ public struct ReachabilityTarget: Sendable, Hashable, CustomStringConvertible {
         case addresses([NetworkAddress])
     }
 
-    /// Of a host with more addresses, the first 32 are looked up.
+    /// The maximum number of addresses of a host. Further addresses are ignored.
     public static let maximumAddresses = 32
 
     let kind: Kind
-    /// The text it was made from.
+    /// The text that the target was created from.
     public let description: String
 
-    /// A host: a name, or an IPv4 or IPv6 address, which may stand in brackets and have a zone.
+    /// Creates a target for a host: a name, or an IPv4 or IPv6 address. An IPv6 address can have brackets and a zone.
     ///
-    /// - Throws: ``ReachabilityError/Reason/invalidTarget`` for a text that is neither, and for a zone that is no
-    ///   interface's.
+    /// - Throws: ``ReachabilityError/Reason/invalidTarget`` if the text is neither, or if the zone is not an interface.
     public init(_ host: String) throws(ReachabilityError) {
         description = host
         if let address = NetworkAddress(host) {
@@ -31,7 +30,7 @@ public struct ReachabilityTarget: Sendable, Hashable, CustomStringConvertible {
         guard Self.isName(host) else {
             throw ReachabilityError(
                 .invalidTarget, "“\(Self.shown(host))” is neither a host name nor an address.",
-                remedy: "Write the host alone, without scheme, port and path; names outside of ASCII as “xn--…”.")
+                remedy: "Write the host alone, without scheme, port and path; encode non-ASCII names as “xn--…”.")
         }
         kind = .name(host)
     }
@@ -41,15 +40,16 @@ public struct ReachabilityTarget: Sendable, Hashable, CustomStringConvertible {
         self.description = description
     }
 
-    /// The way to the Internet at large: to a public address of IPv4 and to one of IPv6, of which the better counts.
+    /// The route to the Internet: to a public IPv4 address and a public IPv6 address. The better of the two is used.
     ///
-    /// Both are only looked up in this machine's tables. Nothing is ever sent to them.
+    /// Both addresses are only looked up in this machine's tables. No packet is sent to them.
     public static let defaultRoute = ReachabilityTarget(
         addresses: [[8, 8, 8, 8], [0x20, 0x01, 0x48, 0x60, 0x48, 0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x88]]
             .compactMap { NetworkAddress(bytes: $0) },
         description: "default route")
 
-    /// Letters, digits, hyphens and underscores between single dots, up to the length of DNS (RFC 1035, 2.3.4).
+    /// Letters, digits, hyphens and underscores in labels that are separated by dots, within the limits of DNS (RFC
+    /// 1035, 2.3.4).
     private static func isName(_ text: String) -> Bool {
         let name = text.hasSuffix(".") ? text.dropLast() : text[...]
         guard (1...253).contains(name.utf8.count) else { return false }
@@ -66,7 +66,7 @@ public struct ReachabilityTarget: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The text's beginning on one line, without what could be a credential: what is before an `@`, and a query.
+    /// The beginning of the text on one line, without user information and a query, which may contain credentials.
     private static func shown(_ text: String) -> String {
         let host = text.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         let visible = host.prefix { $0 != "?" && $0 != "#" }.prefix(80)

@@ -1,10 +1,10 @@
 public import Dispatch
 
-/// Tracks whether the system knows a way to a host.
+/// Tracks whether the system has a route to a host.
 ///
-/// It listens to what the kernel announces about interfaces, addresses, routes and rules, and after each change looks
-/// up in the kernel's tables which way a packet to the host would take. Nothing is sent to the host; a name is resolved
-/// by the ``AddressResolver``.
+/// The tracker listens to the kernel's notifications about interfaces, addresses, routes and rules. After each change
+/// it looks up the route to the host in the kernel's tables. It sends nothing to the host. An ``AddressResolver``
+/// resolves a name.
 ///
 /// ```swift
 /// let tracker = try ReachabilityTracker(host: "api.example.com")
@@ -13,32 +13,32 @@ public import Dispatch
 /// tracker.stop()
 /// ```
 ///
-/// What it says is advice; see ``ReachabilityStatus`` for what each status promises, and what not. A host's best
-/// address counts. A name is resolved at the start, whenever there is a way again after there was none, and, as long as
-/// it is not resolved, at changes of the network, at most once in a second. A failure to do so is
-/// ``ReachabilityStatus/unknown``, or leaves the status to the addresses that were known before.
+/// The status is advice; see ``ReachabilityStatus`` for what each status guarantees. The best address of a host counts.
+/// A name is resolved at the start, whenever a route becomes available after there was none, and, while it is not
+/// resolved, after network changes, at most once per second. If that fails, the status is
+/// ``ReachabilityStatus/unknown``, or that of the previously known addresses.
 ///
-/// A tracker has a thread, which sleeps while nothing changes, and four descriptors. It lives as long as it is held,
-/// and its streams and observations do not hold it: with the last reference, or by ``stop()``, they end. Everything is
-/// about the network namespace of the thread that makes it, except names, which the resolver looks up in its own.
+/// A tracker has a thread, which sleeps while nothing changes, and four descriptors. It lives as long as it is
+/// referenced. Its streams and observations do not reference it, and end with it or with ``stop()``. A tracker observes
+/// the network namespace of the thread that creates it, but the resolver looks up names in its own.
 public final class ReachabilityTracker: ReachabilityService {
-    /// What a way is looked for to.
+    /// The target that is tracked.
     public let target: ReachabilityTarget
     private let loop: ReachabilityLoop
 
     /// Starts to track a target.
     ///
-    /// That of an address is known when this returns. A name's is ``ReachabilityStatus/unknown`` until it is resolved;
-    /// ``settledStatus()`` waits for that.
+    /// The status of an address is known when this initializer returns. The status of a name is
+    /// ``ReachabilityStatus/unknown`` until the name is resolved; ``settledStatus()`` waits for that.
     ///
-    /// - Throws: ``ReachabilityError/Reason/system`` when the system gives no descriptor or no thread.
+    /// - Throws: ``ReachabilityError/Reason/system`` if the system cannot provide a descriptor or a thread.
     public init(
         _ target: ReachabilityTarget, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
         self.target = target
         let wake = try WakeChannel()
         do throws(ReachabilityError) {
-            // Listening comes first: a change that comes during the first look is heard.
+            // Subscribe first, so that a change during the first lookup is noticed.
             let events = try KernelEvents()
             do throws(ReachabilityError) {
                 let routes = try KernelRoutes(sysfsRoot: options.sysfsRoot)
@@ -58,15 +58,15 @@ public final class ReachabilityTracker: ReachabilityService {
     ///
     /// - Parameters:
     ///   - host: A name, or an IPv4 or IPv6 address.
-    ///   - options: How it is done.
-    /// - Throws: ``ReachabilityError/Reason/invalidTarget`` for a text that is neither, else as ``init(_:options:)``.
+    ///   - options: The options of the tracker.
+    /// - Throws: ``ReachabilityError/Reason/invalidTarget`` if the text is neither; otherwise as ``init(_:options:)``.
     public convenience init(
         host: String, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
         try self.init(ReachabilityTarget(host), options: options)
     }
 
-    /// Tracks what others say instead of the kernel. Takes over their descriptors.
+    /// Tracks with replaced sources instead of the kernel, and takes ownership of their descriptors.
     init(
         _ target: ReachabilityTarget, options: ReachabilityOptions, events: any NetworkEvents, routes: any RouteLookup
     ) throws(ReachabilityError) {
@@ -83,41 +83,41 @@ public final class ReachabilityTracker: ReachabilityService {
         try loop.begin()
     }
 
-    /// Waiting for the thread could take as long as the system likes, so that it is only told to end.
+    /// Only signals the thread to end, because waiting for it could block.
     deinit { loop.signalStop() }
 
-    /// The newest status. It never waits. ``ReachabilityStatus/unknown`` once the tracker is stopped.
+    /// The current status. Reading it never blocks. It is ``ReachabilityStatus/unknown`` after the tracker is stopped.
     public var status: ReachabilityStatus { loop.board.status }
 
-    /// The statuses from now on: the present one at once, then every change, until the tracker is stopped.
+    /// A stream of the current status and then every change, until the tracker is stopped.
     ///
-    /// There are up to 4,096 streams and observations at a time. One more gets the present status and ends.
+    /// At most 4,096 streams and observations exist at a time. A further stream delivers the current status and ends.
     public var statuses: AsyncStream<ReachabilityStatus> { loop.board.stream() }
 
-    /// Calls a handler with the present status, and then with every change; see ``ReachabilityService/observe(on:_:)``.
+    /// Calls a handler with the current status and then with every change; see ``ReachabilityService/observe(on:_:)``.
     ///
-    /// The observation of a tracker that is stopped, or has 4,096 streams and observations, gets the present status and
-    /// is not active.
+    /// If the tracker is stopped, or has 4,096 streams and observations, the handler receives the current status once
+    /// and the observation is not active.
     public func observe(
         on queue: DispatchQueue?, _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
     ) -> ReachabilityObservation {
         loop.board.observe(on: queue, handler)
     }
 
-    /// The status, once the name is resolved for the first time or could not be.
+    /// The status after the name was resolved for the first time, or could not be resolved.
     ///
-    /// A cancelled task, one of more than 4,096 that wait, and one that waits while the tracker is stopped get the
-    /// status as it is then.
+    /// It returns the current status immediately if the task is cancelled, if 4,096 tasks already wait, or if the
+    /// tracker is stopped.
     public func settledStatus() async -> ReachabilityStatus { await loop.board.settledStatus() }
 
-    /// Resolves the name and looks the way up anew, for reasons that the kernel does not know of.
+    /// Resolves the name and looks up the route again, for changes that the kernel does not report.
     ///
-    /// It does not wait for the result. Names are resolved at most once in a second.
+    /// It does not wait for the result. A name is resolved at most once per second.
     public func refresh() { loop.refresh() }
 
-    /// Ends the tracking: streams and observations end, the thread ends, and its descriptors are free.
+    /// Stops the tracker: its streams and observations end, its thread ends, and its descriptors are closed.
     ///
-    /// From any thread, any number of times. It waits for the thread, which takes well below a millisecond, as it never
-    /// waits itself. A name that is being resolved is not waited for.
+    /// It can be called from any thread and any number of times. It waits for the thread, which takes well below a
+    /// millisecond because the thread never blocks. It does not wait for a name resolution.
     public func stop() { loop.stop() }
 }

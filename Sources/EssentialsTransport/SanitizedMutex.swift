@@ -1,14 +1,15 @@
 #if ESSENTIALS_THREAD_SANITIZER
     import Glibc
 
-    /// A mutex that the thread sanitizer sees, in place of `Synchronization.Mutex` in sanitized builds only.
+    /// A mutex that the thread sanitizer understands. It replaces `Synchronization.Mutex` in sanitized builds only.
     ///
-    /// The standard library's mutex works on a futex inside code that is not instrumented: the sanitizer sees neither its
-    /// order nor that the value is guarded, and reports every use. With pthread's, which it knows, its reports are real.
-    /// Declared in each module (the other files are links to this one), it hides the imported type of the same name.
+    /// The standard library's mutex uses a futex in code that is not instrumented. The sanitizer therefore sees
+    /// neither the ordering nor the protection of the value, and reports every access. It understands the mutex of
+    /// pthread. The type is declared in each module (the other files are links to this one), and hides the
+    /// imported type of the same name.
     struct Mutex<Value>: ~Copyable, @unchecked Sendable {
-        // Argument for @unchecked: the value is touched only between lock and unlock; both pointers are constant, and
-        // their memory goes with the one struct that owns them.
+        // `@unchecked Sendable`: the value is accessed only between lock and unlock. Both pointers are constants, and
+        // their memory is freed by the one struct that owns them.
         private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 

@@ -3,32 +3,32 @@ public import EssentialsLocator
 public import EssentialsReachability
 public import EssentialsRequests
 
-/// A locator that is closed shuts the service and its transport down: what runs is cancelled, and all connections end.
+/// Closing the locator shuts down the service and its transport: running requests are cancelled, and connections end.
 extension HTTPDataRequestService: Closeable {
-    /// The same as `shutdown()`, without a grace period.
+    /// Calls `shutdown()` without a grace period.
     public func close() async { await shutdown() }
 }
 
-/// A locator that is closed shuts the service and its transport down.
+/// Closing the locator shuts down the service and its transport.
 extension UnsafeRequestService: Closeable {
-    /// The same as `shutdown()`.
+    /// Calls `shutdown()`.
     public func close() async { await shutdown() }
 }
 
-/// For transports that are registered themselves.
+/// Closing the locator shuts down a transport that is registered in it.
 extension CurlTransport: Closeable {
-    /// The same as `shutdown()`.
+    /// Calls `shutdown()`.
     public func close() async { await shutdown() }
 }
 
-/// A locator that is closed ends the tracking.
+/// Closing the locator stops the tracking.
 extension ReachabilityTracker: Closeable {
-    /// The same as `stop()`.
+    /// Calls `stop()`.
     public func close() async { stop() }
 }
 
-/// A locator that is closed ends the tracking.
+/// Closing the locator stops the tracking.
 extension EnvironmentReachability: Closeable {
-    /// The same as `stop()`.
+    /// Calls `stop()`.
     public func close() async { stop() }
 }

@@ -3,7 +3,7 @@ public import EssentialsHTTP
 public import EssentialsRequests
 
 extension HTTPDataRequestService {
-    /// Makes a service with transports of its own: one for the policy, and one for each other that an environment names.
+    /// Creates a service with its own transports: one for `trust`, and one for each further policy of an environment.
     ///
     /// ```swift
     /// try locator.registerLazy((any DataRequestService).self) { locator in
@@ -14,32 +14,33 @@ extension HTTPDataRequestService {
     /// ```
     ///
     /// - Parameters:
-    ///   - environment: Where requests go.
-    ///   - trust: By what servers are judged of environments that have no policy of their own.
-    ///   - configuration: Codecs, interceptors, logging and the like.
+    ///   - environment: The environment, whose base URL all requests use.
+    ///   - trust: The policy for environments without one of their own.
+    ///   - configuration: Codecs, interceptors, logging and further settings of the service.
     ///   - engine: Connections, proxies and limits.
-    /// - Throws: `invalidPolicy` or `file` for a policy that cannot be used, `connection` when the system gives no
-    ///   descriptor or thread, `tls` when the system's libraries are too old.
+    /// - Throws: `invalidPolicy` or `file` if the policy cannot be used, `connection` if the system has no descriptor
+    ///   or thread left, `tls` if the system's libraries are too old.
     public convenience init(
         environment: any EnvironmentService, trust: TrustPolicy = .system,
         configuration: Configuration = Configuration(),
         engine: CurlTransport.Configuration = CurlTransport.Configuration()
     ) throws(RequestFailure) {
         let transports = CurlTransports(trust: trust, configuration: engine)
-        // Made now, so that a fault in the policy is known before the first request.
+        // The first transport is created now, so that an invalid policy is reported before the first request.
         _ = try transports.transport(for: environment.trust ?? trust)
         self.init(environment: environment, transport: transports, configuration: configuration)
     }
 }
 
 extension UnsafeRequestService {
-    /// Makes a service with a transport of its own.
+    /// Creates a service with its own transport.
     ///
     /// - Parameters:
-    ///   - trust: By what servers are judged. It may not have a client identity, which any server could ask for.
-    ///   - configuration: Codecs, redirects, logging.
+    ///   - trust: The trust policy. It must not have a client identity, because any server could request it.
+    ///   - configuration: Codecs, redirects and logging.
     ///   - engine: Connections, proxies and limits.
-    /// - Throws: `invalidPolicy` for a policy with an identity, and as the data-request service's initialiser.
+    /// - Throws: `invalidPolicy` for a policy with an identity, and the failures of
+    ///   `HTTPDataRequestService`'s initializer.
     public convenience init(
         trust: TrustPolicy = .system,
         configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration(),

@@ -5,12 +5,12 @@ import ServiceEssentials
 @main
 struct EssentialsTool: AsyncParsableCommand {
     private static let version = "0.1.0"
-    /// What requests say that they come from.
+    /// The User-Agent of all requests.
     static let userAgent = "essentials/\(version) (\(CurlTransport.libraryVersions))"
 
     static let configuration = CommandConfiguration(
         commandName: "essentials",
-        abstract: "Send HTTP requests under a trust policy of your own, and look at servers and the ways to them.",
+        abstract: "Send HTTP requests under a strict trust policy, and inspect servers and their reachability.",
         discussion: """
             EXAMPLES
               essentials get https://api.example.com/users --query role=admin
@@ -23,15 +23,15 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials demo
 
             VARIABLES
-              ESSENTIALS_USER            As --user: name:password.
-              ESSENTIALS_DIGEST          As --digest: name:password.
-              ESSENTIALS_BEARER          As --bearer: a token.
+              ESSENTIALS_USER            Same as --user: name:password.
+              ESSENTIALS_DIGEST          Same as --digest: name:password.
+              ESSENTIALS_BEARER          Same as --bearer: a token.
               ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
 
             EXIT CODES
-              0    Done.
-              1    The request failed, as “error: REASON: text” says; REASON is stable.
-              64   Wrong usage, or a value that was refused before anything was sent.
+              0    Success.
+              1    The request failed. The line “error: REASON: text” names a stable REASON.
+              64   Wrong usage, or an invalid value that was refused before anything was sent.
               130  Interrupted with Ctrl-C.
               143  Terminated by SIGTERM.
             """,

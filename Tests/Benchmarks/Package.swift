@@ -54,10 +54,11 @@ var targets: [Target] = [
             .product(name: "EssentialsCurl", package: "ServiceEssentials"),
             .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
             .product(name: "EssentialsRequests", package: "ServiceEssentials"),
+            .product(name: "ServiceEssentials", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
-    // No benchmark: it is here because this package is what is built optimised.
+    // Not a benchmark; it is in this package because this package is built with optimization.
     .executableTarget(
         name: "fuzz-responses",
         dependencies: [
@@ -67,7 +68,7 @@ var targets: [Target] = [
         swiftSettings: settings),
 ]
 
-// The clients compared with are built only on demand: a smoke run needs neither them nor the network.
+// The compared clients are built on demand only, so that a smoke run needs neither them nor the network.
 if Context.environment["BENCHMARK_PEERS"] == "1" {
     dependencies += [
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -89,7 +90,7 @@ if Context.environment["BENCHMARK_PEERS"] == "1" {
     ]
 }
 
-// The locator compared with, under a name of its own because nothing else needs it.
+// The compared locator has its own variable, because nothing else needs it.
 if Context.environment["BENCHMARK_LOCATOR_PEERS"] == "1",
     let locator = targets.first(where: { $0.name == "bench-locator" })
 {

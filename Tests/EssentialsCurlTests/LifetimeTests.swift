@@ -138,7 +138,7 @@ struct LifetimeTests {
         for (text, hexadecimal) in vectors {
             let checksum = try Checksum.sha256(hexadecimal)
             for size in [1, 7, 100] {
-                let digest = checksum.makeDigest()
+                let digest = checksum.makeHash()
                 let bytes = Array(text.utf8)
                 for start in stride(from: 0, to: bytes.count, by: size) {
                     bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { digest.update($0) }

@@ -3,7 +3,7 @@ import Foundation
 import ServiceEssentials
 import Testing
 
-@Suite("A failure in Foundation's terms")
+@Suite("Failures as Foundation errors")
 struct FailureErrorTests {
     private struct Below: Error {}
 
@@ -11,7 +11,7 @@ struct FailureErrorTests {
         .timeout, "The response came too late.", remedy: "Wait longer.", phase: .waiting, host: "api.example.com",
         underlying: Below())
 
-    @Test("A failure's localised texts are its message, remedy and reason")
+    @Test("A failure's localized texts are its message, remedy and reason")
     func localized() {
         let error: any Error = failure
         #expect(error.localizedDescription == "The response came too late.")
@@ -43,7 +43,7 @@ struct FailureErrorTests {
         #expect(below.userInfo[NSUnderlyingErrorKey] is Below)
     }
 
-    @Test("Every reason has a code: its legacy code, or one that no other reason has")
+    @Test("Every reason has a unique code: its legacy code or one above 3000")
     func codes() {
         var known: [Int: RequestFailure.Reason] = [:]
         for reason in RequestFailure.Reason.all {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Foundation's types")
 struct FoundationTypesTests {
-    @Test("A request's URL is made from Foundation's URL, and converted back")
+    @Test("A request URL is created from Foundation's URL and converted back")
     func urls() throws {
         let url = try #require(URL(string: "https://Example.com:443/a%20b?x=1#fragment"))
         let read = try RequestURL(url)
@@ -26,7 +26,7 @@ struct FoundationTypesTests {
         #expect(failure?.description.contains("secret") == false)
     }
 
-    @Test("An environment is made from Foundation's URL")
+    @Test("An environment is created from Foundation's URL")
     func environments() throws {
         let url = try #require(URL(string: "https://example.com/v1/"))
         let environment = try ConstantEnvironment(url, name: "live", headerFields: [.acceptLanguage: "en"])
@@ -62,7 +62,7 @@ struct FoundationTypesTests {
         #expect(throws: RequestFailure.self) { try RequestBody.file(web) }
     }
 
-    @Test("A body takes Foundation's Data")
+    @Test("A body is created from Foundation's Data")
     func data() {
         let data: Foundation.Data = NSMutableData(data: Data("x".utf8)) as Data
         #expect(RequestBody.bytes(data).isReplayable)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// A stream that hands out given pieces, then ends or fails, and tells how it was treated.
+/// A stream of given chunks that ends or fails, and records how it was used.
 final class PiecewiseSource: ResponseBody.Source {
     private let pieces: Mutex<ArraySlice<[UInt8]>>
     private let failure: RequestFailure?
@@ -17,7 +17,7 @@ final class PiecewiseSource: ResponseBody.Source {
 
     var cancelCount: Int { cancels.withLock { $0 } }
     var readCount: Int { readers.count }
-    /// The actor on which each piece was asked for.
+    /// The actor on which each chunk was requested.
     var readers: [ObjectIdentifier?] { actors.withLock { $0 } }
 
     func next() async throws(RequestFailure) -> BodyChunk? {
@@ -30,7 +30,7 @@ final class PiecewiseSource: ResponseBody.Source {
 
     func cancel() { cancels.withLock { $0 += 1 } }
 
-    /// Every way to cut a text: whole, in memory, into two pieces at each place, with an empty piece, byte by byte.
+    /// Every split of a text: whole, in memory, into two chunks at each offset, with an empty chunk, byte by byte.
     static func bodies(of bytes: [UInt8]) -> [ResponseBody] {
         var cuts: [[[UInt8]]] = (0...bytes.count).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
         cuts.append([bytes])
@@ -47,7 +47,7 @@ final class PiecewiseSource: ResponseBody.Source {
         return lines
     }
 
-    /// The lines before the end or a failure, the failure, and whether nil comes after it.
+    /// The lines before the end or a failure, the failure, and whether `nil` follows.
     private func outcome(of sequence: LineSequence) async throws -> (lines: [String], failure: RequestFailure?) {
         var lines: [String] = []
         var iterator = sequence.makeAsyncIterator()
@@ -86,7 +86,7 @@ final class PiecewiseSource: ResponseBody.Source {
         ("häß\r\n😀😀😀\n日本", ["häß", "😀😀😀", "日本"]),
     ]
 
-    @Test("Lines end in LF or CR LF, wherever the text is cut", arguments: endingVectors)
+    @Test("Lines end with LF or CR LF, regardless of the chunks", arguments: endingVectors)
     func endings(text: String, expected: [String]) async throws {
         for body in PiecewiseSource.bodies(of: Array(text.utf8)) {
             #expect(try await lines(of: body.lines()) == expected)
@@ -94,7 +94,7 @@ final class PiecewiseSource: ResponseBody.Source {
     }
 
     private static let encodingVectors: [([UInt8], [String])] = [
-        // The marks at the beginning: one is removed, a second one, a cut one and a later one are text.
+        // Byte order marks: the first one is removed; a second, an incomplete and a later one are text.
         ([0xEF, 0xBB, 0xBF], []),
         ([0xEF, 0xBB, 0xBF, 0x0A], [""]),
         ([0xEF, 0xBB, 0xBF, 0x61, 0x0A, 0x62], ["a", "b"]),
@@ -106,14 +106,14 @@ final class PiecewiseSource: ResponseBody.Source {
         ([0xEF, 0x0A, 0xBB, 0xBF], ["\u{FFFD}", "\u{FFFD}\u{FFFD}"]),
         ([0xEF, 0xBB, 0xBE, 0x0A], ["\u{FEFE}"]),
         ([0xEF, 0xBB, 0x61], ["\u{FFFD}a"]),
-        // No UTF-8: lone bytes, a cut character before an ending, an overlong one, a surrogate.
+        // Invalid UTF-8: single bytes, a character cut by a line ending, an overlong one, a surrogate.
         ([0x61, 0xFF, 0x62, 0x0A], ["a\u{FFFD}b"]),
         ([0xC3, 0x0A, 0xA9, 0x0A], ["\u{FFFD}", "\u{FFFD}"]),
         ([0xF0, 0x9F, 0x98, 0x0A, 0x78], ["\u{FFFD}", "x"]),
         ([0xF0, 0x9F, 0x98, 0x80, 0x0A], ["😀"]),
         ([0xC0, 0x8A, 0x0A], ["\u{FFFD}\u{FFFD}"]),
         ([0xED, 0xA0, 0x80], ["\u{FFFD}\u{FFFD}\u{FFFD}"]),
-        // A byte that differs from an ending in its high bit only is none.
+        // A byte that differs from a line ending only in its high bit does not end a line.
         (
             [0x8A, 0x8D, 0x0B, 0x09, 0x0C, 0x8A, 0x0B, 0x09, 0x8A, 0x0A],
             [
@@ -123,13 +123,13 @@ final class PiecewiseSource: ResponseBody.Source {
     ]
 
     @Test(
-        "A byte order mark is removed and what is no UTF-8 is replaced, wherever the text is cut",
+        "A byte order mark is removed and invalid UTF-8 is replaced, regardless of the chunks",
         arguments: encodingVectors)
     func encodings(bytes: [UInt8], expected: [String]) async throws {
         for body in PiecewiseSource.bodies(of: bytes) { #expect(try await lines(of: body.lines()) == expected) }
     }
 
-    @Test("The ending is found at every place of a piece", arguments: 0..<40)
+    @Test("A line ending is found at every offset of a chunk", arguments: 0..<40)
     func places(length: Int) async throws {
         let bytes = [UInt8](repeating: 0x78, count: length) + [0x0A] + [UInt8](repeating: 0x79, count: 40 - length)
         let line = String(repeating: "x", count: length)
@@ -158,7 +158,8 @@ final class PiecewiseSource: ResponseBody.Source {
         ("a\nb", .max, ["a", "b"], false),
     ]
 
-    @Test("The maximum counts a line's bytes without its ending, wherever the text is cut", arguments: limitVectors)
+    @Test(
+        "The maximum counts the bytes of a line without its ending, regardless of the chunks", arguments: limitVectors)
     func limits(text: String, maximum: Int, expected: [String], isOver: Bool) async throws {
         for body in PiecewiseSource.bodies(of: Array(text.utf8)) {
             let outcome = try await outcome(of: body.lines(maximumLength: maximum))
@@ -173,7 +174,7 @@ final class PiecewiseSource: ResponseBody.Source {
     }
 
     @Test(
-        "A byte order mark that is cut off counts as text",
+        "An incomplete byte order mark is text",
         arguments: [[0xEF, 0xBB, 0x0A], [0xEF, 0xBB]] as [[UInt8]])
     func limitOfCutMark(bytes: [UInt8]) async throws {
         for body in PiecewiseSource.bodies(of: bytes) {
@@ -184,14 +185,14 @@ final class PiecewiseSource: ResponseBody.Source {
         }
     }
 
-    @Test("Without a maximum named, a line has 65,536 bytes at most")
+    @Test("By default a line has at most 65,536 bytes")
     func defaultLimit() async throws {
         let longest = [UInt8](repeating: 0x78, count: 65_536)
         #expect(try await lines(of: ResponseBody(Data(longest)).lines()).first?.utf8.count == 65_536)
         #expect(try await outcome(of: ResponseBody(Data(longest + [0x78])).lines()).failure?.reason == .tooLarge)
     }
 
-    @Test("A line over the maximum cancels the transfer once and reads no further")
+    @Test("A line above the maximum cancels the transfer once and stops reading")
     func cancelling() async throws {
         let source = PiecewiseSource([Array("ok\nab".utf8), Array("cd".utf8), Array("ef\n".utf8)])
         let outcome = try await outcome(of: ResponseBody(source: source).lines(maximumLength: 3))
@@ -201,7 +202,7 @@ final class PiecewiseSource: ResponseBody.Source {
         #expect(source.readCount == 2)
     }
 
-    @Test("A body that ends well is not cancelled, and not read again after its end")
+    @Test("A body that ends normally is not cancelled, and not read after its end")
     func ending() async throws {
         let source = PiecewiseSource([Array("a\nb".utf8)])
         let outcome = try await outcome(of: ResponseBody(source: source).lines())
@@ -211,7 +212,7 @@ final class PiecewiseSource: ResponseBody.Source {
         #expect(source.readCount == 2)
     }
 
-    @Test("What ended the transfer comes after the whole lines, and nothing comes after it")
+    @Test("The failure of the transfer follows the complete lines, and nothing follows it")
     func failing() async throws {
         let broken = RequestFailure(.interrupted, "It ended.", phase: .receiving)
         let source = PiecewiseSource([Array("a\nb".utf8)], failure: broken)
@@ -222,7 +223,7 @@ final class PiecewiseSource: ResponseBody.Source {
         #expect(source.readCount == 2)
     }
 
-    @Test("A line is there before the next piece is asked for")
+    @Test("A line is delivered before the next chunk is requested")
     func pace() async throws {
         let source = PiecewiseSource([Array("a\nb\nc".utf8), Array("\n".utf8)])
         var iterator = ResponseBody(source: source).lines().makeAsyncIterator()
@@ -234,14 +235,14 @@ final class PiecewiseSource: ResponseBody.Source {
         #expect(source.readCount == 2)
     }
 
-    @Test("A loop on an actor reads there")
+    @Test("A loop on an actor reads on that actor")
     @MainActor func actor() async throws {
         let source = PiecewiseSource([Array("a\n".utf8), Array("b\n".utf8)])
         for try await _ in ResponseBody(source: source).lines() {}
         #expect(source.readers == Array(repeating: ObjectIdentifier(MainActor.shared), count: 3))
     }
 
-    @Test("The source is let go at the end and after a failure", arguments: [3, 100])
+    @Test("The source is released at the end and after a failure", arguments: [3, 100])
     func release(maximum: Int) async throws {
         weak var released: PiecewiseSource?
         var iterator: LineSequence.AsyncIterator
@@ -256,7 +257,7 @@ final class PiecewiseSource: ResponseBody.Source {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("Five megabytes of lines come whole", arguments: [1_000, 16_384, 5_300_000])
+    @Test("Five megabytes of lines are delivered completely", arguments: [1_000, 16_384, 5_300_000])
     func large(pieceLength: Int) async throws {
         var text: [UInt8] = []
         var expected = 0
@@ -281,7 +282,7 @@ final class PiecewiseSource: ResponseBody.Source {
         #expect(count == index)
     }
 
-    @Test("One line of five megabytes in small pieces comes whole")
+    @Test("One line of five megabytes in small chunks is delivered completely")
     func longLine() async throws {
         let pieces = [[UInt8]](repeating: [UInt8](repeating: 0x78, count: 100), count: 52_429)
         let lines = try await lines(of: ResponseBody(source: PiecewiseSource(pieces)).lines(maximumLength: 6_000_000))

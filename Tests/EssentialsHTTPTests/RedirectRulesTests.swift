@@ -45,7 +45,7 @@ import Testing
     // MARK: Status and method
 
     @Test(
-        "Each status gives each method what RFC 9110 says",
+        "Each status changes each method as RFC 9110 says",
         arguments: [301, 302, 303, 307, 308], ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "post", "X"])
     func methods(status: Int, raw: String) throws {
         let method = try #require(HTTPRequest.Method(raw))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "Other statuses are delivered, whatever their Location says",
+        "A response with another status is returned, regardless of its Location",
         arguments: [
             100, 200, 201, 202, 204, 206, 299, 300, 304, 305, 306, 309, 310, 399, 400, 401, 404, 416, 500, 503, 0, 999,
         ])
@@ -76,7 +76,7 @@ import Testing
         #expect(isDelivered(try outcome(.get, "https://a.example/x", status, to: "https://b.example/")))
     }
 
-    @Test("The fields of a response that is no redirect are not looked at")
+    @Test("The fields of a response that is not a redirect are not read")
     func fieldsUnread() throws {
         let reads = Mutex(0)
         func fields() -> HTTPFields {
@@ -91,7 +91,7 @@ import Testing
         #expect(reads.withLock { $0 } == 0)
     }
 
-    @Test("What belongs to a body goes with it, and the rest stays")
+    @Test("The fields of a dropped body are dropped too, and the others stay")
     func contentFields() throws {
         let gone = [
             "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length",
@@ -108,7 +108,7 @@ import Testing
         #expect(same.headerFields == fields)
     }
 
-    @Test("Options go on to the next request")
+    @Test("Options apply to the next request")
     func options() throws {
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         request.options.delivery = .streamed
@@ -120,7 +120,7 @@ import Testing
 
     // MARK: Location
 
-    @Test("Without a Location a redirect is delivered", arguments: [301, 302, 303, 307, 308])
+    @Test("A redirect without a Location is returned", arguments: [301, 302, 303, 307, 308])
     func noLocation(status: Int) throws {
         #expect(isDelivered(try outcome(.post, "https://a.example/x", status, to: nil)))
     }
@@ -130,7 +130,7 @@ import Testing
         #expect(try next(outcome(to: "")).url.description == "https://a.example/x")
     }
 
-    @Test("Locations that differ break the protocol, and the same one twice does not")
+    @Test("Different Location fields violate the protocol, and repeated equal ones do not")
     func severalLocations() throws {
         let request = TransportRequest(.get, try RequestURL("https://a.example/x?secret"))
         func outcome(_ values: [String]) -> RedirectRules.Outcome {
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("A Location's raw bytes reach the reader")
+    @Test("A Location is parsed from its raw bytes")
     func rawLocation() throws {
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let fields = HTTPFields([HTTPField(name: .location, value: [0x2f, 0xe9, 0x20, 0x78] as [UInt8])])
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "To another origin no credential goes along",
+        "A redirect to another origin drops credentials",
         arguments: [
             "https://b.example/", "https://www.a.example/", "https://a.example:8443/", "http://a.example/",
             "http://a.example:443/", "//b.example",
@@ -204,14 +204,16 @@ import Testing
     }
 
     @Test(
-        "Within the origin the fields stay",
+        "A redirect within the origin keeps the fields",
         arguments: ["/y", "https://A.example:443/y", "//a.example./y", "?y", "HTTPS://a.example"])
     func sameOrigin(location: String) throws {
         let request = try next(outcome(to: location, fields: secretFields(), policy: policy()))
         #expect(request.headerFields == (try secretFields()))
     }
 
-    @Test("A field that sounds secret goes to other origins if it is shared, and a named or standard one never does")
+    @Test(
+        "A shared field goes to another origin, but a sensitive or standard credential field never does"
+    )
     func sharedFields() throws {
         var policy = try policy()
         policy.sharedFields = [try name("x-api-key"), try name("X-Tenant"), .cookie, .authorization]
@@ -219,14 +221,14 @@ import Testing
         #expect(request.headerFields.map(\.name.rawName) == ["Accept", "X-Api-Key", "User-Agent"])
     }
 
-    @Test("Fields that only resemble secrets go to other origins")
+    @Test("Fields that only resemble secrets go to another origin")
     func harmlessFields() throws {
         let names = ["Idempotency-Key", "Surrogate-Key", "Author", "X-Request-Id", "Accept-Language"]
         let fields = HTTPFields(try names.map { HTTPField(name: try name($0), value: "v") })
         #expect(try next(outcome(to: "https://b.example/", fields: fields)).headerFields == fields)
     }
 
-    @Test("A field that was removed does not come back with the first origin")
+    @Test("A removed field is not restored when a redirect returns to the first origin")
     func backToFirstOrigin() throws {
         let away = try next(outcome(to: "https://b.example/", fields: secretFields(), policy: policy()))
         let back = RedirectRules.outcome(
@@ -235,11 +237,11 @@ import Testing
         #expect(try next(back).headerFields == [.accept: "a/b", .userAgent: "me"])
     }
 
-    @Test("From https to http is refused, unless it is allowed")
+    @Test("A redirect from https to http is refused unless it is allowed")
     func downgrade() throws {
         let failure = try failure(outcome(to: "http://a.example/y?secret"))
         #expect(failure.reason == .redirectRefused)
-        #expect(failure.message == "https://a.example redirects to http://a.example, which is without TLS.")
+        #expect(failure.message == "https://a.example redirects to http://a.example, which does not use TLS.")
         #expect(failure.remedy.contains("allowsDowngrade"))
         var policy = RedirectPolicy.standard
         policy.allowsDowngrade = true
@@ -250,7 +252,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test("As many redirects as the limit says are followed, and one more is not", arguments: [0, 1, 2, 10])
+    @Test("As many redirects as the limit are followed, and one more is not", arguments: [0, 1, 2, 10])
     func limit(count: Int) throws {
         let step = try hop("https://a.example/x", "https://a.example/y")
         for length in 0...count {
@@ -264,7 +266,7 @@ import Testing
         }
     }
 
-    @Test("A limit below zero is zero, and the standard is 10")
+    @Test("A negative limit is zero, and the standard limit is 10")
     func oddLimits() throws {
         #expect(try failure(outcome(to: "/y", policy: .limit(.min))).reason == .redirectLimit)
         let step = try hop("https://a.example/x", "https://a.example/y")
@@ -273,12 +275,12 @@ import Testing
         #expect(over.reason == .redirectLimit)
     }
 
-    @Test("The policy “none” hands every redirect back, a wrong one too", arguments: ["/y", "ftp://x", "/%"])
+    @Test("The policy “none” returns every redirect, also an invalid one", arguments: ["/y", "ftp://x", "/%"])
     func noPolicy(location: String) throws {
         #expect(isDelivered(try outcome(to: location, policy: .none)))
     }
 
-    @Test("A chain over the limit is told by its origins")
+    @Test("A redirect above the limit fails with a message that lists the origins")
     func chain() throws {
         let history = [
             try hop("https://a.example/x?secret", "https://b.example/secret"),
@@ -294,7 +296,7 @@ import Testing
         #expect(failure.host == "c.example")
     }
 
-    @Test("A long chain is told in short")
+    @Test("The message for a long chain is shortened")
     func longChain() throws {
         let history = try (0..<500).map { try hop("https://h\($0).example/", "https://h\($0 + 1).example/") }
         let failure = try failure(
@@ -309,7 +311,7 @@ import Testing
 
     private var stream: RequestBody { .stream(AsyncStream<Data> { $0.finish() }, length: nil) }
 
-    @Test("A stream that would have to be sent again is not", arguments: [(301, "PUT"), (307, "POST"), (308, "PATCH")])
+    @Test("A redirect that would send a stream again fails", arguments: [(301, "PUT"), (307, "POST"), (308, "PATCH")])
     func notReplayable(status: Int, method: String) throws {
         let failure = try failure(
             outcome(
@@ -321,7 +323,9 @@ import Testing
         #expect(!failure.description.contains("secret"))
     }
 
-    @Test("A stream that is not needed again is let go of", arguments: [(301, "POST"), (302, "POST"), (303, "PUT")])
+    @Test(
+        "A redirect that changes the method to GET drops a stream",
+        arguments: [(301, "POST"), (302, "POST"), (303, "PUT")])
     func streamDropped(status: Int, method: String) throws {
         let request = try next(
             outcome(
@@ -331,7 +335,7 @@ import Testing
     }
 
     @Test(
-        "A body that stays in its origin is sent to no other one, and within the origin it is",
+        "A body that must stay in its origin is refused at another origin and sent within the origin",
         arguments: [(301, "PUT"), (307, "POST"), (308, "PATCH")])
     func bodyInOrigin(status: Int, method: String) throws {
         var policy = RedirectPolicy.standard
@@ -353,7 +357,7 @@ import Testing
 
     // MARK: Decisions
 
-    @Test("The closure sees the next request and the history")
+    @Test("The closure receives the next request and the history")
     func proposal() throws {
         let seen = Mutex<[RedirectProposal]>([])
         let policy = RedirectPolicy.deciding { proposal in
@@ -376,7 +380,7 @@ import Testing
         #expect(proposal.hop.leavesOrigin)
     }
 
-    @Test("The closure may stop, refuse and throw")
+    @Test("The closure can stop, refuse and throw")
     func decisions() throws {
         #expect(isDelivered(try outcome(to: "/y", policy: .deciding { _ in .stop })))
         let refused = try failure(outcome(to: "/y?secret", policy: .deciding { _ in .refuse("Not there.") }))
@@ -390,7 +394,7 @@ import Testing
         #expect(try failure(outcome(to: "/y", policy: .deciding { _ in throw own })).reason == .hostRefused)
     }
 
-    @Test("The closure may stop at a body that cannot be sent again, and not follow with it")
+    @Test("The closure can stop a redirect whose body cannot be sent again, but cannot follow it")
     func decisionAboutStream() throws {
         func result(_ decision: RedirectDecision) throws -> RedirectRules.Outcome {
             try outcome(.put, "https://a.example/x", 307, to: "/y", body: stream, policy: .deciding { _ in decision })
@@ -400,7 +404,7 @@ import Testing
         #expect(try failure(result(.refuse("No."))).reason == .redirectRefused)
     }
 
-    @Test("The closure is not asked about what the policy refuses already")
+    @Test("The closure is not called for a redirect that the policy refuses")
     func closureAfterRules() throws {
         let asked = Mutex(0)
         let policy = RedirectPolicy.deciding(limit: 1) { _ in
@@ -415,7 +419,7 @@ import Testing
         #expect(asked.withLock { $0 } == 1)
     }
 
-    @Test("A hop is shown without its queries")
+    @Test("The description of a hop has no queries")
     func hopText() throws {
         let hop = try hop("https://a.example/x?secret", "https://b.example/y?secret")
         #expect("\(hop)" == "302 https://a.example/x?… → GET https://b.example/y?…")

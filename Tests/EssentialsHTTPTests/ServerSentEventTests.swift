@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// The examples of WHATWG HTML, 9.2.1 and 9.2.6, and what it says of them.
+    /// The examples of WHATWG HTML, 9.2.1 and 9.2.6, and their results.
     private static let exampleVectors: [(String, [ServerSentEvent])] = [
         (
             "data: This is the first message.\n\ndata: This is the second message, it\ndata: has two lines.\n\n"
@@ -65,7 +65,7 @@ import Testing
     ]
 
     @Test(
-        "The standard's examples give what it says, with each ending and wherever they are cut",
+        "The examples of the standard have the specified results with each line ending and regardless of the chunks",
         arguments: exampleVectors)
     func examples(text: String, expected: [ServerSentEvent]) async throws {
         for ending in ["\n", "\r", "\r\n"] {
@@ -77,7 +77,7 @@ import Testing
     private static let streamVectors: [(String, [ServerSentEvent])] = [
         ("", []),
         ("\n\n\r\r\n", []),
-        // Endings in one stream may differ; CR LF is one ending and LF CR are two.
+        // One stream can mix line endings. CR LF is one line ending, and LF CR are two.
         ("data: a\rdata: b\ndata: c\r\n\r\n", [ServerSentEvent(data: "a\nb\nc")]),
         ("data: a\r\ndata: b\r\n\r\n", [ServerSentEvent(data: "a\nb")]),
         ("data: a\n\rdata: b\n\r", [ServerSentEvent(data: "a"), ServerSentEvent(data: "b")]),
@@ -88,12 +88,12 @@ import Testing
         ("Data: a\n data: b\ndata : c\nxdata: d\ndat: e\ndatas: f\n\n", []),
         ("field\nevents: x\nids: 3\ndata: a\n\n", [ServerSentEvent(data: "a")]),
         ("\u{0}data: a\ndata:b\u{0}c\n\n", [ServerSentEvent(data: "b\u{0}c")]),
-        // Values.
+        // Values of fields.
         ("data:a:b\ndata:: c\ndata:\td\ndata:  e \n\n", [ServerSentEvent(data: "a:b\n: c\n\td\n e ")]),
         ("data: \n\n", [ServerSentEvent(data: "")]),
         ("data\ndata: a\ndata\n\n", [ServerSentEvent(data: "\na\n")]),
         ("data: häß 😀 日本\n\n", [ServerSentEvent(data: "häß 😀 日本")]),
-        // Names last for one event, also for one without data.
+        // A name applies to one event, also to one without data.
         (
             "event: a\ndata: 1\n\ndata: 2\n\nevent: b\n\ndata: 3\n\n",
             [ServerSentEvent(event: "a", data: "1"), ServerSentEvent(data: "2"), ServerSentEvent(data: "3")]
@@ -102,7 +102,7 @@ import Testing
         ("event: a\nevent\ndata: 1\n\n", [ServerSentEvent(data: "1")]),
         ("event:\ndata: 1\n\n", [ServerSentEvent(data: "1")]),
         ("data: 1\nevent:  a \n\n", [ServerSentEvent(event: " a ", data: "1")]),
-        // Ids last until the next one, also that of an event without data.
+        // An id applies until the next one, also if its event has no data.
         (
             "id: 1\ndata: a\n\ndata: b\n\nid: 2\n\ndata: c\n\nid\n\ndata: d\n\n",
             [
@@ -113,14 +113,14 @@ import Testing
         ("id: 1\nid: 2\u{0}3\ndata: a\n\n", [ServerSentEvent(data: "a", id: "1")]),
         ("id: 1\nid: \u{0}\ndata: a\n\n", [ServerSentEvent(data: "a", id: "1")]),
         ("id: 1\nid: ü 2\ndata: a\n\n", [ServerSentEvent(data: "a", id: "ü 2")]),
-        // The end cuts an event off.
+        // The end of the body discards an incomplete event.
         ("data: a", []),
         ("data: a\n", []),
         ("data: a\n\ndata: b\nid: 2\n", [ServerSentEvent(data: "a")]),
         ("data: a\n\ndata: b\n:", [ServerSentEvent(data: "a")]),
     ]
 
-    @Test("A stream is read as the standard has it, wherever it is cut", arguments: streamVectors)
+    @Test("A stream is parsed as the standard specifies, regardless of the chunks", arguments: streamVectors)
     func vectors(text: String, expected: [ServerSentEvent]) async throws {
         try await expect(Array(text.utf8), gives: expected)
     }
@@ -142,7 +142,7 @@ import Testing
     ]
 
     @Test(
-        "A byte order mark is skipped once and what is no UTF-8 is replaced, wherever it is cut",
+        "A byte order mark is skipped once and invalid UTF-8 is replaced, regardless of the chunks",
         arguments: encodingVectors)
     func encodings(bytes: [UInt8], expected: [ServerSentEvent]) async throws {
         try await expect(bytes, gives: expected)
@@ -171,12 +171,12 @@ import Testing
         ("Retry: 1", nil),
     ]
 
-    @Test("A reconnection time is digits that make a number", arguments: retryVectors)
+    @Test("A reconnection time is a number of digits within range", arguments: retryVectors)
     func retries(line: String, expected: Duration?) async throws {
         try await expect(Array("\(line)\ndata: a\n\n".utf8), gives: [ServerSentEvent(data: "a", retry: expected)])
     }
 
-    @Test("A reconnection time stays until the next that counts, also that of an event without data")
+    @Test("A reconnection time applies until the next valid one, also if its event has no data")
     func retryStays() async throws {
         let text = "retry: 1\n\ndata: a\n\ndata: b\nretry: 2\n\nretry: x\ndata: c\n\n"
         try await expect(
@@ -211,7 +211,7 @@ import Testing
         ("data:12345\n\n", .max, 1, false),
     ]
 
-    @Test("Lines and events are bounded, wherever they are cut", arguments: limitVectors)
+    @Test("Lines and events have a maximum size, regardless of the chunks", arguments: limitVectors)
     func limits(text: String, maximum: Int, count: Int, isOver: Bool) async throws {
         for body in PiecewiseSource.bodies(of: Array(text.utf8)) {
             let outcome = try await outcome(of: body.serverSentEvents(maximumSize: maximum))
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test("Without a maximum named, an event has a mebibyte at most")
+    @Test("By default an event has at most one mebibyte")
     func defaultLimit() async throws {
         let line = Array("data:".utf8) + [UInt8](repeating: 0x78, count: 1 << 19)
         let two = line + [0x0A] + line + [0x0A, 0x0A]
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test(
-        "An event or line over the maximum cancels the transfer once and reads no further",
+        "An event or line above the maximum cancels the transfer once and stops reading",
         arguments: ["data:12345\ndata:12345\n", "1234567890a"])
     func cancelling(tooLong: String) async throws {
         let source = PiecewiseSource([Array("data:1\n\n".utf8), Array(tooLong.utf8), Array("\n\n".utf8)])
@@ -248,7 +248,7 @@ import Testing
         #expect(source.readCount == 2)
     }
 
-    @Test("What ended the transfer comes after the whole events, and nothing comes after it")
+    @Test("The failure of the transfer follows the complete events, and nothing follows it")
     func failing() async throws {
         let broken = RequestFailure(.interrupted, "It ended.", phase: .receiving)
         let source = PiecewiseSource([Array("data: a\n\ndata: b\n".utf8)], failure: broken)
@@ -259,7 +259,7 @@ import Testing
         #expect(source.readCount == 2)
     }
 
-    @Test("An event is there as soon as its empty line is, also where that ends in CR")
+    @Test("An event is delivered as soon as its empty line is received, also if it ends with CR")
     func pace() async throws {
         let source = PiecewiseSource(["data: a\r\n\r", "\ndata: b\n\n", "data: c\r\r"].map { Array($0.utf8) })
         var iterator = ResponseBody(source: source).serverSentEvents().makeAsyncIterator()
@@ -271,14 +271,14 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("A loop on an actor reads there")
+    @Test("A loop on an actor reads on that actor")
     @MainActor func actor() async throws {
         let source = PiecewiseSource([Array("data: a\n\n".utf8), Array("data: b\n\n".utf8)])
         for try await _ in ResponseBody(source: source).serverSentEvents() {}
         #expect(source.readers == Array(repeating: ObjectIdentifier(MainActor.shared), count: 3))
     }
 
-    @Test("Five megabytes of events come whole", arguments: [1_000, 16_384])
+    @Test("Five megabytes of events are delivered completely", arguments: [1_000, 16_384])
     func large(pieceLength: Int) async throws {
         var text: [UInt8] = []
         var count = 0

@@ -4,7 +4,7 @@ import Testing
 @testable import EssentialsReachability
 
 @Suite struct InterfaceKindTests {
-    /// A directory like sysfs, removed at the end.
+    /// A directory that resembles sysfs and exists as long as the test.
     private final class FakeSysfs {
         let root: String
 
@@ -16,7 +16,7 @@ import Testing
 
         deinit { Self.remove(root) }
 
-        /// Names that end with a slash are directories, names with `=` files with contents.
+        /// Names that end with a slash are directories; names with `=` are files with contents.
         func add(_ name: String, index: Int, _ entries: [String]) throws {
             let folder = "\(root)/class/net/\(name)"
             try #require(mkdir(folder, 0o700) == 0)
@@ -47,12 +47,12 @@ import Testing
         }
     }
 
-    private func link(_ type: UInt16, flags: UInt32 = 1, driver: String? = nil) -> LinkAnswer {
-        LinkAnswer(index: 7, name: "n0", hardwareType: type, flags: flags, state: 6, driverKind: driver)
+    private func link(_ type: UInt16, flags: UInt32 = 1, driver: String? = nil) -> LinkReply {
+        LinkReply(index: 7, name: "n0", hardwareType: type, flags: flags, state: 6, driverKind: driver)
     }
 
     @Test(
-        "An interface that sysfs knows is what its entry and its hardware type say",
+        "The kind of an interface with a sysfs entry follows from its entry and hardware type",
         arguments: [
             (["device/"], 1, .ethernet), (["device/", "uevent=INTERFACE=n0\nIFINDEX=7\n"], 1, .ethernet),
             (["device/", "wireless/"], 1, .wireless), (["phy80211/"], 1, .wireless),
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "An interface that sysfs does not know is what the kernel's message says",
+        "The kind of an interface without a sysfs entry follows from the kernel's message",
         arguments: [
             (1, nil, .ethernet), (1, "veth", .virtual), (1, "bridge", .virtual), (1, "tun", .tunnel),
             (65534, "wireguard", .tunnel), (1, "wireguard", .tunnel), (768, "ipip", .tunnel), (519, "wwan", .wwan),
@@ -82,13 +82,13 @@ import Testing
         #expect(InterfaceKindRules.kind(of: link(type, driver: driver), entry: nil) == kind)
     }
 
-    @Test("The loopback flag counts whatever else is said")
+    @Test("The loopback flag has priority")
     func flag() {
         let entry = SysfsEntry(isWireless: true)
         #expect(InterfaceKindRules.kind(of: link(1, flags: 9), entry: entry) == .loopback)
     }
 
-    @Test("An entry of another number, a file that is missing and a name that is a path are no entry")
+    @Test("An entry with another index, a missing file and a name that is a path are no entry")
     func others() throws {
         let sysfs = try FakeSysfs()
         try sysfs.add("n0", index: 7, ["device/"])

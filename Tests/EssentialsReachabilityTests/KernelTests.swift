@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsReachability
 
-/// The tracker on the kernel's own networks, each test in one of its own.
+/// Tests the tracker with the kernel, each test in its own network namespace.
 @Suite(
     .enabled(if: NetworkNamespace.isAvailable, "needs root, iproute2 and network namespaces"), .timeLimit(.minutes(5)))
 struct KernelTests {
@@ -22,7 +22,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("A default route is a way, and without it there is none", arguments: ["8.8.8.8", "2001:4860::1"])
+    @Test("A public address is reachable only with a default route", arguments: ["8.8.8.8", "2001:4860::1"])
     func defaultRoute(host: String) async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -39,7 +39,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("A way over an interface without a carrier is none, although the route stays")
+    @Test("An interface without a carrier is unreachable, although its route remains")
     func peerDown() async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -54,7 +54,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("An interface that is set down takes its routes with it")
+    @Test("An interface that is set down loses its routes")
     func adminDown() async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -67,7 +67,7 @@ struct KernelTests {
     }
 
     @Test(
-        "Routes that forbid the way give each their own error",
+        "Each type of prohibiting route has its own error",
         arguments: [("unreachable", EHOSTUNREACH), ("blackhole", EINVAL), ("prohibit", EACCES)],
         ["8.8.8.8", "2001:4860::1"])
     func forbidding(type: (String, Int32), host: String) async throws {
@@ -86,7 +86,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("A rule can prohibit the way", arguments: ["8.8.8.8", "2001:4860::1"])
+    @Test("A rule can prohibit a route", arguments: ["8.8.8.8", "2001:4860::1"])
     func rule(host: String) async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -103,7 +103,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("A route to the host without a gateway is direct, and its network's is as well")
+    @Test("A route without a gateway to a host or its network is direct")
     func hostRoute() async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -130,7 +130,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("A tunnel that no program serves is no way")
+    @Test("A tunnel that no program serves is unreachable")
     func tunnel() async throws {
         let network = try await NetworkNamespace()
         let tracker = try await network.tracker("10.8.0.2")
@@ -140,7 +140,9 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("An IPv6 address brings its network, with and without the check for duplicates", arguments: ["", " nodad"])
+    @Test(
+        "An IPv6 address makes its network reachable, with and without duplicate address detection",
+        arguments: ["", " nodad"])
     func addressIPv6(option: String) async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -153,7 +155,7 @@ struct KernelTests {
         for tracker in [tracker, own] { tracker.stop() }
     }
 
-    @Test("A link-local address is reached over the interface of its zone")
+    @Test("A link-local address uses the interface of its zone")
     func zone() async throws {
         let network = try await NetworkNamespace()
         let interface = try await network.addCable()
@@ -164,7 +166,7 @@ struct KernelTests {
         tracker.stop()
     }
 
-    @Test("A tracker stays in the network in which it was made")
+    @Test("A tracker stays in the network namespace in which it was created")
     func stays() async throws {
         let (network, other) = (try await NetworkNamespace(), try await NetworkNamespace())
         let tracker = try await network.tracker("127.0.0.1")
@@ -179,7 +181,7 @@ struct KernelTests {
         for tracker in [tracker, second, outside] { tracker.stop() }
     }
 
-    @Test("Two hundred trackers that come and go leave no socket behind")
+    @Test("Two hundred trackers that are created and released leave no socket open")
     func leaks() async throws {
         let network = try await NetworkNamespace()
         let before = await sockets(network)
@@ -193,8 +195,8 @@ struct KernelTests {
         #expect(await settle(network, at: before))
     }
 
-    /// Waits until there are so many sockets. A process that another test is about to start holds copies of all
-    /// descriptors until it runs its program.
+    /// Waits for a number of sockets. A process that another test starts holds copies of all descriptors until it
+    /// executes its program.
     private func settle(_ network: NetworkNamespace, at expected: Sockets) async -> Bool {
         while await sockets(network) != expected {
             if Task.isCancelled { return false }
@@ -208,7 +210,7 @@ struct KernelTests {
         var unix: Int
     }
 
-    /// The sockets in a network: those of other tests are in others.
+    /// The sockets in one network namespace. Those of other tests are in other namespaces.
     private func sockets(_ network: NetworkNamespace) async -> Sockets {
         await network.run {
             let counts = ["netlink", "unix"].map { Self.lines(of: "/proc/thread-self/net/" + $0) }
@@ -231,7 +233,7 @@ struct KernelTests {
 
     // MARK: The socket
 
-    @Test("What overran the socket is told as a change, and the next look is an ordinary one")
+    @Test("An overrun of the socket is reported as a change, and the next lookup works")
     func overrun() async throws {
         let network = try await NetworkNamespace()
         try await network.ip("link set lo up")
@@ -250,7 +252,7 @@ struct KernelTests {
         #expect(events.drain() == .changed)
     }
 
-    @Test("A message that another process sends is dropped")
+    @Test("A message from another process is dropped")
     func foreign() async throws {
         let network = try await NetworkNamespace()
         let events = try await network.run { Result { () throws(ReachabilityError) in try KernelEvents() } }.get()

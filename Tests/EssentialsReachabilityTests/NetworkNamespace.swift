@@ -5,9 +5,9 @@ import Testing
 
 @testable import EssentialsReachability
 
-/// A network of its own: a thread that has left the process's network namespace, on which a test's work is done.
+/// A network namespace: a thread that has left the process's namespace and runs a test's work.
 ///
-/// `ip` and trackers that are made there see the new network, and nothing else of the process does.
+/// `ip` and trackers that run on this thread see the new namespace, and the rest of the process does not.
 final class NetworkNamespace: Sendable {
     struct Failed: Error, CustomStringConvertible {
         let description: String
@@ -20,7 +20,7 @@ final class NetworkNamespace: Sendable {
 
     private let shared: Shared
 
-    /// What the thread uses, so that it does not hold the namespace.
+    /// The state that the thread uses, so that it does not retain the namespace.
     private final class Shared: Sendable {
         let state = Mutex(State())
         let work = DispatchSemaphore(value: 0)
@@ -34,7 +34,7 @@ final class NetworkNamespace: Sendable {
         }
     }
 
-    /// Whether this machine lets tests make networks: as root, with iproute2 and veth.
+    /// Whether this machine allows creating network namespaces: as root, with iproute2 and veth.
     static let isAvailable: Bool = {
         guard geteuid() == 0 else { return false }
         let result = Mutex(false)
@@ -60,9 +60,9 @@ final class NetworkNamespace: Sendable {
         shared.work.signal()
     }
 
-    /// Does something on the namespace's thread.
+    /// Runs work on the namespace's thread.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        // The thread sanitizer sees no order in a continuation that is resumed before it is waited for.
+        // The thread sanitizer sees no order if a continuation is resumed before it is awaited.
         let order = Mutex(())
         let value = await withCheckedContinuation { continuation in
             shared.state.withLock { state in
@@ -93,7 +93,7 @@ final class NetworkNamespace: Sendable {
         NetworkInterface(name: name, index: await run { if_nametoindex(name) }, kind: kind)
     }
 
-    /// Two ends of a cable, `v0` with the network 10.9.0.0/24 and `v1`, both up.
+    /// A veth pair: `v0` with the network 10.9.0.0/24, and `v1`. Both are up.
     func addCable() async throws -> NetworkInterface {
         try await ip(
             "link set lo up", "link add v0 type veth peer name v1", "addr add 10.9.0.1/24 dev v0", "link set v0 up",
@@ -104,7 +104,7 @@ final class NetworkNamespace: Sendable {
     static func shell(_ command: String) -> Bool { system(command + " >/dev/null 2>&1") == 0 }
 
     private static func leaveNamespace() -> Int32 {
-        // The call is not among what Swift imports, nor is its flag CLONE_NEWNET.
+        // Swift imports neither the call nor its flag CLONE_NEWNET.
         typealias Unshare = @convention(c) (Int32) -> Int32
         guard let symbol = dlsym(nil, "unshare") else { return -1 }
         return unsafeBitCast(symbol, to: Unshare.self)(0x4000_0000)
@@ -112,7 +112,7 @@ final class NetworkNamespace: Sendable {
 }
 
 extension ReachabilityTracker {
-    /// Waits for a status; the suite's time limit ends a test that waits in vain.
+    /// Waits for a status. The suite's time limit ends a test that waits in vain.
     func reaches(_ expected: ReachabilityStatus) async -> Bool {
         for await status in statuses where status == expected { return true }
         return false

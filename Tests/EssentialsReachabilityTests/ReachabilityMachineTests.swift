@@ -22,7 +22,7 @@ import Testing
 
     // MARK: Addresses
 
-    @Test("An address is looked up at the start and at every change, and only changes are told")
+    @Test("An address is looked up at the start and at every change, and only changes are published")
     func address() throws {
         var (machine, addresses) = try literal()
         #expect(machine.start() == [.lookUp(addresses)])
@@ -36,7 +36,7 @@ import Testing
         #expect(machine.refresh() == [.lookUp(addresses)])
     }
 
-    @Test("A first status that is unknown settles without being told")
+    @Test("A first status of unknown settles without being published")
     func unknown() throws {
         var (machine, _) = try literal()
         _ = machine.start()
@@ -44,7 +44,7 @@ import Testing
         #expect(machine.lookedUp(.local) == [.publish(.local)])
     }
 
-    @Test("Without events nothing is known any more, and nothing is asked")
+    @Test("After the event source fails, the status is unknown and nothing is looked up")
     func deaf() throws {
         var (machine, _) = try literal()
         _ = machine.start()
@@ -57,7 +57,7 @@ import Testing
 
     // MARK: Debounce
 
-    @Test("A change is told when it has lasted, as it is then, and what follows unknown at once")
+    @Test("A change that lasts is published with its latest status, and a change from unknown immediately")
     func debounce() throws {
         var (machine, _) = try literal(debounce: .milliseconds(300))
         _ = machine.start()
@@ -70,7 +70,7 @@ import Testing
         #expect(machine.lookedUp(down) == [.publish(down)])
     }
 
-    @Test("A change that is undone in time is not told, and its timer is forgotten")
+    @Test("A change that is reverted in time is not published, and its timer is cancelled")
     func undone() throws {
         var (machine, _) = try literal(debounce: .seconds(1))
         _ = machine.start()
@@ -83,7 +83,7 @@ import Testing
         #expect(machine.timerEnded(2) == [.publish(down)])
     }
 
-    @Test("A negative debounce is none")
+    @Test("A negative debounce counts as zero")
     func negative() throws {
         var (machine, _) = try literal(debounce: .seconds(-1))
         _ = machine.start()
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "A debounce has a maximum, so that no clock is asked for more than it can count",
+        "A debounce has a maximum, so that no clock overflows",
         arguments: [.seconds(1 << 31), .seconds(1 << 31) + .nanoseconds(1), .seconds(Int64.max)] as [Duration])
     func longest(debounce: Duration) throws {
         var (machine, _) = try literal(debounce: debounce)
@@ -113,7 +113,7 @@ import Testing
         #expect(machine.timerEnded(2) == [])
     }
 
-    @Test("Of a name with too many addresses the first are looked up")
+    @Test("Only the first addresses of a name with too many are looked up")
     func limit() throws {
         var (machine, _) = try named()
         _ = machine.start()
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(
-        "A name that is not resolved is unknown, not unreachable, and is tried again at a change",
+        "A name that is not resolved is unknown instead of unreachable, and is resolved again after a change",
         arguments: [nil, []] as [[NetworkAddress]?])
     func unresolved(found: [NetworkAddress]?) throws {
         var (machine, addresses) = try named()
@@ -136,7 +136,7 @@ import Testing
         #expect(machine.timerEnded(4) == [])
     }
 
-    @Test("After the pause a change leads to a resolution at once")
+    @Test("After the pause a change starts a resolution immediately")
     func afterPause() throws {
         var (machine, _) = try named()
         _ = machine.start()
@@ -145,7 +145,7 @@ import Testing
         #expect(machine.networkChanged() == [.resolve("a.example", number: 3)])
     }
 
-    @Test("A change during the first resolution leads to another one if it comes to nothing")
+    @Test("A change during the first resolution starts another one if the first fails")
     func during() throws {
         var (machine, _) = try named()
         _ = machine.start()
@@ -154,7 +154,7 @@ import Testing
         #expect(machine.timerEnded(2) == [.resolve("a.example", number: 3)])
     }
 
-    @Test("A name is resolved anew when there is a way again")
+    @Test("A name is resolved again when a route becomes available")
     func again() throws {
         var (machine, addresses) = try named()
         _ = machine.start()
@@ -170,7 +170,7 @@ import Testing
         #expect(machine.networkChanged() == [.lookUp(moved)])
     }
 
-    @Test("A later resolution that fails leaves the known addresses, and is repeated at the next change")
+    @Test("A later resolution that fails keeps the known addresses and is repeated at the next change")
     func kept() throws {
         var (machine, addresses) = try named()
         _ = machine.start()
@@ -186,7 +186,7 @@ import Testing
         #expect(machine.timerEnded(6) == [])
     }
 
-    @Test("An answer to another question than the last does not count")
+    @Test("The result of an outdated resolution is ignored")
     func stale() throws {
         var (machine, addresses) = try named()
         _ = machine.start()
@@ -195,7 +195,7 @@ import Testing
         #expect(machine.resolved(1, addresses) == [])
     }
 
-    @Test("Whatever happens in whatever order, one resolution and two timers are under way at most")
+    @Test("Any sequence of events has at most one resolution and two timers pending")
     func bounded() throws {
         var numbers = SeededNumbers(state: 11)
         let statuses = [routed, direct, down, .unknown, .local]

@@ -10,7 +10,7 @@ import Testing
     private static let noRoute = ReachabilityStatus.unreachable(RouteError(code: ENETUNREACH))
 
     @Test(
-        "A status is described in words",
+        "A status has a description",
         arguments: [
             (.unknown, "unknown"), (noRoute, "unreachable: Network is unreachable (101)"), (.local, "local"),
             (.direct(ethernet), "direct via eth0 (ethernet)"), (.routed(modem), "routed via wwan0 (wwan)"),
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A host is worth a try unless it is unreachable or its interface is not wanted",
+        "A host is reachable unless its status is unreachable or its interface is excluded",
         arguments: [
             (.unknown, true, true), (noRoute, false, false), (down, false, false), (.local, true, true),
             (.direct(ethernet), true, true), (.routed(ethernet), true, true), (.direct(modem), true, false),
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "Of several addresses the best status counts, a way more than doubt, doubt more than none",
+        "The best status of several addresses is used: a route before unknown, unknown before unreachable",
         arguments: [
             ([], .unknown), ([noRoute], noRoute), ([noRoute, .unknown], .unknown),
             ([.unknown, .routed(modem), noRoute], .routed(modem)),
@@ -53,7 +53,7 @@ import Testing
         #expect(StatusRules.best(of: statuses) == best)
     }
 
-    @Test("An interface belongs to the statuses that leave by one")
+    @Test("Only a status that uses an interface has one")
     func interface() {
         #expect(ReachabilityStatus.direct(Self.modem).interface == Self.modem)
         #expect(ReachabilityStatus.routed(Self.ethernet).interface == Self.ethernet)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ReachabilityTargetTests {
     @Test(
-        "An address is read with or without brackets, and written in its shortest form",
+        "An address is parsed with or without brackets and formatted in its shortest form",
         arguments: [
             ("192.0.2.1", "192.0.2.1"), ("2001:DB8::0:1", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
             ("::ffff:192.0.2.1", "192.0.2.1"), ("fe80::1%7", "fe80::1%7"), ("fe80::1%lo", "fe80::1%1"), ("::", "::"),
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "What is no address is not read as one",
+        "A text that is not an address is not parsed",
         arguments: [
             "", "[]", "1.2.3", "1.2.3.4.5", "[1.2.3.4]", "::1::", "fe80::1%", "fe80::1%nowhere", "1.2.3.4\0", "g::1",
         ])
@@ -26,7 +26,7 @@ import Testing
         #expect(NetworkAddress(text) == nil)
     }
 
-    @Test("Bytes are an address when there are four or sixteen")
+    @Test("Four or sixteen bytes are an address")
     func bytes() {
         #expect(NetworkAddress(bytes: [127, 0, 0, 1])?.description == "127.0.0.1")
         #expect(NetworkAddress(bytes: [127, 0, 0, 1], scope: 4)?.scope == 0)
@@ -35,14 +35,14 @@ import Testing
     }
 
     @Test(
-        "A name is kept as it stands",
+        "A name is kept unchanged",
         arguments: ["localhost", "api.example.com", "Example.COM.", "_x.xn--mnchen-3ya.de"])
     func names(text: String) throws {
         #expect(try ReachabilityTarget(text).kind == .name(text))
     }
 
     @Test(
-        "What is neither is refused with what was wrong, without credentials or a query",
+        "An invalid host is refused with a message that contains no credentials and no query",
         arguments: [
             ("", ""), (".", "."), ("a..b", "a..b"), ("https://a.example", "https://a.example"),
             ("a.example:80", "a.example:80"),
@@ -58,7 +58,7 @@ import Testing
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("The default route is that of a public address of each family")
+    @Test("The default route has a public address of each family")
     func defaultRoute() {
         guard case .addresses(let addresses) = ReachabilityTarget.defaultRoute.kind else {
             Issue.record("The default route is no list of addresses.")
@@ -67,7 +67,7 @@ import Testing
         #expect(addresses.map(\.description) == ["8.8.8.8", "2001:4860:4860::8888"])
     }
 
-    @Test("The system's resolver knows localhost, and says why it does not know another name")
+    @Test("The system's resolver resolves localhost and reports why it cannot resolve another name")
     func systemResolver() async throws {
         let addresses = try await SystemAddressResolver().addresses(of: "localhost")
         let own: Set<NetworkAddress?> = [NetworkAddress("127.0.0.1"), NetworkAddress("::1")]

@@ -17,7 +17,7 @@ import Testing
         try ReachabilityTracker(ReachabilityTarget(host), options: options, events: network, routes: network)
     }
 
-    @Test("An address has its status as soon as there is a tracker, and its changes are told")
+    @Test("The status of an address is known when the tracker is created, and its changes are published")
     func address() async throws {
         let network = try ScriptedNetwork(routed)
         let tracker = try tracker("192.0.2.1", network)
@@ -39,7 +39,7 @@ import Testing
         #expect(network.closeCount == 2)
     }
 
-    @Test("A name is unknown until it is resolved, and has its best address's status then")
+    @Test("A name is unknown until it is resolved and then has the status of its best address")
     func name() async throws {
         let network = try ScriptedNetwork(down)
         let addresses = ["192.0.2.1", "2001:db8::1", "192.0.2.2"].compactMap { NetworkAddress($0) }
@@ -60,7 +60,7 @@ import Testing
         tracker.stop()
     }
 
-    @Test("A name that is not resolved stays unknown, and is resolved after a change, but not before the pause is over")
+    @Test("A name that is not resolved stays unknown and is resolved after a change, but not before the pause ends")
     func unresolved() async throws {
         let network = try ScriptedNetwork(routed)
         let clock = StandingClock()
@@ -75,13 +75,13 @@ import Testing
         var statuses = tracker.statuses.makeAsyncIterator()
         #expect(await statuses.next() == .unknown)
         clock.advance(by: .seconds(1))
-        // The request to refresh may come after the pause: either way it is resolved now.
+        // The refresh can come after the pause. In both cases the name is resolved now.
         #expect(await statuses.next() == routed)
         tracker.stop()
         await clock.waitForSleepers(0)
     }
 
-    @Test("A name is resolved anew when there is a way again")
+    @Test("A name is resolved again when a route becomes available")
     func again() async throws {
         let network = try ScriptedNetwork(down)
         let clock = StandingClock()
@@ -102,7 +102,7 @@ import Testing
         tracker.stop()
     }
 
-    @Test("With a debounce, a change that is undone is not told, and one that lasts is")
+    @Test("With a debounce, a change that is reverted is not published, and one that lasts is")
     func debounce() async throws {
         let network = try ScriptedNetwork(routed)
         let clock = StandingClock()
@@ -126,7 +126,7 @@ import Testing
         tracker.stop()
     }
 
-    @Test("A debounce that no clock can count is slept all the same, until the tracker stops")
+    @Test("A debounce that exceeds every clock sleeps until the tracker stops")
     func longestDebounce() async throws {
         let network = try ScriptedNetwork(routed)
         let clock = WatchedClock()
@@ -142,7 +142,7 @@ import Testing
         #expect(await sleeps.next() == "is cancelled")
     }
 
-    @Test("When events can no longer be heard, nothing is known")
+    @Test("After the event source fails, the status is unknown")
     func deaf() async throws {
         let network = try ScriptedNetwork(routed)
         let tracker = try tracker("192.0.2.1", network)
@@ -154,7 +154,7 @@ import Testing
         #expect(network.closeCount == 2)
     }
 
-    @Test("Stopping is done once, from any number of threads, also while a name is being resolved")
+    @Test("A tracker stops once, from any number of threads, also during a resolution")
     func stopping() async throws {
         let network = try ScriptedNetwork(routed)
         let tracker = try tracker("a.example", network, ReachabilityOptions(resolver: ScriptedResolver()))
@@ -177,7 +177,7 @@ import Testing
         #expect(!tracker.observe { _ in }.isActive)
     }
 
-    @Test("A handler may stop the tracker")
+    @Test("A handler can stop the tracker")
     func stopInHandler() async throws {
         let network = try ScriptedNetwork(routed)
         let tracker = try tracker("192.0.2.1", network)
@@ -193,7 +193,7 @@ import Testing
         #expect(network.closeCount == 2)
     }
 
-    @Test("A tracker that nobody holds ends its streams and frees its descriptors")
+    @Test("A tracker that is released ends its streams and closes its descriptors")
     func dropped() async throws {
         let network = try ScriptedNetwork(routed)
         var tracker: ReachabilityTracker? = try tracker("192.0.2.1", network)
@@ -207,7 +207,7 @@ import Testing
         #expect(network.closeCount == 2)
     }
 
-    @Test("A tracker serves as the protocol that is registered, and so does a double")
+    @Test("A tracker and a test double both serve as the registered protocol")
     func service() throws {
         final class Double: ReachabilityService {
             var status: ReachabilityStatus { .local }
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(
-        "The kernel knows the way to this machine's own addresses",
+        "The kernel has routes to this machine's own addresses",
         arguments: ["127.0.0.1", "127.9.9.9", "::ffff:127.0.0.1"])
     func kernel(host: String) async throws {
         let tracker = try ReachabilityTracker(host: host)
@@ -235,7 +235,7 @@ import Testing
         #expect(tracker.status == .unknown)
     }
 
-    @Test("A text that is no host is an error, and no tracker")
+    @Test("A text that is not a host is an error")
     func refused() {
         let error = #expect(throws: ReachabilityError.self) { try ReachabilityTracker(host: "http://a.example") }
         #expect(error?.reason.name == "invalidTarget")

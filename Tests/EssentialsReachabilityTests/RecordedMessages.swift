@@ -1,5 +1,5 @@
-/// Messages of a Linux 6 kernel, recorded in a network namespace of their own: answers about routes and links, and
-/// announcements.
+/// Messages of a Linux 6 kernel, recorded in a network namespace: replies about routes and links, and
+/// notifications.
 enum RecordedMessages {
     /// The bytes of a hexadecimal text.
     static func bytes(_ text: String) -> [UInt8] {
@@ -123,7 +123,7 @@ enum RecordedMessages {
         20010db8000300000000000000000001
         """)
 
-    /// A rule that prohibits.
+    /// A rule that prohibits the route.
     static let routeUnderRule = bytes(
         """
         380000000200000013000000d9530000f3ffffff240000001a000100130000000000000002200000000000000000000008000100
@@ -157,7 +157,7 @@ enum RecordedMessages {
         04003e8004004180
         """)
 
-    /// A veth whose peer is up.
+    /// A veth interface whose peer is up.
     static let linkUp = bytes(
         """
         64040000100000000b000000d953000000000100030000004310010000000000070003007630000008000d00e803000005001000
@@ -184,7 +184,7 @@ enum RecordedMessages {
         00000000000000000000000000000000000000000000000004003e8004004180
         """)
 
-    /// The same after its peer went down.
+    /// The same interface after its peer went down.
     static let linkPeerDown = bytes(
         """
         640400001000000014000000d953000000000100030000000310000000000000070003007630000008000d00e803000005001000
@@ -244,7 +244,7 @@ enum RecordedMessages {
         340000000200000016000000d9530000edffffff2000000012000100160000000000000000000000630000000000000000000000
         """)
 
-    /// Announced: the loopback interface is up.
+    /// A notification: the loopback interface is up.
     static let eventLink = bytes(
         """
         bc05000010000000000000000000000000000403010000004900010001000000070003006c6f000008000d00e803000005001000
@@ -278,27 +278,27 @@ enum RecordedMessages {
         0000000004003e8004004180
         """)
 
-    /// Announced: its address.
+    /// A notification: its address.
     static let eventAddress = bytes(
         """
         4c000000140000000000000000000000020880fe01000000080001007f000001080002007f000001070003006c6f000008000800
         8000000014000600ffffffffffffffff8abc38008abc3800
         """)
 
-    /// Announced: a default route.
+    /// A notification: a default route.
     static let eventRoute = bytes(
         """
         34000000180000064814026b1154000002000000fe0300010000000008000f00fe000000080005000a0900020800040003000000
         """)
 
-    /// Announced: a rule.
+    /// A notification: a rule.
     static let eventRule = bytes(
         """
         44000000200000004814026b1f54000002100000000000080000000008000f000000000008000e00ffffffff0500150000000000
         08000600fd7f0000080001000a040000
         """)
 
-    /// Announced: an IPv6 route is gone.
+    /// A notification: an IPv6 route was deleted.
     static let eventRouteDeleted = bytes(
         """
         740000001900000000000000000000000a400000fe0200010000000008000f00fe00000014000100fe8000000000000000000000

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import EssentialsReachability
 
-/// A network that does what a test says: the statuses of addresses, and events that tell of changes.
+/// A network that a test controls: the statuses of addresses, and events that report changes.
 final class ScriptedNetwork: NetworkEvents, RouteLookup {
     private struct State {
         var status: ReachabilityStatus
@@ -15,13 +15,13 @@ final class ScriptedNetwork: NetworkEvents, RouteLookup {
     private let state: Mutex<State>
     private let channel: WakeChannel
 
-    /// All addresses have this status at first.
+    /// Creates a network in which all addresses have this status.
     init(_ status: ReachabilityStatus) throws {
         state = Mutex(State(status: status))
         channel = try WakeChannel()
     }
 
-    /// How often it was closed: once as events, and once as routes.
+    /// The number of `close` calls: one for the events, and one for the routes.
     var closeCount: Int { state.withLock { $0.closeCount } }
     var lookups: [[NetworkAddress]] { state.withLock { $0.lookups } }
 
@@ -40,7 +40,7 @@ final class ScriptedNetwork: NetworkEvents, RouteLookup {
         }
     }
 
-    // MARK: The tracker's side
+    // MARK: For the tracker
 
     var descriptor: Int32 { channel.descriptor }
 
@@ -68,7 +68,7 @@ final class ScriptedNetwork: NetworkEvents, RouteLookup {
     }
 }
 
-/// Answers in the order in which they were given; asked once more, it waits for the next.
+/// Returns results in the order in which they were given. Without one it waits for the next.
 actor ScriptedResolver: AddressResolver {
     private struct Failed: Error {}
 
@@ -78,7 +78,7 @@ actor ScriptedResolver: AddressResolver {
 
     init(_ answers: [[NetworkAddress]?] = []) { self.answers = answers }
 
-    /// An answer; nil is a failure.
+    /// Adds a result; `nil` is a failure.
     func answer(_ addresses: [NetworkAddress]?) {
         answers.append(addresses)
         if !waiting.isEmpty { waiting.removeFirst().resume() }
@@ -92,7 +92,7 @@ actor ScriptedResolver: AddressResolver {
     }
 }
 
-/// The system's clock, which tells of its sleeps.
+/// The system's clock, which reports its sleeps.
 struct WatchedClock: Clock {
     private let system = ContinuousClock()
     private let report: AsyncStream<String>.Continuation
@@ -173,7 +173,7 @@ final class StandingClock: Clock {
         }
     }
 
-    /// Waits until so many sleep.
+    /// Waits until a number of tasks sleep.
     func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in

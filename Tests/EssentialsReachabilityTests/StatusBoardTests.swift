@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct StatusBoardTests {
     private let down = ReachabilityStatus.unreachable(RouteError(code: ENETDOWN))
 
-    @Test("A stream gives the present status at once, then changes, and ends with the board")
+    @Test("A stream delivers the current status immediately, then changes, and ends with the board")
     func stream() async {
         let board = StatusBoard()
         board.publish(.local)
@@ -25,7 +25,7 @@ import Testing
         #expect(board.status == .unknown)
     }
 
-    @Test("A slow reader gets the newest status only")
+    @Test("A slow reader receives only the newest status")
     func newest() async {
         let board = StatusBoard()
         var iterator = board.stream().makeAsyncIterator()
@@ -35,7 +35,7 @@ import Testing
         #expect(await iterator.next() == .local)
     }
 
-    @Test("A stream that nobody reads any more is forgotten")
+    @Test("A released stream is removed")
     func forgotten() async {
         let board = StatusBoard()
         do {
@@ -50,7 +50,7 @@ import Testing
         #expect(board.observerCount == 0)
     }
 
-    @Test("A handler is called on its queue with the present status, then with changes")
+    @Test("A handler is called on its queue with the current status and then with changes")
     func handler() async throws {
         let board = StatusBoard()
         let queue = DispatchQueue(label: "test")
@@ -69,7 +69,7 @@ import Testing
         #expect(observation.isActive)
     }
 
-    @Test("A handler without a queue is called, too, never twice at a time, and misses what came in between")
+    @Test("A handler without a queue is never called concurrently and skips intermediate statuses")
     func slowHandler() async {
         let board = StatusBoard()
         let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -88,7 +88,7 @@ import Testing
         observation.cancel()
     }
 
-    @Test("An observation ends when it is cancelled or dropped, and its handler is freed")
+    @Test("An observation ends when it is cancelled or released, and its handler is released")
     func ends() async {
         let board = StatusBoard()
         let queue = DispatchQueue(label: "test")
@@ -114,7 +114,7 @@ import Testing
         #expect(marker == nil)
     }
 
-    @Test("Called on the handler's serial queue, cancelling ends the calls at once")
+    @Test("Cancelling on the handler's serial queue ends the calls immediately")
     func cancelOnQueue() {
         let board = StatusBoard()
         let queue = DispatchQueue(label: "test")
@@ -128,7 +128,7 @@ import Testing
         #expect(calls.withLock { $0 } == 0)
     }
 
-    @Test("One observer too many gets the present status and no more")
+    @Test("An observer above the limit receives only the current status")
     func tooMany() async {
         let board = StatusBoard()
         board.publish(.local)
@@ -144,7 +144,9 @@ import Testing
         #expect(board.observerCount == streams.count)
     }
 
-    @Test("Who waits for the first status gets it when it is found, when the board closes, or when cancelled")
+    @Test(
+        "A task that waits for the first status resumes when it is found, when the board closes or when it is cancelled"
+    )
     func settling() async {
         let board = StatusBoard()
         async let waiting = board.settledStatus()
@@ -162,7 +164,7 @@ import Testing
         #expect(await other.settledStatus() == .unknown)
     }
 
-    @Test("Observers that come and go while statuses change see none twice in a row and the last one at the end")
+    @Test("Observers that come and go while statuses change receive none twice in a row and the last one at the end")
     func crowd() async {
         let board = StatusBoard()
         let last = ReachabilityStatus.unreachable(RouteError(code: 4000))

@@ -14,7 +14,7 @@ import Testing
         #expect(!token.isFinished)
     }
 
-    @Test("What cancels is called once, also when it is attached after cancelling", arguments: [false, true])
+    @Test("A token calls its cancellation once, even if it is attached after cancelling", arguments: [false, true])
     func attach(cancelsFirst: Bool) {
         let calls = Mutex(0)
         let token = CancellableToken()
@@ -26,7 +26,7 @@ import Testing
         #expect(token.isCancelled)
     }
 
-    @Test("After the end nothing is cancelled")
+    @Test("A token that has finished cannot be cancelled")
     func finished() throws {
         let token = CancellableToken()
         #expect(try token.finish(with: .success(1))?.get() == 1)
@@ -36,7 +36,7 @@ import Testing
         #expect(!token.isCancelled)
     }
 
-    @Test("After cancelling every outcome is cancelled, and the transport's own account of it stays")
+    @Test("After cancelling every outcome is cancelled, and the transport's own failure is kept")
     func outcome() {
         let token = CancellableToken()
         token.cancel()
@@ -51,7 +51,7 @@ import Testing
         #expect(!token.isFinished)
     }
 
-    @Test("A token that is cancelled silently calls no handler, whatever came")
+    @Test("A silently cancelled token calls no handler")
     func silent() {
         let results: [Result<Int, RequestFailure>] = [.success(1), .failure(RequestFailure(.cancelled, "Told so."))]
         for result in results {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("Each token is equal to itself alone, and says where its request is")
+    @Test("Tokens are equal only to themselves and describe the state of their request")
     func identity() throws {
         let (one, other) = (CancellableToken(), CancellableToken())
         #expect(one == one)
@@ -75,7 +75,7 @@ import Testing
         #expect(one.state == .finished)
     }
 
-    @Test("Progress is the newest value, as a value and as a stream that ends with the request")
+    @Test("Progress is available as the newest value and as a stream that ends with the request")
     func progress() async {
         let token = CancellableToken()
         #expect(token.progress == nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(await after.next() == nil)
     }
 
-    @Test("Cancelling while requests complete gives each handler one result, 10,000 times")
+    @Test("Cancelling while 10,000 requests complete gives each handler one result")
     func race() async throws {
         let count = 10_000
         let service = try service()
@@ -125,7 +125,7 @@ import Testing
         #expect(reasons.withLock { $0.isSubset(of: [.cancelled]) })
     }
 
-    @Test("On the handler's own serial queue no success follows once cancel has returned")
+    @Test("On the handler's serial queue no success follows after cancel has returned")
     func noSuccessAfterCancel() async throws {
         let service = try service()
         let serial = DispatchQueue(label: "handlers")
@@ -159,7 +159,7 @@ import Testing
     }
 }
 
-/// Set once, seen from any thread.
+/// A flag that is set once and can be read from any thread.
 private final class Flag: Sendable {
     private let state = Mutex(false)
     var isSet: Bool { state.withLock { $0 } }

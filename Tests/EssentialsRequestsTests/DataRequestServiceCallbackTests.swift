@@ -25,7 +25,7 @@ import Testing
             environment: try ConstantEnvironment("https://h/"), transport: transport, configuration: configuration)
     }
 
-    /// Answers when the gate is open, or fails as cancelled, like a transport on a network.
+    /// Responds when the gate is open, or fails with cancelled, like a network transport.
     private func gated(_ gate: LoopbackGate) -> StubTransport {
         StubTransport { _ throws(RequestFailure) in
             await gate.opened()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The handler receives the model on the queue it named")
+    @Test("The handler receives the model on the given queue")
     func namedQueue() async throws {
         let service = try service(callbackQueue: queue("own"))
         let target = queue("named")
@@ -47,7 +47,7 @@ import Testing
         #expect(label == "named")
     }
 
-    @Test("A handler that names no queue runs on the service's own")
+    @Test("A handler without a queue runs on the service's own queue")
     func ownQueue() async throws {
         let service = try service(callbackQueue: queue("own"))
         let labels = await withCheckedContinuation { continuation in
@@ -61,7 +61,7 @@ import Testing
         #expect(labels == ["own", "own"])
     }
 
-    @Test("A double that implements nothing but send has every other form, callbacks included")
+    @Test("A double that implements only send has every other form, including callbacks")
     func double() async throws {
         struct Double: DataRequestService {
             func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
@@ -82,7 +82,7 @@ import Testing
         #expect(try result.get() == note)
     }
 
-    @Test("A failure reaches the handler as it is")
+    @Test("A handler receives the failure unchanged")
     func failing() async throws {
         let service = try service(StubTransport(status: 503, "busy"))
         let result = await withCheckedContinuation { continuation in
@@ -93,7 +93,7 @@ import Testing
         #expect(failure?.response?.body == Data("busy".utf8))
     }
 
-    @Test("Cancelling a running request gives its handler the failure cancelled, once, however often it is called")
+    @Test("Cancelling a running request repeatedly gives its handler the failure cancelled once")
     func cancelDuring() async throws {
         let gate = LoopbackGate()
         let transport = gated(gate)
@@ -121,7 +121,7 @@ import Testing
         #expect(try await service.get("a", as: Note.self).id == 1)
     }
 
-    @Test("Cancelling at once gives the handler the failure cancelled, even if the transport answers")
+    @Test("Cancelling at once gives the handler the failure cancelled even if the transport responds")
     func cancelBefore() async throws {
         let service = try service()
         let own = queue("held")
@@ -137,7 +137,7 @@ import Testing
         #expect(failure?.reason == .cancelled)
     }
 
-    @Test("Whatever came after cancelling, the handler receives cancelled", arguments: [200, 500])
+    @Test("A handler receives cancelled regardless of a later response", arguments: [200, 500])
     func cancelWins(status: Int) async throws {
         let answered = LoopbackGate()
         let service = try service(
@@ -162,7 +162,7 @@ import Testing
         #expect(failure?.reason == .cancelled)
     }
 
-    @Test("Cancelling after the end changes nothing")
+    @Test("Cancelling after the end has no effect")
     func cancelAfter() async throws {
         let service = try service()
         let own = queue("own")
@@ -184,7 +184,7 @@ import Testing
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test("Dropping the token does not cancel")
+    @Test("Releasing the token does not cancel the request")
     func dropping() async throws {
         let gate = LoopbackGate()
         let service = try service(gated(gate))
@@ -196,7 +196,7 @@ import Testing
         #expect(try result.get() == Note(id: 1, text: "a"))
     }
 
-    @Test("Handlers that share a serial queue never overlap, and nor do those of the service's own queue")
+    @Test("Handlers on a serial queue, or on the service's own queue, never overlap")
     func serial() async throws {
         for named in [queue("serial"), nil] {
             let service = try service()

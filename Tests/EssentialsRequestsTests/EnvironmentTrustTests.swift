@@ -4,9 +4,9 @@ import ServiceEssentials
 import Synchronization
 import Testing
 
-@Suite("An environment's trust policy")
+@Suite("Environment trust")
 struct EnvironmentTrustTests {
-    /// An environment that is switched over as a whole, to one that nobody knew before.
+    /// An environment that is replaced as a whole by one that is not known in advance.
     private final class Switching: EnvironmentService {
         private let current: Mutex<EnvironmentSnapshot>
 
@@ -24,7 +24,7 @@ struct EnvironmentTrustTests {
         let server: LoopbackServer
         let environment: EnvironmentSnapshot
 
-        /// An HTTPS server, and an environment that trusts it alone, by its pin.
+        /// Creates an HTTPS server and an environment that trusts only this server, by its pin.
         init(_ name: String) throws {
             let authority = try TestAuthority(name: name)
             let leaf = try authority.issue(.init(commonName: "localhost"))
@@ -38,7 +38,7 @@ struct EnvironmentTrustTests {
         }
     }
 
-    @Test("judges the environment's requests, and no other's")
+    @Test("An environment's trust policy applies to its own requests only")
     func policies() async throws {
         let (staging, live) = try (Side("staging"), Side("live"))
         let environment = Switching(staging.environment)
@@ -49,7 +49,7 @@ struct EnvironmentTrustTests {
             environment.change(to: live.environment)
             #expect(try await service.get("name", parameters: [:]) == "live")
         }
-        // One environment's address under the other's policy.
+        // One environment's address with the other's policy.
         var mixed = live.environment
         mixed.trust = staging.environment.trust
         environment.change(to: mixed)
@@ -62,7 +62,7 @@ struct EnvironmentTrustTests {
         await service.shutdown()
     }
 
-    @Test("is read together with the address while both change all the time")
+    @Test("The trust policy and the address are read together during concurrent changes")
     func snapshots() async throws {
         let (staging, live) = try (Side("staging"), Side("live"))
         let environment = Switching(staging.environment)

@@ -10,7 +10,7 @@ import Testing
         HTTPDataRequestService(environment: try ConstantEnvironment(base, headerFields: fields), transport: transport)
     }
 
-    @Test("A request goes below the base with its parameters behind its own query")
+    @Test("A request's path is below the base URL, with its parameters after its own query")
     func url() async throws {
         let transport = StubTransport()
         let service = try service(transport)
@@ -40,7 +40,7 @@ import Testing
         #expect(data == Data("b".utf8))
     }
 
-    @Test("The environment's fields fill in, and the request's own win without regard to case")
+    @Test("The environment's fields are added, and the request's own take precedence regardless of case")
     func fields() async throws {
         let transport = StubTransport()
         let shared: HTTPFields = [.accept: "text/html", .authorization: "environment", .acceptLanguage: "en"]
@@ -54,7 +54,7 @@ import Testing
         #expect(fields[values: .acceptLanguage] == ["en"])
     }
 
-    @Test("All of the environment's fields of one name fill in, in order")
+    @Test("All of the environment's fields with the same name are added in order")
     func repeatedFields() async throws {
         let transport = StubTransport()
         var shared = HTTPFields()
@@ -63,7 +63,9 @@ import Testing
         #expect(transport.requests.first?.headerFields[values: .acceptLanguage] == ["en", "de"])
     }
 
-    @Test("A path that leads elsewhere sends nothing", arguments: ["../x", "https://evil/", "//evil/", "a\nb"])
+    @Test(
+        "A path that leads elsewhere is refused before anything is sent",
+        arguments: ["../x", "https://evil/", "//evil/", "a\nb"])
     func refusedPath(path: String) async throws {
         let transport = StubTransport()
         let service = try service(transport)
@@ -73,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "An unexpected status is a failure that carries the response", arguments: [100, 199, 300, 302, 304, 404, 500])
+        "An unexpected status is a failure that contains the response", arguments: [100, 199, 300, 302, 304, 404, 500])
     func status(code: Int) async throws {
         let service = try service(StubTransport(status: code, "why"))
         let failure = await #expect(throws: RequestFailure.self) {
@@ -89,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "The request says which statuses it expects", arguments: [(200, false), (304, true), (404, true), (405, false)])
+        "The request defines the expected statuses", arguments: [(200, false), (304, true), (404, true), (405, false)])
     func expectedStatus(code: Int, isExpected: Bool) async throws {
         let service = try service(StubTransport(status: code))
         var request = DataRequest(.get, "a")
@@ -98,14 +100,14 @@ import Testing
         #expect(status == (isExpected ? code : nil))
     }
 
-    @Test("What the transport throws comes through", arguments: RequestFailure.Reason.all)
+    @Test("A failure of the transport is thrown unchanged", arguments: RequestFailure.Reason.all)
     func transportFailure(reason: RequestFailure.Reason) async throws {
         let service = try service(StubTransport { _ throws(RequestFailure) in throw RequestFailure(reason, "No.") })
         let failure = await #expect(throws: RequestFailure.self) { try await service.send(DataRequest(.get, "a")) }
         #expect(failure?.reason == reason)
     }
 
-    @Test("A model is asked for as JSON unless the request says otherwise, and read from the answer")
+    @Test("A model is requested as JSON unless the request sets Accept, and is decoded from the response")
     func get() async throws {
         let transport = StubTransport(#"{"id":1,"text":"a"}"#)
         let note: Note = try await service(transport).get("notes/1")
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("A body without a JSON form sends nothing")
+    @Test("A body that cannot be encoded as JSON is refused before anything is sent")
     func unencodable() async throws {
         let transport = StubTransport()
         let service = try service(transport)
@@ -144,7 +146,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("The content type that a request with a model names stays, and names the codec")
+    @Test("The content type set by a request with a model is kept and selects the codec")
     func contentType() async throws {
         let transport = StubTransport()
         let fields: HTTPFields = [.contentType: "application/merge-patch+json"]
@@ -156,7 +158,7 @@ import Testing
         #expect(transport.requests.first?.bodyText == #"{"a":1}"#)
     }
 
-    @Test("Shutting down shuts the transport down")
+    @Test("Shutting down the service shuts down the transport")
     func shutdown() async throws {
         let transport = StubTransport()
         try await service(transport).shutdown()

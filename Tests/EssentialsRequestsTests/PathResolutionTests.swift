@@ -3,25 +3,24 @@ import Testing
 
 @testable import EssentialsRequests
 
-/// DATA-REQUESTS.md 1.1: `pathResolution`, and what both ways refuse.
-@Suite("A path that is resolved")
+@Suite("Path resolution")
 struct PathResolutionTests {
     @Test(
-        "as a relative reference is the one of RFC 3986, 5.4",
+        "A relative reference is resolved as in RFC 3986, 5.4",
         arguments: [
-            // 5.4.1, without those of other schemes and authorities, and without fragments, which are not sent.
+            // Section 5.4.1, without other schemes and authorities, and without fragments, which are not sent.
             ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
             ("g?y", "/b/c/g?y"), ("#s", "/b/c/d;p?q"), ("g#s", "/b/c/g"), ("g?y#s", "/b/c/g?y"), (";x", "/b/c/;x"),
             ("g;x", "/b/c/g;x"), ("g;x?y#s", "/b/c/g;x?y"), ("", "/b/c/d;p?q"), (".", "/b/c/"), ("./", "/b/c/"),
             ("..", "/b/"), ("../", "/b/"), ("../g", "/b/g"), ("../..", "/"), ("../../", "/"), ("../../g", "/g"),
-            // 5.4.2
+            // Section 5.4.2.
             ("../../../g", "/g"), ("../../../../g", "/g"), ("/./g", "/g"), ("/../g", "/g"), ("g.", "/b/c/g."),
             (".g", "/b/c/.g"), ("g..", "/b/c/g.."), ("..g", "/b/c/..g"), ("./../g", "/b/g"), ("./g/.", "/b/c/g/"),
             ("g/./h", "/b/c/g/h"), ("g/../h", "/b/c/h"), ("g;x=1/./y", "/b/c/g;x=1/y"), ("g;x=1/../y", "/b/c/y"),
             ("g?y/./x", "/b/c/g?y/./x"), ("g?y/../x", "/b/c/g?y/../x"), ("g#s/../x", "/b/c/g"),
-            // Of the same origin.
+            // References to the same origin.
             ("//a/g", "/g"), ("//A:80/g?y", "/g?y"), ("http://a/g", "/g"), ("HTTP://A/../g#s", "/g"),
-            // What is no part of a path.
+            // Characters that are escaped or are not part of the path.
             ("g h", "/b/c/g%20h"), ("é", "/b/c/%C3%A9"), ("g?next=http://evil/", "/b/c/g?next=http://evil/"),
             ("./g:h", "/b/c/g:h"),
         ])
@@ -32,7 +31,7 @@ struct PathResolutionTests {
     }
 
     @Test(
-        "against a base drops the base's last segment where that has no slash at its end",
+        "A relative reference replaces the last segment of a base without a slash at its end",
         arguments: [
             ("https://h/v1", "users", "/users"), ("https://h/v1/", "users", "/v1/users"),
             ("https://h/v1/", "/users", "/users"), ("https://h", "users", "/users"), ("https://h/v1/", "../x", "/x"),
@@ -43,7 +42,7 @@ struct PathResolutionTests {
     }
 
     @Test(
-        "to another origin, with credentials, or to what is no URL is refused in both ways",
+        "A path to another origin, with credentials, or with an invalid URL is refused in both resolutions",
         arguments: [
             "http://h/v1/a", "https://evil/v1/a", "https://h:8443/v1/a", "//evil/v1/a", "//h:99/v1/a", "ftp://h/v1/a",
             "://h/v1/a", "//", "https:///v1/a", "https://u:secret@h/v1/a", "//secret@h/v1/a", "a\r\nb", "a\u{0}", "%",
@@ -91,7 +90,7 @@ struct PathResolutionTests {
         #expect(try PathRules.url(vector.path, under: RequestURL("https://h/v1/"), resolution).target == vector.target)
     }
 
-    @Test("that names a scheme and no host is refused as a reference", arguments: ["g:h", "https:g", "https:/g", ":g"])
+    @Test("A reference with a scheme but no host is refused", arguments: ["g:h", "https:g", "https:/g", ":g"])
     func schemeAlone(path: String) throws {
         let failure = try #require(throws: RequestFailure.self) {
             try PathRules.url(path, under: RequestURL("https://h/v1/"), .rfc3986)
@@ -100,7 +99,7 @@ struct PathResolutionTests {
     }
 
     @Test(
-        "by joining may hold colons and URLs, and a query alone belongs to the base itself",
+        "A joined path may contain colons and URLs, and a query alone extends the base itself",
         arguments: [
             ("redirect:https://x/y", "/v1/redirect:https://x/y"),
             ("a:b?next=http://evil/", "/v1/a:b?next=http://evil/"),
@@ -113,13 +112,13 @@ struct PathResolutionTests {
         #expect(url.target == target)
     }
 
-    @Test("is joined by a service unless it is told otherwise, with the parameters behind its query")
+    @Test("A service joins paths by default, and adds parameters after the query")
     func service() async throws {
         let joining = try ServiceFixture(base: "https://h/v1/api")
         let resolving = try ServiceFixture(base: "https://h/v1/api") { $0.pathResolution = .rfc3986 }
         for (path, joined, resolved) in [
             ("users", "/v1/api/users?n=v", "/v1/users?n=v"), ("/users?x=1", "/v1/api/users?x=1&n=v", "/users?x=1&n=v"),
-            // A question mark in the fragment begins no query.
+            // A question mark in the fragment starts no query.
             ("p#f?x", "/v1/api/p?n=v", "/v1/p?n=v"), ("p?a#f?x=1", "/v1/api/p?a&n=v", "/v1/p?a&n=v"),
         ] {
             let request = DataRequest(.get, path, parameters: ["n": "v"])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PathRulesTests {
     @Test(
-        "A path joins under the base with one slash between",
+        "A path is joined to the base with one slash",
         arguments: [
             ("https://h/v1", "users", "https://h/v1/users"), ("https://h/v1/", "users", "https://h/v1/users"),
             ("https://h/v1", "/users", "https://h/v1/users"), ("https://h/v1/", "/users", "https://h/v1/users"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "A path keeps its query, loses its fragment, and is percent-encoded",
+        "A path keeps its query, drops its fragment, and is percent-encoded",
         arguments: [
             ("a?b=1", "/v1/a?b=1"), ("a?", "/v1/a?"), ("?b=1", "/v1/?b=1"), ("a?b=1#f", "/v1/a?b=1"),
             ("a#f?b", "/v1/a"),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "Dot segments are followed within the base's path",
+        "Dot segments are resolved within the base's path",
         arguments: [
             ("./a", "/v1/api/a"), ("a/../b", "/v1/api/b"), ("a/.", "/v1/api/a/"), ("a/..", "/v1/api/"),
             ("a/%2e%2e/b", "/v1/api/b"),
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "A path that climbs out of the base's path is refused",
+        "A path that leaves the base's path is refused",
         arguments: [
             "..", "../", "../v2", "../../etc", "a/../../b", "%2e%2e/v2", ".%2E/v2", "/../v2", "../v1x", "../apix",
             "../api2/a",
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "An absolute URL of the same origin is taken as it is",
+        "An absolute URL with the same origin is used unchanged",
         arguments: [
             ("https://h/v1/a", "/v1/a"), ("HTTPS://H/v1/a?b=1", "/v1/a?b=1"), ("https://h:443/v1/a", "/v1/a"),
             ("https://h./v1/a", "/v1/a"), ("//h/v1/a", "/v1/a"), ("//H:443/v1/a", "/v1/a"), ("https://h/v1", "/v1"),
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "User-info is refused and not repeated",
+        "User information is refused and not shown",
         arguments: ["https://u:secret@h/v1/a", "//secret@h/v1/a", "https://@h/v1/a"])
     func userInfo(path: String) throws {
         let failure = try #require(throws: RequestFailure.self) {
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "A plain path is joined without a closer look, and as one would join it",
+        "A plain path is joined by the short form with the same result",
         arguments: [
             "https://h", "https://h/v1", "https://h/v1/", "https://h/a%20b/", "https://h/v1?x=1", "https://h/v1/?x=1/",
             "https://h/a//",
@@ -127,7 +127,7 @@ import Testing
         var (joined, refused) = (0, 0)
         for _ in 0..<4_000 {
             let path = (0..<Int.random(in: 0...6, using: &numbers)).map { _ in
-                // Twice as often one that is plain, or none would be.
+                // Plain pieces are chosen twice as often, otherwise hardly any path would be plain.
                 (Bool.random(using: &numbers) ? pieces[..<4] : pieces[...]).randomElement(using: &numbers) ?? ""
             }.joined()
             guard let url = base.joining(plainPath: path) else {

@@ -5,76 +5,54 @@ import Testing
 
 @testable import EssentialsRequests
 
-/// Requests to which nobody adds anything leave the stages out that have nothing to do.
-@Suite("A plain request")
+@Suite("Small requests")
 struct PlainRequestTests {
     private static let base = "https://api.example.com/v1/"
-
-    private func assembly(
-        _ request: DataRequest, configuration: HTTPDataRequestService.Configuration = .init(),
-        trust: TrustPolicy? = nil, fields: HTTPFields = [:]
-    ) throws -> RequestAssembly {
-        let environment = EnvironmentSnapshot(
-            baseURL: try RequestURL(Self.base), headerFields: fields, trust: trust)
-        return RequestAssembly(request: request, environment: environment, settings: ServiceSettings(configuration))
-    }
-
     private static let methods: [HTTPRequest.Method] = [.get, .head, .delete, .options, .post, .put, .patch]
 
-    @Test("is sent as the long way would make it", arguments: methods, [AnswerKind.response, .model, .bytes])
-    func same(method: HTTPRequest.Method, answer: AnswerKind) throws {
-        var configuration = HTTPDataRequestService.Configuration()
-        configuration.userAgent = "test/1"
-        for path in ["users/1", "/users", "a?x=1"] {
-            for trust in [nil, TrustPolicy(anchors: .system)] {
-                var request = DataRequest(method, path)
-                request.answer = answer
-                request.options.totalTimeout = .seconds(7)
-                let assembly = try assembly(request, configuration: configuration, trust: trust)
-                for credentials in [nil, "Bearer secret"] {
-                    let plain = try #require(try assembly.plain(authorization: credentials))
-                    let careful = try assembly.result(
-                        of: assembly.draft(), authorization: credentials.map { .field($0) })
-                    #expect(plain.head == careful.request.head)
-                    #expect(plain.headerFields[.authorization] == credentials)
-                    #expect(plain.options == careful.request.options)
-                    #expect(plain.body.isEmpty == careful.request.body.isEmpty)
-                    #expect(careful.passedOver.isEmpty)
-                    #expect(careful.redirects.sensitiveFields == configuration.redirects.sensitiveFields)
+    @Test("A small request has the service's fields, the credentials and the options, and nothing else", arguments: methods)
+    func sent(method: HTTPRequest.Method) async throws {
+        let accepted: [ResponseKind: String] = [.response: "*/*", .model: "application/json", .bytes: "*/*"]
+        for (kind, accept) in accepted {
+            for credentials in [nil, "secret"] {
+                let fixture = try ServiceFixture(base: Self.base)
+                if let credentials { fixture.service.setAuthorization(try .bearer(credentials)) }
+                for (path, target) in [("users/1", "/v1/users/1"), ("/users", "/v1/users"), ("a?x=1", "/v1/a?x=1")] {
+                    var request = DataRequest(method, path)
+                    request.responseKind = kind
+                    request.options.totalTimeout = .seconds(7)
+                    let sent = try await fixture.sent(request)
+                    #expect(sent.method == method)
+                    #expect(sent.url.description == "https://api.example.com\(target)")
+                    var fields: HTTPFields = credentials.map { [.authorization: "Bearer \($0)"] } ?? [:]
+                    fields.append(HTTPField(name: .accept, value: accept))
+                    fields.append(HTTPField(name: .userAgent, value: "test/1"))
+                    #expect(sent.headerFields == fields)
+                    #expect(sent.options == request.options)
+                    #expect(sent.body.isEmpty)
                 }
             }
         }
     }
 
-    @Test("is none that somebody has added to, or whose path is to be looked at")
-    func others() throws {
-        var requests = [
-            DataRequest(.get, "a", parameters: ["x": 1]), DataRequest(.get, "a", query: ["x": "1"]),
-            DataRequest(.get, "a", headerFields: [.accept: "*/*"]), DataRequest(.post, "a", body: .text("x")),
-            DataRequest(.post, "a", body: .data(Data())), DataRequest(.get, "../a"), DataRequest(.get, "ä"),
-            DataRequest(.get, "https://api.example.com/v1/a"), DataRequest(.get, ""),
-        ]
-        requests.append(DataRequest(.post, "a", parameters: ["x": 1]))
-        for request in requests { #expect(try assembly(request).plain(authorization: nil) == nil, "\(request.path)") }
-        let plain = DataRequest(.get, "a")
-        #expect(try assembly(plain).plain(authorization: nil) != nil)
-        #expect(try assembly(plain, fields: [.cacheControl: "no-cache"]).plain(authorization: nil) == nil)
-        var configuration = HTTPDataRequestService.Configuration()
-        configuration.sendsPriority = true
-        #expect(try assembly(plain, configuration: configuration).plain(authorization: nil) == nil)
-        configuration = HTTPDataRequestService.Configuration()
-        configuration.pathResolution = .rfc3986
-        #expect(try assembly(plain, configuration: configuration).plain(authorization: nil) == nil)
+    @Test("A request has the trust policy of its environment")
+    func trust() async throws {
+        let policy = TrustPolicy(minimumTLS: .tls13)
+        let fixture = ServiceFixture(environment: try ConstantEnvironment(Self.base, trust: policy))
+        #expect(try await fixture.sent(DataRequest(.get, "a")).options.trust == policy)
     }
 
-    @Test("that expects no status at all is refused like any other")
-    func nothingExpected() throws {
+    @Test("A request that expects no status at all fails before it is sent")
+    func nothingExpected() async throws {
+        let fixture = try ServiceFixture(base: Self.base)
         var request = DataRequest(.get, "a")
         request.expectedStatus = []
-        #expect(throws: RequestFailure.self) { try assembly(request).plain(authorization: nil) }
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.send(request) }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("has credentials, once there are any, and none when they were taken back")
+    @Test("A request has the credentials that are set, and none after they are cleared")
     func credentials() async throws {
         let transport = ScriptedTransport()
         _ = transport.on(.get, "/v1/a").answer(.ok)

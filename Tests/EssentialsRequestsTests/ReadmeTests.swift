@@ -4,7 +4,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The README")
+@Suite("README")
 struct ReadmeTests {
     struct User: Codable, Equatable, Sendable {
         var id: Int
@@ -25,7 +25,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test("shows code that works")
+    @Test("The README's first example works")
     func example() async throws {
         let authority = try TestAuthority(name: "Test authority")
         let certificate = try authority.issue(.init(commonName: "localhost"))
@@ -70,7 +70,7 @@ struct ReadmeTests {
         init(_ items: [String]) { self.items = items }
     }
 
-    @Test("shows a scope that works")
+    @Test("The README's scope works")
     func scope() async throws {
         let items = ["tea", "milk"]
         let locator = ServiceLocator(name: "app")
@@ -93,7 +93,7 @@ struct ReadmeTests {
         var id: Int
     }
 
-    @Test("shows requests that work")
+    @Test("The README's requests work")
     func requests() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         try Data("film".utf8).write(to: URL(filePath: path))
@@ -121,7 +121,7 @@ struct ReadmeTests {
         await requests.shutdown()
     }
 
-    @Test("shows streams that work")
+    @Test("The README's streams work")
     func streams() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -145,7 +145,7 @@ struct ReadmeTests {
 
         // README begins
         request.options.delivery = .streamed
-        let redirected = try await RedirectStage().send(request, policy: .limit(3), through: transport)
+        let redirected = try await transport.send(request, following: .limit(3))
         for try await event in redirected.response.body.serverSentEvents() { show(event.data) }
 
         upload.body = try .file(source)  // read while it is sent, and again after a dead connection
@@ -160,7 +160,7 @@ struct ReadmeTests {
         #expect(try Data(contentsOf: URL(filePath: destination)) == Data("film".utf8))
     }
 
-    @Test("shows exactly the code that is tested here, and stays short")
+    @Test("The README contains exactly the tested code and has a limited length")
     func sameText() throws {
         let tested = try blocks(of: #filePath, after: { $0.hasSuffix("// README begins") }) {
             $0.hasSuffix("// README ends")
@@ -174,7 +174,7 @@ struct ReadmeTests {
         #expect(try lines(of: path).count < 150)
     }
 
-    /// The lines between each line that begins a block and the next that ends one.
+    /// The lines between each pair of begin and end lines.
     private func blocks(
         of path: String, after isBegin: (Substring) -> Bool, until isEnd: (Substring) -> Bool
     ) throws -> [[Substring]] {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct RedirectStageTests {
-    /// Answers by the URL asked for: a redirect, or 200 where there is none.
+    /// Responds by the requested URL: with a redirect, or with 200 for other URLs.
     private func transport(_ redirects: [String: (Int, String)]) -> StubTransport {
         StubTransport { request in
             guard let (status, location) = redirects[request.url.description] else {
@@ -19,18 +19,18 @@ import Testing
 
     // MARK: Chains
 
-    @Test("What is no redirect comes back with its request and no history", arguments: [200, 304, 404, 500])
+    @Test("A response that is no redirect is returned with its request", arguments: [200, 304, 404, 500])
     func noRedirect(status: Int) async throws {
         let transport = StubTransport(status: status)
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.status.code == status)
         #expect(redirected.request.url == request.url)
         #expect(redirected.history.isEmpty)
         #expect(transport.requests.count == 1)
     }
 
-    @Test("A chain is followed to its end, and told")
+    @Test("A chain of redirects is followed to its end and recorded")
     func chain() async throws {
         let transport = transport([
             "https://a.example/x": (302, "/y"), "https://a.example/y": (307, "https://b.example/z?q"),
@@ -39,7 +39,7 @@ import Testing
         let request = TransportRequest(
             .post, try RequestURL("https://a.example/x"), headerFields: [.contentType: "text/plain"],
             body: .bytes(Data("hello".utf8)))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.body.data == Data("end".utf8))
         #expect(redirected.request.url.description == "https://b.example/z?r")
         #expect(redirected.request.method == .get)
@@ -53,14 +53,14 @@ import Testing
         #expect(transport.requests.map { $0.headerFields[.contentType] } == ["text/plain", nil, nil, nil])
     }
 
-    @Test("A body in memory is sent again, and again", arguments: [307, 308])
+    @Test("A body in memory is sent again for each redirect", arguments: [307, 308])
     func replay(status: Int) async throws {
         let transport = transport([
             "https://a.example/x": (status, "/y"), "https://a.example/y": (status, "https://b.example/z"),
         ])
         let request = TransportRequest(
             .put, try RequestURL("https://a.example/x"), body: .bytes(Data("hello".utf8)))
-        _ = try await RedirectStage().send(request, through: transport)
+        _ = try await transport.send(request, following: .standard)
         let bodies = transport.requests.map { request in
             if case .bytes(let data) = request.body.content { String(decoding: data, as: UTF8.self) } else { "-" }
         }
@@ -68,21 +68,21 @@ import Testing
         #expect(transport.requests.map(\.method) == [.put, .put, .put])
     }
 
-    @Test("A stream is sent once and not again")
+    @Test("A stream is not sent again after a redirect")
     func notReplayable() async throws {
         let transport = transport(["https://a.example/x": (307, "https://b.example/")])
         let pieces = AsyncStream<Data> { $0.finish() }
         let request = TransportRequest(
             .put, try RequestURL("https://a.example/x"), body: .stream(pieces, length: nil))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         #expect(failure?.reason == .notReplayable)
         #expect(failure?.host == "a.example")
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Credentials stay with the first origin, also when the chain returns to it")
+    @Test("Credentials stay with the first origin even if the chain returns to it")
     func credentials() async throws {
         let transport = transport([
             "https://a.example/1": (302, "/2"), "https://a.example/2": (302, "https://b.example/3"),
@@ -91,35 +91,35 @@ import Testing
         let request = TransportRequest(
             .get, try RequestURL("https://a.example/1"),
             headerFields: [.authorization: "secret", .cookie: "secret", .accept: "a/b"])
-        _ = try await RedirectStage().send(request, through: transport)
+        _ = try await transport.send(request, following: .standard)
         #expect(transport.requests.map { $0.headerFields[.authorization] } == ["secret", "secret", nil, nil])
         #expect(transport.requests.map { $0.headerFields[.cookie] } == ["secret", "secret", nil, nil])
         #expect(transport.requests.map { $0.headerFields[.accept] } == ["a/b", "a/b", "a/b", "a/b"])
     }
 
-    @Test("A loop ends at the limit", arguments: [0, 1, 5, 10])
+    @Test("A redirect loop ends at the limit", arguments: [0, 1, 5, 10])
     func loop(limit: Int) async throws {
         let transport = transport(["https://a.example/x": (302, "/y"), "https://a.example/y": (302, "/x")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, policy: .limit(limit), through: transport)
+            try await transport.send(request, following: .limit(limit))
         }
         #expect(failure?.reason == .redirectLimit)
         #expect(failure?.host == "a.example")
         #expect(transport.requests.count == limit + 1)
     }
 
-    @Test("The policy “none” hands the redirect back")
+    @Test("The policy “none” returns the redirect")
     func noPolicy() async throws {
         let transport = transport(["https://a.example/x": (302, "/y")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await RedirectStage().send(request, policy: .none, through: transport)
+        let redirected = try await transport.send(request, following: .none)
         #expect(redirected.response.status == .found)
         #expect(redirected.history.isEmpty)
         #expect(transport.requests.count == 1)
     }
 
-    @Test("A closure sees the history grow, and where it stops the redirect is handed back")
+    @Test("A closure receives the history and can stop at a redirect")
     func deciding() async throws {
         let transport = StubTransport { _ in redirect(302, to: "https://a.example/again") }
         let lengths = Mutex<[Int]>([])
@@ -128,14 +128,14 @@ import Testing
             return proposal.history.count < 3 ? .follow : .stop
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await RedirectStage().send(request, policy: policy, through: transport)
+        let redirected = try await transport.send(request, following: policy)
         #expect(redirected.response.status == .found)
         #expect(redirected.history.count == 3)
         #expect(lengths.withLock { $0 } == [0, 1, 2, 3])
         #expect(transport.requests.count == 4)
     }
 
-    @Test("A failure of a later hop comes through with that hop's host")
+    @Test("A failure of a later hop has that hop's host")
     func failingHop() async throws {
         let transport = StubTransport { request throws(RequestFailure) in
             let host = request.url.origin.host.text
@@ -146,15 +146,15 @@ import Testing
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         #expect(failure?.reason == .connection)
         #expect(failure?.host == "b.example")
     }
 
-    // MARK: Deadlines and cancellation
+    // MARK: Timeouts and cancellation
 
-    @Test("Each hop gets what is left of the deadline, and the last request keeps the caller's")
+    @Test("Each hop has the remaining time, and the last request keeps the caller's timeout")
     func deadline() async throws {
         let clock = StoppedClock()
         let transport = StubTransport { request in
@@ -166,14 +166,14 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/0"))
         request.options.totalTimeout = .seconds(10)
         request.options.idleTimeout = .seconds(4)
-        let redirected = try await RedirectStage(clock: clock).send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard, clock: clock)
         #expect(redirected.request.options == request.options)
         #expect(
             transport.requests.map(\.options.totalTimeout) == [.seconds(10), .seconds(7), .seconds(4), .seconds(1)])
         #expect(transport.requests.allSatisfy { $0.options.idleTimeout == .seconds(4) })
     }
 
-    @Test("Nothing is sent after the deadline", arguments: [5, 6])
+    @Test("Nothing is sent after the total timeout", arguments: [5, 6])
     func deadlinePassed(seconds: Int) async throws {
         let clock = StoppedClock()
         let transport = StubTransport { _ in
@@ -183,7 +183,7 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/"))
         request.options.totalTimeout = .seconds(5)
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage(clock: clock).send(request, through: transport)
+            try await transport.send(request, following: .standard, clock: clock)
         }
         #expect(failure?.reason == .timeout)
         #expect(failure?.host == "b.example")
@@ -191,7 +191,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("Without a deadline no time counts")
+    @Test("Without a timeout the elapsed time is ignored")
     func noDeadline() async throws {
         let clock = StoppedClock()
         let transport = StubTransport { request in
@@ -200,20 +200,25 @@ import Testing
                 ? redirect(302, to: "/y") : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/"))
-        _ = try await RedirectStage(clock: clock).send(request, through: transport)
+        _ = try await transport.send(request, following: .standard, clock: clock)
         #expect(transport.requests.map(\.options.totalTimeout) == [nil, nil])
     }
 
-    @Test("A task that was cancelled during a hop sends no other")
+    @Test("A task that is cancelled during a hop sends no further request")
     func cancelled() async throws {
+        let (sent, cancelled) = (LoopbackGate(), LoopbackGate())
         let transport = StubTransport { _ in
-            withUnsafeCurrentTask { $0?.cancel() }
+            sent.open()
+            await cancelled.opened()
             return redirect(302, to: "https://b.example/")
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/"))
         let task = Task { () async throws(RequestFailure) -> RedirectedResponse in
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
+        await sent.opened()
+        task.cancel()
+        cancelled.open()
         let failure = await #expect(throws: RequestFailure.self) { try await task.value }
         #expect(failure?.reason == .cancelled)
         #expect(transport.requests.count == 1)
@@ -222,7 +227,7 @@ import Testing
     // MARK: Streamed bodies
 
     @Test(
-        "A redirect's streamed body is read to its end, up to a limit, and cancelled over it",
+        "A redirect's streamed body is read up to a limit, and cancelled beyond it",
         arguments: [
             ([], 0, true), ([10], 0, true), ([40_000, 25_536], 0, true), ([65_536], 0, true),
             ([65_537], 1, false), ([40_000, 25_537, 10, 10], 1, false),
@@ -236,15 +241,15 @@ import Testing
         }
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         request.options.delivery = .streamed
-        // On the real clock a busy machine may need longer than is spent on a body that nobody wants.
-        let redirected = try await RedirectStage(clock: StoppedClock()).send(request, through: transport)
+        // With a real clock, a busy machine could exceed the time limit for discarding a body.
+        let redirected = try await transport.send(request, following: .standard, clock: StoppedClock())
         #expect(source.cancelCount == cancels)
         #expect(source.isRead == isReadToItsEnd)
         #expect(redirected.response.body.data == nil)
         #expect(try await redirected.response.body.collect(upTo: 10).count == 3)
     }
 
-    @Test("A streamed body that fails while it is thrown away does not matter")
+    @Test("A failure while discarding a redirect's body is ignored")
     func drainFails() async throws {
         let source = Pieces([10, 10], failure: RequestFailure(.interrupted, "It ended."))
         let transport = StubTransport { request in
@@ -253,10 +258,10 @@ import Testing
                 : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        #expect(try await RedirectStage().send(request, through: transport).response.status == .ok)
+        #expect(try await transport.send(request, following: .standard).response.status == .ok)
     }
 
-    @Test("Time spent on throwing a body away counts")
+    @Test("Time spent on discarding a body counts towards the timeout")
     func drainTakesTime() async throws {
         let clock = StoppedClock()
         let source = Pieces([10, 10]) { clock.advance(by: .seconds(2)) }
@@ -264,13 +269,13 @@ import Testing
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         request.options.totalTimeout = .seconds(5)
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage(clock: clock).send(request, through: transport)
+            try await transport.send(request, following: .standard, clock: clock)
         }
         #expect(failure?.reason == .timeout)
         #expect(transport.requests.count == 1)
     }
 
-    @Test("A streamed body that does not end is given up")
+    @Test("Discarding a streamed body that does not end is given up")
     func drainHangs() async throws {
         let source = Silence()
         let transport = StubTransport { request in
@@ -279,29 +284,28 @@ import Testing
                 : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let stage = RedirectStage(clock: StoppedClock(sleeps: false))
-        #expect(try await stage.send(request, through: transport).response.status == .ok)
+        let clock = StoppedClock(sleeps: false)
+        #expect(try await transport.send(request, following: .standard, clock: clock).response.status == .ok)
         #expect(source.isCancelled)
     }
 
-    @Test("The streamed body of a redirect that is not followed is cancelled, one that is handed back is not")
+    @Test("The streamed body of a refused redirect is cancelled, and that of a returned one is not")
     func notFollowed() async throws {
         let refused = Pieces([10])
         let stopped = Pieces([10])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
         let first = StubTransport { _ in redirect(302, to: "ftp://b.example/", body: ResponseBody(source: refused)) }
-        await #expect(throws: RequestFailure.self) { try await RedirectStage().send(request, through: first) }
+        await #expect(throws: RequestFailure.self) { try await first.send(request, following: .standard) }
         #expect(refused.cancelCount == 1)
         let second = StubTransport { _ in redirect(302, to: "/y", body: ResponseBody(source: stopped)) }
-        let handedBack = try await RedirectStage().send(
-            request, policy: .deciding { _ in .stop }, through: second)
+        let handedBack = try await second.send(request, following: .deciding { _ in .stop })
         #expect(stopped.cancelCount == 0)
         #expect(try await handedBack.response.body.collect(upTo: 10).count == 10)
     }
 
     // MARK: Over the network
 
-    @Test("Redirects on one server go over one connection, collected or streamed", arguments: [false, true])
+    @Test("Redirects on one server use one connection, collected or streamed", arguments: [false, true])
     func network(isStreamed: Bool) async throws {
         let server = try LoopbackServer { request in
             switch request.path {
@@ -330,9 +334,10 @@ import Testing
         var request = TransportRequest(.get, url)
         if isStreamed { request.options.delivery = .streamed }
         do throws(RequestFailure) {
-            // On a busy machine a body may take longer than the time after which it is given up with its connection.
-            let stage = RedirectStage(clock: StoppedClock())
-            let redirected = try await stage.send(request, through: transport)
+            // With a real clock, a busy machine could exceed the time after which a body and its
+            // connection are given up.
+            let clock = StoppedClock()
+            let redirected = try await transport.send(request, following: .standard, clock: clock)
             let body = try await redirected.response.body.collect(upTo: 100)
             return .success((redirected, String(decoding: body, as: UTF8.self)))
         } catch {
@@ -348,7 +353,7 @@ private func redirect(
         HTTPResponse(status: .init(code: status), headerFields: [.location: location]), body: body)
 }
 
-/// A clock that stands still until somebody advances it.
+/// A clock that stands still until it is advanced.
 private final class StoppedClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -361,7 +366,7 @@ private final class StoppedClock: Clock {
     private let offset = Mutex(Duration.zero)
     private let sleeps: Bool
 
-    /// Makes a clock on which sleepers sleep on, or wake at once.
+    /// Creates a clock whose sleepers keep sleeping or return at once.
     init(sleeps: Bool = true) { self.sleeps = sleeps }
 
     var now: Instant { Instant(offset: offset.withLock { $0 }) }
@@ -370,12 +375,12 @@ private final class StoppedClock: Clock {
     func advance(by duration: Duration) { offset.withLock { $0 += duration } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        // Long enough for every sleeper to be cancelled before.
+        // Every sleeper is cancelled long before.
         if sleeps { try await Task.sleep(for: .seconds(3_600)) }
     }
 }
 
-/// A streamed body of pieces of these sizes.
+/// A streamed body with pieces of these sizes.
 private final class Pieces: ResponseBody.Source {
     private let sizes: Mutex<[Int]>
     private let cancels = Mutex(0)
@@ -406,7 +411,7 @@ private final class Pieces: ResponseBody.Source {
     func cancel() { cancels.withLock { $0 += 1 } }
 }
 
-/// A streamed body of which nothing comes until it is cancelled.
+/// A streamed body that delivers nothing until it is cancelled.
 private final class Silence: ResponseBody.Source {
     private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
     private let cancelled = Mutex(false)
@@ -417,7 +422,7 @@ private final class Silence: ResponseBody.Source {
         await withCheckedContinuation { continuation in
             if isCancelled { return continuation.resume() }
             waiting.withLock { $0 = continuation }
-            // It may have been cancelled in between.
+            // It may have been cancelled in the meantime.
             if isCancelled { resume() }
         }
         throw RequestFailure(.cancelled, "It was cancelled.")

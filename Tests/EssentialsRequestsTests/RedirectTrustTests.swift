@@ -5,21 +5,21 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// A server that redirects, one that is redirected to, and a policy for both. They are `pin.test` and `other.test`.
+/// A redirecting server, a target server, and a policy for both. Their hosts are `pin.test` and `other.test`.
 private struct RedirectBench: Sendable {
     let from, to: LoopbackServer
     let trust: TrustPolicy
 
-    /// What the policy asks of one of the two hosts.
+    /// The policy's rule for one of the two hosts.
     enum Rule: Sendable {
         case right, wrong, none
     }
 
     /// - Parameters:
-    ///   - first: The rule for the host that redirects.
-    ///   - second: The rule for the host that is redirected to.
-    ///   - status: Of the redirect.
-    ///   - scheme: Of the redirect's target.
+    /// - first: The rule for the redirecting host.
+    /// - second: The rule for the target host.
+    /// - status: The status of the redirect.
+    /// - scheme: The scheme of the redirect's target.
     ///   - isUnlisted: Whether hosts without a rule are refused.
     init(
         _ first: Rule, _ second: Rule, status: Int = 307, scheme: String = "https", isUnlistedRefused: Bool = false,
@@ -57,7 +57,7 @@ private struct RedirectBench: Sendable {
             anchors: .only([PEM(authority.certificate.certificatePEM)]), identity: client)
     }
 
-    /// Sends a secret to the first server and follows where it leads.
+    /// Sends a secret to the first server and follows the redirect.
     func send(policy: RedirectPolicy = .standard) async throws -> RedirectedResponse {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .direct
@@ -70,12 +70,12 @@ private struct RedirectBench: Sendable {
             body: .bytes(Data("secret".utf8)))
         let outcome: Result<RedirectedResponse, any Error>
         do {
-            outcome = .success(try await RedirectStage().send(request, policy: policy, through: transport))
+            outcome = .success(try await transport.send(request, following: policy))
         } catch {
             outcome = .failure(error)
         }
         await transport.shutdown()
-        // Both sides have read all that there was.
+        // Both servers have read everything that was sent.
         let end = ContinuousClock.now + .seconds(20)
         while from.openConnectionCount + to.openConnectionCount > 0, ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(2))
@@ -83,7 +83,7 @@ private struct RedirectBench: Sendable {
         return try outcome.get()
     }
 
-    /// Expects a refusal after the first hop, and that the second server saw nothing.
+    /// Expects that the request is refused after the first hop and that the second server received nothing.
     func expectRefusal(
         _ reason: RequestFailure.Reason, policy: RedirectPolicy = .standard, connections: Int = 1,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -100,11 +100,11 @@ private struct RedirectBench: Sendable {
     }
 }
 
-@Suite("A redirect under a trust policy")
+@Suite("Redirects under a trust policy")
 struct RedirectTrustAttacks {
     static let statuses = [301, 302, 303, 307, 308]
 
-    @Test("from a pinned host to one without a rule is judged by its chain", arguments: statuses)
+    @Test("A redirect from a pinned host to one without a rule verifies the chain", arguments: statuses)
     func toUnlisted(status: Int) async throws {
         let bench = try RedirectBench(.right, .none, status: status)
         let redirected = try await bench.send()
@@ -114,19 +114,19 @@ struct RedirectTrustAttacks {
     }
 
     @Test(
-        "from a pinned host to one without a rule is refused where the policy refuses such hosts", arguments: statuses)
+        "A redirect from a pinned host to an unlisted host is refused if the policy says so", arguments: statuses)
     func toRefused(status: Int) async throws {
         try await RedirectBench(.right, .none, status: status, isUnlistedRefused: true)
             .expectRefusal(.hostRefused, connections: 0)
     }
 
-    @Test("from a pinned host to one with wrong pins sends nothing there", arguments: statuses)
+    @Test("A redirect from a pinned host to one with wrong pins sends nothing there", arguments: statuses)
     func toWrong(status: Int) async throws {
         let client = try TestAuthority(name: "Client").issue(.init(commonName: "client", dnsNames: [], ipAddresses: []))
         try await RedirectBench(.right, .wrong, status: status, identity: client).expectRefusal(.pinMismatch)
     }
 
-    @Test("from a host without a rule to a pinned one is judged by its pins", arguments: statuses)
+    @Test("A redirect from a host without a rule to a pinned one verifies the pins", arguments: statuses)
     func toPinned(status: Int) async throws {
         let right = try RedirectBench(.none, .right, status: status)
         #expect(try await right.send().response.status == .ok)
@@ -134,7 +134,7 @@ struct RedirectTrustAttacks {
         try await RedirectBench(.none, .wrong, status: status).expectRefusal(.pinMismatch)
     }
 
-    @Test("from a host with wrong pins is never seen, wherever it leads")
+    @Test("A redirect from a host with wrong pins is never received")
     func fromWrong() async throws {
         let bench = try RedirectBench(.wrong, .right)
         let found = await #expect(throws: RequestFailure.self) { try await bench.send() }
@@ -143,7 +143,7 @@ struct RedirectTrustAttacks {
         #expect(bench.to.connectionCount == 0)
     }
 
-    @Test("from https to http under a rule is refused, also where downgrades are allowed", arguments: statuses)
+    @Test("A redirect from https to http under a rule is refused even if downgrades are allowed", arguments: statuses)
     func downgrade(status: Int) async throws {
         var lenient = RedirectPolicy.standard
         lenient.allowsDowngrade = true
@@ -155,7 +155,7 @@ struct RedirectTrustAttacks {
         }
         try await RedirectBench(.right, .none, status: status, scheme: "http", isUnlistedRefused: true)
             .expectRefusal(.hostRefused, policy: lenient, connections: 0)
-        // Without a rule there is nothing to refuse but the downgrade itself.
+        // Without a rule only the downgrade itself can be refused.
         try await RedirectBench(.right, .none, status: status, scheme: "http")
             .expectRefusal(.redirectRefused, connections: 0)
         let allowed = try RedirectBench(.right, .none, status: status, scheme: "http")
@@ -163,7 +163,7 @@ struct RedirectTrustAttacks {
     }
 
     @Test(
-        "A redirect to another spelling of a pinned address is judged by the rule of the address",
+        "A redirect to another spelling of a pinned address uses the rule of that address",
         arguments: ["127.0.0.1", "[::ffff:127.0.0.1]", "[::FFFF:7F00:1]", "[::127.0.0.1]"], ["http", "https"])
     func toAddress(host: String, scheme: String) async throws {
         let leaf = try TestAuthority(name: "Redirects").issue(.init(commonName: "127.0.0.1"))
@@ -181,16 +181,16 @@ struct RedirectTrustAttacks {
         let transport = try CurlTransport(trust: trust, configuration: configuration)
         let request = TransportRequest(.get, try RequestURL("http://source.test:\(source.port)/"))
         let found = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
-        // No authority that the system trusts has signed the certificate, so that the chain fails before the pins.
+        // The system trusts no issuer of this certificate, so the chain fails before the pins are checked.
         #expect(found?.reason == (scheme == "http" ? .plaintextRefused : .trustChain))
         #expect(found?.host == "127.0.0.1")
         #expect(target.requestCount == 0)
     }
 
     @Test(
-        "A redirect to a refused spelling of an address is not followed, and fails the request",
+        "A redirect to a refused spelling of an address is not followed and fails",
         arguments: ["[64:ff9b::7f00:1]", "0.0.0.0", "[::]", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1%25lo]"])
     func toRefusedSpelling(host: String) async throws {
         let source = try LoopbackServer { _ in
@@ -201,7 +201,7 @@ struct RedirectTrustAttacks {
         let transport = try CurlTransport(trust: .system, configuration: configuration)
         let request = TransportRequest(.get, try RequestURL("http://127.0.0.1:\(source.port)/"))
         let found = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: transport)
+            try await transport.send(request, following: .standard)
         }
         #expect(found?.reason == .protocolViolation)
         #expect(source.requestCount == 1)

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("A posted model reaches the server once, as JSON, and its echo comes back")
+    @Test("A posted model reaches the server once, as JSON, and the response is decoded")
     func post() async throws {
         try await withService({
             .response(status: 201, headers: [("Content-Type", $0.header("Content-Type") ?? "")], body: $0.body)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A redirect is followed, and where the request says so is the failure status")
+    @Test("A redirect is followed by default, and is the failure status if the request says so")
     func redirect() async throws {
         try await withService({ request in
             request.path == "/v1/a"
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A request whose token is cancelled while the server is silent ends as cancelled")
+    @Test("Cancelling a token while the server is silent fails with cancelled")
     func cancelToken() async throws {
         let arrived = LoopbackGate()
         try await withService({ _ in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("A request whose task is cancelled while the server is silent ends as cancelled")
+    @Test("Cancelling a task while the server is silent fails with cancelled")
     func cancelTask() async throws {
         let arrived = LoopbackGate()
         try await withService({ _ in

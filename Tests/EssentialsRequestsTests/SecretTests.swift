@@ -7,17 +7,17 @@ import ServiceEssentials
 import Synchronization
 import Testing
 
-/// What stands wherever a value has room for a secret.
+/// A secret that is put into every value that can hold one.
 private let marker = "hunter2-marker"
 
-/// Everything that printing and reflection show of a value, to any depth.
+/// Everything that printing and reflection show of a value, at every depth.
 private func shown(_ value: some Any) -> String {
     var text = String(describing: value) + String(reflecting: value) + "\(value)"
     dump(value, to: &text)
     func visit(_ child: Any, depth: Int) {
         guard depth < 12 else { return }
         text += String(describing: child) + String(reflecting: child)
-        // Bytes are shown as numbers.
+        // Reflection shows bytes as numbers.
         if let bytes = child as? Data { text += String(decoding: bytes, as: UTF8.self) }
         if let bytes = child as? [UInt8] { text += String(decoding: bytes, as: UTF8.self) }
         for inner in Mirror(reflecting: child).children { visit(inner.value, depth: depth + 1) }
@@ -26,7 +26,7 @@ private func shown(_ value: some Any) -> String {
     return text
 }
 
-/// Hands over the draft and the encoded request that it sees.
+/// Passes on the draft and the encoded request that it receives.
 private struct Observer: RequestInterceptor {
     let see: @Sendable (Any) -> Void
 
@@ -34,7 +34,7 @@ private struct Observer: RequestInterceptor {
     func sign(_ request: inout EncodedRequest) async throws { see(request) }
 }
 
-@Suite("Secrets of a service's values") struct RequestSecretTests {
+@Suite("Secrets of service values") struct RequestSecretTests {
     private static func policy() throws -> TrustPolicy {
         let texts = try ["CERTIFICATE", "PRIVATE KEY"].map {
             try PEM("-----BEGIN \($0)-----\n\(marker)\n-----END \($0)-----\n")
@@ -88,14 +88,14 @@ private struct Observer: RequestInterceptor {
         ]
     }
 
-    @Test("Neither printing nor reflection shows a secret of a value that holds one")
+    @Test("Neither printing nor reflection shows the secrets of a service's values")
     func hidden() throws {
         for (name, value) in try Self.values() {
             #expect(!shown(value).contains(marker), "\(name): \(shown(value))")
         }
     }
 
-    @Test("Neither a service nor what its interceptors and transport see shows a secret of a request")
+    @Test("A service, its interceptors and its transport show no secrets of a request")
     func service() async throws {
         let seen = Mutex<[String]>([])
         let transport = ScriptedTransport()

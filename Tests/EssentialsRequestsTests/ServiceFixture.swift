@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import FoundationEssentials
 
-/// A service over a transport that answers from memory.
+/// A service with a transport that responds from memory.
 struct ServiceFixture {
     let transport: StubTransport
     let service: HTTPDataRequestService
@@ -26,13 +26,13 @@ struct ServiceFixture {
             environment: environment, transport: transport, configuration: configuration)
     }
 
-    /// What the transport gets of a request.
+    /// Sends a request and returns the request that the transport received.
     func sent(_ request: DataRequest) async throws -> TransportRequest {
         _ = try await service.send(request)
         return try last()
     }
 
-    /// What the transport got last.
+    /// The last request that the transport received.
     func last() throws -> TransportRequest {
         guard let request = transport.requests.last else { throw NothingSent() }
         return request

@@ -2,7 +2,7 @@ import EssentialsHTTP
 import FoundationEssentials
 import Synchronization
 
-/// A transport that answers from a closure and keeps what it was asked.
+/// A transport that responds with a closure and records its requests.
 final class StubTransport: Transport {
     typealias Answer = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
 
@@ -12,7 +12,7 @@ final class StubTransport: Transport {
 
     init(_ answer: @escaping Answer) { self.answer = answer }
 
-    /// Answers everything with one status and body.
+    /// Responds to every request with the same status and body.
     convenience init(status: Int = 200, _ body: String = "{}") {
         self.init { _ in
             TransportResponse(

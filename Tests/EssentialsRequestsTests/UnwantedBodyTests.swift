@@ -3,10 +3,10 @@ import ServiceEssentials
 import Synchronization
 import Testing
 
-/// Bodies of redirects and challenges that a client acts on without reading them.
+/// Bodies of redirects and challenges that a client does not read before it continues.
 @Suite("Bodies of redirects and challenges", .timeLimit(.minutes(5)))
 struct UnwantedBodyTests {
-    /// What is wrong with a body, and what a request fails with that wants it.
+    /// A defective body, and the reason of a request that needs this body.
     struct Body: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var fields: String
@@ -44,7 +44,7 @@ struct UnwantedBodyTests {
             .protocolViolation),
     ]
 
-    /// Sends a request to a server whose first response has the body, and the second the text "here".
+    /// Sends a request to a server whose first response has the body and whose second one has the text "here".
     private func outcome(
         of body: Body, status: Int, field: String, delivery: TransportOptions.Delivery,
         change: (inout DataRequest, HTTPDataRequestService) throws -> Void = { _, _ in }
@@ -71,14 +71,14 @@ struct UnwantedBodyTests {
 
     private static let deliveries: [TransportOptions.Delivery] = [.collected(upTo: 1_000), .streamed]
 
-    @Test("A redirect is followed whatever is wrong with its body", arguments: bodies, deliveries)
+    @Test("A redirect is followed in spite of a defective body", arguments: bodies, deliveries)
     func redirect(body: Body, delivery: TransportOptions.Delivery) async throws {
         let outcome = try await outcome(of: body, status: 302, field: "Location: there", delivery: delivery)
         #expect(outcome.text == "here", "\(String(describing: outcome.failure))")
         #expect(outcome.targets == ["/v1/first", "/v1/there"])
     }
 
-    @Test("A challenge is answered whatever is wrong with its body", arguments: bodies, deliveries)
+    @Test("A challenge is answered in spite of a defective body", arguments: bodies, deliveries)
     func challenge(body: Body, delivery: TransportOptions.Delivery) async throws {
         let field = "WWW-Authenticate: Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
         let outcome = try await outcome(of: body, status: 401, field: field, delivery: delivery) { request, service in
@@ -88,7 +88,7 @@ struct UnwantedBodyTests {
         #expect(outcome.targets == ["/v1/first", "/v1/first"])
     }
 
-    @Test("The body of a redirect that is not followed is judged", arguments: bodies, deliveries)
+    @Test("The body of a redirect that is not followed is validated", arguments: bodies, deliveries)
     func handedBack(body: Body, delivery: TransportOptions.Delivery) async throws {
         for status in [301, 302, 303, 307, 308] {
             for policy in [RedirectPolicy.none, .deciding { _ in .stop }] {
@@ -105,7 +105,7 @@ struct UnwantedBodyTests {
         }
     }
 
-    @Test("A small body of a redirect leaves its connection to the next request")
+    @Test("A small body of a redirect allows the connection to be reused")
     func connection() async throws {
         let server = try LoopbackServer { request in
             request.path == "/there"
@@ -114,13 +114,13 @@ struct UnwantedBodyTests {
         }
         let transport = try CurlTransport()
         let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
         #expect(server.connectionCount == 1)
         await transport.shutdown()
     }
 
-    @Test("A long body of a redirect gives up its connection before the next request")
+    @Test("A long body of a redirect closes its connection before the next request")
     func place() async throws {
         let server = try LoopbackServer { request in
             request.path == "/there"
@@ -132,7 +132,7 @@ struct UnwantedBodyTests {
         (configuration.connectionsPerOrigin, configuration.queueLimit) = (1, 0)
         let transport = try CurlTransport(configuration: configuration)
         let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
-        let redirected = try await RedirectStage().send(request, through: transport)
+        let redirected = try await transport.send(request, following: .standard)
         #expect(redirected.response.body.data.map { String(decoding: $0, as: UTF8.self) } == "here")
         await transport.shutdown()
     }
@@ -149,7 +149,7 @@ struct UnwantedBodyTests {
             return .stop
         }
         let first = TransportRequest(.get, try RequestURL(server.url + "/first"))
-        let redirected = try await RedirectStage().send(first, policy: policy, through: transport)
+        let redirected = try await transport.send(first, following: policy)
         for request in [redirected.request, try #require(proposed.withLock { $0 })] {
             let response = try await transport.send(request)
             #expect(response.body.data.map { String(decoding: $0, as: UTF8.self) } == "moved")
@@ -157,7 +157,7 @@ struct UnwantedBodyTests {
         await transport.shutdown()
     }
 
-    @Test("A redirect whose body a transport in between has read is a failure, not an empty body")
+    @Test("A redirect whose body was read by another transport is a failure and not an empty body")
     func readInBetween() async throws {
         struct Reading: Transport {
             let transport: CurlTransport
@@ -172,7 +172,7 @@ struct UnwantedBodyTests {
         let reading = Reading(transport: try CurlTransport())
         let request = TransportRequest(.get, try RequestURL(server.url + "/first"))
         let failure = await #expect(throws: RequestFailure.self) {
-            try await RedirectStage().send(request, through: reading)
+            try await reading.send(request, following: .standard)
         }
         #expect(failure?.reason == .invalidRequest)
         await reading.shutdown()

@@ -30,7 +30,7 @@ import Testing
         #expect(first != second)
     }
 
-    @Test func `What cannot be made is an error in words`() throws {
+    @Test func `Certificates that cannot be created fail with a readable error`() throws {
         let authority = try TestAuthority(name: "CA")
         #expect(throws: TestKitError.self) {
             try authority.issue(TestCertificate.Template(commonName: "x", ipAddresses: ["300.1.1.1"]))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    // Made, and its digests computed, with the `openssl` command.
+    // Created with the `openssl` command, which also computed its digests.
     private static let knownPin = "sha256/emquK1KtL3v69/dXVeQhIJv3SxEHm8u4L0AJgf+c9gI="
     private static let knownKeyPin = "sha256/BQlqf117J9Ph+u5R8l4xCzj0pfrVTWzy5gmtohCfnmM="
     private static let knownPEM = """

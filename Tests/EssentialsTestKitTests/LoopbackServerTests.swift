@@ -5,7 +5,7 @@ import Testing
 @Suite struct LoopbackServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    @Test func `A connection is kept for request after request`() throws {
+    @Test func `A connection serves several requests`() throws {
         let server = try LoopbackServer { request in
             .response(headers: [("X-Path", request.path)], body: "hi \(request.numberOnConnection)")
         }
@@ -32,7 +32,7 @@ import Testing
         for number in 0..<20 { #expect(try client.response().text == "/\(number)") }
     }
 
-    @Test func `A connection ends when either side says so`() throws {
+    @Test func `A connection closes if either side requests it`() throws {
         let server = try LoopbackServer { request in
             request.path == "/last" ? .response(headers: [("Connection", "close")], body: "bye") : .response(body: "ok")
         }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `HEAD, 204 and 304 have no body`() throws {
+    @Test func `Responses to HEAD, 204 and 304 have no body`() throws {
         let server = try LoopbackServer { .response(status: Int($0.path.dropFirst()) ?? 200, body: "abc") }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)
@@ -63,7 +63,7 @@ import Testing
         #expect(try client.exchange(get).text == "abc")
     }
 
-    @Test func `Chunks and trailers go both ways`() throws {
+    @Test func `Chunked bodies and trailers are sent and received`() throws {
         let server = try LoopbackServer { request in
             .chunked(
                 headers: [("Connection", "close")], chunks: [request.body, [], Array("end".utf8)],
@@ -76,7 +76,7 @@ import Testing
         #expect(text.hasSuffix("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\nend\r\n0\r\nT: v\r\n\r\n"))
     }
 
-    @Test func `A client that waits for a 100 gets one`() throws {
+    @Test func `A client that expects 100 Continue receives it`() throws {
         let server = try LoopbackServer { .response(body: $0.bodyText) }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)
@@ -85,7 +85,7 @@ import Testing
         #expect(try client.exchange("ok").text == "ok")
     }
 
-    @Test func `A reply to the header section comes before the body`() throws {
+    @Test func `A reply to the header section is sent before the body arrives`() throws {
         let options = ServerOptions(onHead: { $0.path == "/no" ? .response(status: 417) : nil })
         let server = try LoopbackServer(options: options) { .response(body: $0.bodyText) }
         defer { server.stop() }
@@ -97,7 +97,7 @@ import Testing
         #expect(try other.exchange("PUT / HTTP/1.1\r\nContent-Length: 1\r\n\r\na").text == "a")
     }
 
-    @Test func `A connection can speak another protocol from its first byte on`() throws {
+    @Test func `A connection can use another protocol from its first byte`() throws {
         let options = ServerOptions(onConnect: { connection in
             connection == 1 ? [.text("hello\n"), .receive { $0.contains(UInt8(ascii: "\n")) }, .text("bye")] : []
         })
@@ -112,7 +112,7 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func `What is no request is answered with 400 and told`() throws {
+    @Test func `Bytes that are not a request are answered with 400 and recorded`() throws {
         let server = try LoopbackServer { _ in .response() }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)
@@ -121,7 +121,7 @@ import Testing
         #expect(server.refusals == ["no request line: nonsense"])
     }
 
-    @Test func `Many clients are served at once`() async throws {
+    @Test func `Many clients are served concurrently`() async throws {
         let server = try LoopbackServer { .response(body: $0.target) }
         defer { server.stop() }
         let port = server.port
@@ -141,7 +141,7 @@ import Testing
         #expect(becomesTrue { server.openConnectionCount == 0 })
     }
 
-    @Test func `The record has a maximum and the count has none`() throws {
+    @Test func `Recorded requests are limited, but all requests are counted`() throws {
         let server = try LoopbackServer(options: ServerOptions(recordedRequestMaximum: 2)) { _ in .response() }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)
@@ -150,7 +150,7 @@ import Testing
         #expect(server.requestCount == 4)
     }
 
-    @Test func `A port that is taken is an error in words`() throws {
+    @Test func `A port in use is refused with a readable error`() throws {
         let server = try LoopbackServer { _ in .response() }
         defer { server.stop() }
         #expect {
@@ -160,13 +160,13 @@ import Testing
         }
     }
 
-    @Test func `The other loopback address can be had`() throws {
+    @Test func `The server can listen on the IPv6 loopback address`() throws {
         let server = try LoopbackServer(options: ServerOptions(address: .ipv6)) { _ in .response() }
         #expect(server.url == "http://[::1]:\(server.port)")
         server.stop()
     }
 
-    @Test func `The descriptors are close-on-exec and closed in the end`() throws {
+    @Test func `The descriptors are close-on-exec and are all closed in the end`() throws {
         let before = openDescriptors()
         let server = try LoopbackServer { _ in .response() }
         let client = try SocketClient(port: server.port)
@@ -174,7 +174,7 @@ import Testing
         for descriptor in openDescriptors().subtracting(before) where descriptor != client.socket {
             var address = sockaddr_in()
             var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            // Other tests open descriptors at the same time; only this server's sockets count.
+            // Other tests open descriptors at the same time, so only the sockets of this server count.
             let code = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
             }

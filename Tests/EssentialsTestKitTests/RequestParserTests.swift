@@ -5,7 +5,7 @@ import Testing
 @Suite struct RequestParserTests {
     private func parser() -> RequestParser { RequestParser(headMaximum: 200, bodyMaximum: 100) }
 
-    /// The complete requests and the refusal that the bytes amount to, fed in pieces of a size.
+    /// Parses bytes in pieces of a size, and returns the complete requests and the status of the refusal.
     private func parse(_ text: String, pieces: Int = 1000) -> (requests: [ServerRequest], status: Int?) {
         var parser = parser()
         var requests: [ServerRequest] = []
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3, 7, 1000]) func `Requests are the same however their bytes are cut`(pieces: Int) {
+    @Test(arguments: [1, 2, 3, 7, 1000]) func `Requests are parsed alike in pieces of any size`(pieces: Int) {
         let text =
             "\r\nPOST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nX-Empty:\r\n\r\nhello"
             + "PUT /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nT:  v \r\n\r\n"
@@ -61,7 +61,7 @@ import Testing
         ("GET / HTTP/1.1\r\nA: \(String(repeating: "a", count: 250))\r\n\r\n", 431),
         ("GET /\(String(repeating: "a", count: 250))", 431),
     ])
-    func `Bytes that no client should send are refused`(text: String, status: Int) {
+    func `Invalid requests are refused`(text: String, status: Int) {
         for pieces in [1, 1000] {
             let outcome = parse(text, pieces: pieces)
             #expect(outcome.status == status)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `Only a client that still holds its body back waits for a 100`() {
+    @Test func `A 100 is expected only by a client that has not sent its body`() {
         let head = "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
         for (text, expected) in [(head, true), (head + "a", false)] {
             var parser = parser()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `The target is split and decoded without touching what was sent`() {
+    @Test func `The target is split and decoded, and is kept as sent`() {
         let request = ServerRequest(
             method: "GET", target: "/a%20b?q=x%26y&empty&plus=a+b&bad=%zz&q=2", version: "HTTP/1.1", headers: [])
         #expect(request.path == "/a%20b")

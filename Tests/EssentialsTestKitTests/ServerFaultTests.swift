@@ -5,7 +5,7 @@ import Testing
 @Suite struct ServerFaultTests {
     private let get = "GET / HTTP/1.1\r\n\r\n"
 
-    /// What a client sees when the reply to its request is these steps.
+    /// The text that a client receives for these steps, and the end of its connection.
     private func outcome(_ steps: [ServerStep]) throws -> (text: String, end: SocketClient.End) {
         let server = try LoopbackServer { _ in .raw(steps) }
         defer { server.stop() }
@@ -14,7 +14,7 @@ import Testing
         return client.receiveAll()
     }
 
-    @Test func `Raw steps end with an orderly close unless they say otherwise`() throws {
+    @Test func `Raw steps end with an orderly close by default`() throws {
         #expect(try outcome([.text("ab")]) == ("ab", .orderly))
         #expect(try outcome([.text("ab"), .close, .text("never")]) == ("ab", .orderly))
         #expect(try outcome([.text("ab"), .closeWithoutNotify]) == ("ab", .orderly))
@@ -22,7 +22,7 @@ import Testing
         #expect(try outcome([]) == ("", .orderly))
     }
 
-    @Test func `An orderly close stays one although the client sent more`() throws {
+    @Test func `A close is orderly even if the client has sent more bytes`() throws {
         let server = try LoopbackServer { _ in .raw([.text("x"), .close]) }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)
@@ -30,13 +30,13 @@ import Testing
         #expect(client.receiveAll() == ("x", .orderly))
     }
 
-    @Test func `Repeated bytes arrive complete`() throws {
+    @Test func `Repeated bytes arrive completely`() throws {
         let (text, end) = try outcome([.repeatSend(Array("abc".utf8), count: 100_000)])
         #expect(end == .orderly)
         #expect(text == String(repeating: "abc", count: 100_000))
     }
 
-    @Test func `Raw steps can keep the connection`() throws {
+    @Test func `Raw steps can keep the connection open`() throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "1")]), .pause(.milliseconds(1)), .text("a"), .keepAlive])
         }
@@ -46,12 +46,12 @@ import Testing
         #expect(try client.exchange(get).text == "a")
     }
 
-    @Test func `Chunk helpers frame what they are given`() throws {
+    @Test func `The chunk helpers produce chunked framing`() throws {
         let (text, _) = try outcome([.chunk(Array(repeating: 0x61, count: 17)), .chunk([]), .lastChunk()])
         #expect(text == "11\r\n\(String(repeating: "a", count: 17))\r\n0\r\n\r\n")
     }
 
-    @Test func `A gate holds a reply until it is opened`() async throws {
+    @Test func `A gate delays a reply until it is opened`() async throws {
         let gate = LoopbackGate()
         let arrived = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -70,7 +70,7 @@ import Testing
         #expect(gate.wait())
     }
 
-    @Test func `Waiting for a gate ends with the task`() async {
+    @Test func `Cancelling a task ends its wait for a gate`() async {
         let gate = LoopbackGate()
         let task = Task { await gate.opened() }
         task.cancel()
@@ -78,7 +78,7 @@ import Testing
         #expect(!gate.isOpen)
     }
 
-    @Test func `The server sees the client go`() throws {
+    @Test func `The server detects that the client has closed`() throws {
         let server = try LoopbackServer { _ in .raw([.waitForPeerClose, .close]) }
         defer { server.stop() }
         var client: SocketClient? = try SocketClient(port: server.port)
@@ -90,7 +90,7 @@ import Testing
         #expect(server.applicationBytesReceived == 22)
     }
 
-    @Test func `Connections can be met before they say anything`() throws {
+    @Test func `Steps can run before a connection's first bytes`() throws {
         let options = ServerOptions(onAccept: { connection in
             switch connection {
             case 0: [.close]
@@ -110,7 +110,7 @@ import Testing
         #expect(server.connectionCount == 5)
     }
 
-    @Test func `A chosen request of a connection can meet its end`() throws {
+    @Test func `A reply can end the connection at a chosen request`() throws {
         let server = try LoopbackServer { $0.numberOnConnection == 1 ? .close : .response(body: "ok") }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)
@@ -120,7 +120,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test func `A client that leaves in the middle of a reply does the process no harm`() throws {
+    @Test func `A client that leaves during a reply does not end the process`() throws {
         let server = try LoopbackServer { _ in
             .raw([.repeatSend([UInt8](repeating: 0, count: 65_536), count: 100_000)])
         }
@@ -153,7 +153,7 @@ import Testing
         server.stop()
     }
 
-    @Test func `Stopping ends idle connections and half requests`() throws {
+    @Test func `Stopping closes idle connections and incomplete requests`() throws {
         let server = try LoopbackServer { _ in .response() }
         let idle = try SocketClient(port: server.port)
         let half = try SocketClient(port: server.port)
@@ -164,7 +164,7 @@ import Testing
         #expect(half.receiveAll().end == .orderly)
     }
 
-    @Test func `Letting go of a server stops it`() throws {
+    @Test func `Releasing a server stops it`() throws {
         var server: LoopbackServer? = try LoopbackServer { _ in .hang }
         let client = try SocketClient(port: server?.port ?? 0)
         client.send(get)
@@ -178,7 +178,7 @@ import Testing
         let stopped = LoopbackGate()
         try box.withLock {
             $0 = try LoopbackServer { _ in
-                // The last reference may go away here, on a thread of the server.
+                // The last reference may be released here, on a thread of the server.
                 let server = box.withLock { $0.take() }
                 server?.stop()
                 stopped.open()

@@ -13,7 +13,7 @@ import Testing
 
     private var trusting: SocketClient.TLSOptions { SocketClient.TLSOptions(anchor: authority.certificate) }
 
-    /// What the client and the server say of one handshake, after one request where it succeeded.
+    /// Performs a handshake, and one request if it succeeds. Returns what the client and the server report.
     private func handshake(
         _ tls: ServerTLS, _ options: SocketClient.TLSOptions
     ) throws -> (error: String?, record: HandshakeRecord?) {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [ServerTLS.Version.tls10, .tls11, .tls12, .tls13])
-    func `Every version can be asked for`(version: ServerTLS.Version) throws {
+    func `Every TLS version can be selected`(version: ServerTLS.Version) throws {
         let tls = ServerTLS(certificate: leaf, minimumVersion: version, maximumVersion: version)
         var options = trusting
         options.minimum = .tls10
@@ -46,7 +46,7 @@ import Testing
         #expect(record?.error == nil)
     }
 
-    @Test func `A version below the floor fails on both sides`() throws {
+    @Test func `A version below the minimum fails on both sides`() throws {
         var options = trusting
         options.maximum = .tls12
         let (error, record) = try handshake(ServerTLS(certificate: leaf, minimumVersion: .tls13), options)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [ServerTLS.Version.tls12, .tls13])
-    func `A server that is not trusted gets no byte`(version: ServerTLS.Version) throws {
+    func `A server that is not trusted receives no byte`(version: ServerTLS.Version) throws {
         let tls = ServerTLS(certificate: leaf, maximumVersion: version)
         let server = try LoopbackServer(tls: tls) { _ in .response() }
         defer { server.stop() }
@@ -73,7 +73,7 @@ import Testing
         #expect(server.applicationBytesReceived == 0)
     }
 
-    @Test func `Names, addresses and validity are as issued`() throws {
+    @Test func `Names, addresses and validity are those of the template`() throws {
         let plain = try authority.issue(.init(commonName: "localhost", dnsNames: [], ipAddresses: []))
         let wildcard = try authority.issue(.init(commonName: "x", dnsNames: ["*.example.com"], ipAddresses: ["::1"]))
         let expired = try authority.issue(.init(commonName: "x", notBefore: -7200, notAfter: -3600))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `Chains are presented exactly as given`() throws {
+    @Test func `Chains are presented exactly as configured`() throws {
         let intermediate = try authority.issueAuthority(name: "Intermediate", pathLength: 0)
         let below = try intermediate.issue(.init(commonName: "localhost"))
         let tooDeep = try intermediate.issueAuthority(name: "Too deep")
@@ -112,7 +112,7 @@ import Testing
         #expect(try handshake(ServerTLS(certificate: stranger), ownAnchor).error == nil)
     }
 
-    @Test func `An authority that was cross-signed is trusted by either root`() throws {
+    @Test func `A cross-signed authority is trusted through either root`() throws {
         let other = try TestAuthority(name: "Other CA")
         let crossed = try other.issue(
             .authority(name: "Test CA", key: .existing(authority.certificate.privateKeyPEM)))
@@ -121,14 +121,14 @@ import Testing
         #expect(try handshake(tls, SocketClient.TLSOptions(anchor: other.certificate)).error == nil)
     }
 
-    @Test func `RSA keys serve too`() throws {
+    @Test func `RSA keys can be used`() throws {
         let rsa = try authority.issue(.init(commonName: "localhost", key: .rsa(1024)))
         #expect(try handshake(ServerTLS(certificate: rsa), trusting).error == nil)
     }
 
     // MARK: Client certificates
 
-    @Test func `A client certificate is recorded when it is asked for`() throws {
+    @Test func `A requested client certificate is recorded`() throws {
         let identity = try TestCertificate.selfSigned(.init(commonName: "client"))
         var options = trusting
         options.identity = identity
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: [ServerTLS.Version.tls12, .tls13])
-    func `A required client certificate must come from the anchor`(version: ServerTLS.Version) throws {
+    func `A required client certificate must be issued by the anchor`(version: ServerTLS.Version) throws {
         let clients = try TestAuthority(name: "Clients")
         let tls = ServerTLS(
             certificate: leaf, maximumVersion: version, clientAuthentication: .require(anchor: clients.certificate))
@@ -156,7 +156,7 @@ import Testing
     // MARK: Resumption
 
     @Test(arguments: [ServerTLS.Version.tls12, .tls13], [ServerTLS.Resumption.tickets, .identifiers, .never])
-    func `Sessions are resumed as far as the server allows`(
+    func `Sessions are resumed as configured`(
         version: ServerTLS.Version, resumption: ServerTLS.Resumption
     ) throws {
         let tls = ServerTLS(
@@ -180,7 +180,7 @@ import Testing
 
     // MARK: Faults
 
-    @Test func `Every end of a TLS connection can be told from the others`() throws {
+    @Test func `The ends of a TLS connection can be distinguished`() throws {
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { request in
             switch request.path {
             case "/close": .raw([.text("x"), .close])
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `A server can fall silent or talk nonsense before the handshake`() throws {
+    @Test func `A server can be silent or send invalid bytes before the handshake`() throws {
         let options = ServerOptions(onAccept: { $0 == 0 ? [.text("HTTP/1.1 400 Bad Request\r\n\r\n")] : [.hang] })
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf), options: options) { _ in .response() }
         #expect(try SocketClient(port: server.port).secure(trusting) != nil)
@@ -209,7 +209,7 @@ import Testing
         #expect(server.handshakes.isEmpty)
     }
 
-    @Test func `Stopping ends a handshake that never comes, and connections in use`() throws {
+    @Test func `Stopping interrupts a pending handshake and active connections`() throws {
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in .hang }
         let silent = try SocketClient(port: server.port)
         let busy = try SocketClient(port: server.port)
@@ -221,7 +221,7 @@ import Testing
         #expect(server.handshakes.filter(\.succeeded).count == 1)
     }
 
-    @Test func `A client that leaves in the middle of a reply does the process no harm under TLS`() throws {
+    @Test func `A client that leaves during a reply does not end the process under TLS`() throws {
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in
             .raw([.repeatSend([UInt8](repeating: 0, count: 65_536), count: 100_000)])
         }
@@ -234,7 +234,7 @@ import Testing
         #expect(becomesTrue { server.openConnectionCount == 0 })
     }
 
-    @Test func `Large bodies cross TLS in both directions`() throws {
+    @Test func `Large bodies are sent over TLS in both directions`() throws {
         let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { .response(body: $0.body) }
         defer { server.stop() }
         let client = try SocketClient(port: server.port)

@@ -2,14 +2,14 @@ import CEssentialsTest
 import EssentialsTestKit
 import Glibc
 
-/// A blocking client of the tests' own, which knows bytes and no HTTP beyond the end of a response. Every read gives up
-/// after ten seconds. Used by one thread.
+/// A blocking client that reads and writes bytes and only knows where a response ends. Every read fails after ten
+/// seconds. It is used by one thread.
 final class SocketClient {
     let socket: Int32
     private var tls: OpaquePointer?
     private var unread: [UInt8] = []
 
-    /// How a connection was found to end.
+    /// How a connection ended.
     enum End: Equatable {
         case orderly, reset, truncated, timeout
     }
@@ -52,7 +52,7 @@ final class SocketClient {
         }
     }
 
-    /// Some bytes, or how the connection ended.
+    /// Returns available bytes, or how the connection ended.
     func receive() -> Result<[UInt8], Ended> {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         if let tls {
@@ -73,7 +73,7 @@ final class SocketClient {
         }
     }
 
-    /// All bytes up to the end, and which end it was.
+    /// Returns all bytes up to the end, and how the connection ended.
     func receiveAll() -> (text: String, end: End) {
         var bytes = unread
         unread = []
@@ -85,7 +85,7 @@ final class SocketClient {
         }
     }
 
-    /// One response with Content-Length, or without a body.
+    /// Reads one response with Content-Length or without a body.
     func response(isHead: Bool = false) throws -> Response {
         var result = Response()
         let separator = Array("\r\n\r\n".utf8)
@@ -115,7 +115,7 @@ final class SocketClient {
         return (0...bytes.count - needle.count).first { bytes[$0..<$0 + needle.count].elementsEqual(needle) }
     }
 
-    /// OpenSSL writes with `write`, which would end the test process when the server is gone already.
+    /// OpenSSL writes with `write`, which would end the test process if the server has already closed.
     private static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -125,7 +125,7 @@ final class SocketClient {
 
     // MARK: TLS
 
-    /// A session kept for resumption.
+    /// A session for a later resumption.
     final class Session {
         let pointer: OpaquePointer
 
@@ -148,7 +148,7 @@ final class SocketClient {
         var session: Session?
     }
 
-    /// Does the client's side of a handshake; returns what went wrong.
+    /// Performs the client's side of a handshake, and returns the error or `nil`.
     func secure(_ options: TLSOptions) -> String? {
         var numbers = cet_options()
         numbers.minimum_version = options.minimum.rawValue
@@ -167,12 +167,12 @@ final class SocketClient {
         return withUnsafeBytes(of: facts.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// The session to resume; after something was read.
+    /// The session for a resumption, available after the first read.
     func session() -> Session? {
         tls.flatMap { cet_tls_session($0) }.map { Session($0) }
     }
 
-    /// The end-entity certificate that the server showed.
+    /// The certificate that the server presented.
     func serverCertificate() -> String? {
         guard let tls, let text = cet_tls_peer_certificate(tls) else { return nil }
         defer { free(text) }
@@ -180,7 +180,7 @@ final class SocketClient {
     }
 }
 
-/// Polls for a condition that another thread brings about; false after five seconds.
+/// Polls for a condition that another thread establishes. Returns false after five seconds.
 func becomesTrue(_ condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(5)
     while ContinuousClock.now < deadline {

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct BodyChunkTests {
-    @Test("A chunk gives back the bytes it copied", arguments: [0, 1, 3, 70_000])
+    @Test("A chunk returns the bytes that it copied", arguments: [0, 1, 3, 70_000])
     func copy(count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let chunk = BodyChunk(bytes)
@@ -14,14 +14,14 @@ import Testing
         #expect(chunk.withUnsafeBytes { Array($0) } == bytes)
     }
 
-    @Test("Bytes are taken from any collection")
+    @Test("A chunk is created from any collection of bytes")
     func collections() {
         #expect(BodyChunk("abc".utf8).array == Array("abc".utf8))
         #expect(BodyChunk(Data([9, 8, 7])[1...]).array == [8, 7])
         #expect(BodyChunk((UInt8(1)...3).lazy.map { $0 * 2 }).array == [2, 4, 6])
     }
 
-    @Test("Adopted memory is released once, with the last copy")
+    @Test("Adopted memory is released once, with the last copy of the chunk")
     func adopted() {
         let releases = Mutex(0)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 2, alignment: 1)
@@ -42,7 +42,7 @@ import Testing
         #expect(releases.withLock { $0 } == 1)
     }
 
-    @Test("What the reader throws comes through")
+    @Test("An error of the reading closure is thrown")
     func throwing() throws {
         let failure = try #require(throws: RequestFailure.self) {
             try BodyChunk([1]).withUnsafeBytes { _ throws(RequestFailure) in throw RequestFailure(.file, "No.") }

@@ -6,7 +6,9 @@ import Testing
         try PEM(labels.map { "-----BEGIN \($0)-----\n\(heading)AAAA\n-----END \($0)-----\n" }.joined())
     }
 
-    @Test("A certificate and a plain key are taken", arguments: ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"])
+    @Test(
+        "A certificate and its unencrypted key are accepted",
+        arguments: ["PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"])
     func plain(label: String) throws {
         let certificate = try pem("CERTIFICATE", "CERTIFICATE")
         let key = try pem(label)
@@ -15,13 +17,13 @@ import Testing
         #expect(identity.privateKey == key)
     }
 
-    @Test("One text may hold both")
+    @Test("One text can contain the certificate and the key")
     func together() throws {
         let both = try pem("CERTIFICATE", "PRIVATE KEY")
         #expect(try ClientIdentity(certificate: both, privateKey: both).privateKey == both)
     }
 
-    @Test("Texts given in the wrong order, or without what they should hold, are refused")
+    @Test("Texts in the wrong order or without the expected contents are refused")
     func swapped() throws {
         let (certificate, key) = (try pem("CERTIFICATE"), try pem("PRIVATE KEY"))
         for pair in [(key, key), (key, certificate), (certificate, certificate), (try pem("X509 CRL"), key)] {
@@ -33,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("An encrypted key is refused with advice to decrypt it")
+    @Test("An encrypted key is refused with the advice to decrypt it")
     func encrypted() throws {
         let certificate = try pem("CERTIFICATE")
         let keys = [

@@ -1,9 +1,9 @@
 import EssentialsTransport
 import Testing
 
-/// A sign with a combining mark behind it is one `Character`, and the same sign to all who read bytes.
+/// A delimiter followed by a combining mark is one `Character`, but parsers of bytes still see the delimiter.
 @Suite struct CombiningMarkTests {
-    @Test("The authority of a URL ends at its slash, whatever stands behind the slash")
+    @Test("The authority of a URL ends at its slash even before a combining mark")
     func authority() throws {
         let url = try RequestURL("https://example.com/\u{301}a?\u{301}b")
         #expect(url.origin.host.text == "example.com")
@@ -11,7 +11,7 @@ import Testing
         #expect(throws: RequestFailure.self) { try RequestURL("https://example.com\u{301}/") }
     }
 
-    @Test("The entries of a bypass list end at their comma")
+    @Test("The entries of a bypass list end at a comma even before a combining mark")
     func bypass() throws {
         let bypass = ProxyBypass("a.example,\u{301}x,b.example\r\nc.example")
         for host in ["a.example", "b.example", "c.example"] {
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("The credentials of a proxy are split at their colon and end at the sign behind them")
+    @Test("The credentials of a proxy are split at delimiters even before a combining mark")
     func credentials() throws {
         let proxy = try Proxy("http://user:\u{301}word@proxy.example:3128")
         #expect(proxy.user == "user")

@@ -2,10 +2,10 @@ import EssentialsTransport
 import FoundationEssentials
 import Testing
 
-@Suite("A date of HTTP")
+@Suite("HTTP dates")
 struct HTTPDateTests {
     @Test(
-        "is written and read back to the second (RFC 9110, 5.6.7)",
+        "A date is formatted and parsed to the second (RFC 9110, 5.6.7)",
         arguments: [
             (784_111_777.0, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
@@ -19,7 +19,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.date(from: text) == date)
     }
 
-    @Test("outside of the years that it can name is the nearest one")
+    @Test("A date beyond the years of the format becomes the nearest one")
     func ends() {
         for seconds in [1e12, 1e300, Double.infinity] {
             #expect(HTTPDate.text(of: Date(timeIntervalSince1970: seconds)) == "Fri, 31 Dec 9999 23:59:59 GMT")
@@ -27,7 +27,7 @@ struct HTTPDateTests {
         }
     }
 
-    @Test("is read in the obsolete forms too")
+    @Test("A date in an obsolete format is parsed")
     func obsolete() {
         let date = Date(timeIntervalSince1970: 784_111_777)
         #expect(HTTPDate.date(from: "Sunday, 06-Nov-94 08:49:37 GMT") == date)
@@ -40,7 +40,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "is nothing else",
+        "A text in another format is not a date",
         arguments: [
             "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",
             "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
@@ -50,7 +50,7 @@ struct HTTPDateTests {
         ])
     func none(text: String) { #expect(HTTPDate.date(from: text) == nil) }
 
-    @Test("of each day from 1890 to 2109 is another one, and is read as that day")
+    @Test("Each day from 1890 to 2109 has its own text and is parsed as that day")
     func days() {
         var seconds = -2_524_521_600.0
         var last = HTTPDate.text(of: Date(timeIntervalSince1970: seconds))

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "White space around a value is dropped and that within it stays",
+        "White space around a value is dropped, and white space within it is kept",
         arguments: [
             ("A:b", "A=b"), ("A: b", "A=b"), ("A:  \t b \t ", "A=b"), ("A: b c\td", "A=b c\td"), ("A:", "A="),
             ("A: ", "A="), ("A: \t\t", "A="), ("A: b:c", "A=b:c"), ("A: :", "A=:"),
@@ -25,7 +25,7 @@ import Testing
         #expect(read(line) == [expected])
     }
 
-    @Test("Bytes outside ASCII come through as they were")
+    @Test("Bytes outside ASCII are kept unchanged")
     func obsoleteText() throws {
         let block = Array("A: \u{e9}t\u{e9}\r\n".utf8) + Array("B: x".utf8) + [0xe9, 0xff, 0x80, 0x0d, 0x0a]
         let fields = HeaderBlock.read(block)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Lines that are no fields are left out and the fields around them stay",
+        "Lines that are not fields are skipped, and the fields around them are kept",
         arguments: [
             "", "garbage", ": no name", "a b: c", "A : b", "é: x", "HTTP/1.1 100 Continue",
             "HTTP/1.1 200 OK: fine", "HTTP/2 200", "\u{0}: x",
@@ -45,14 +45,14 @@ import Testing
         #expect(read("First: 1\r\n\(line)\r\nLast: 2\r\n\r\n") == ["First=1", "Last=2"])
     }
 
-    @Test("A folded line belongs to the field before it, with one blank, and to none without one")
+    @Test("A folded line continues the previous field with one blank, and is skipped without one")
     func folded() {
         #expect(read("A: one\r\n two\r\n\t  three \r\nB: x\r\n\r\n") == ["A=one two three", "B=x"])
         #expect(read(" folded: x\r\nB: x\r\n\r\n") == ["B=x"])
         #expect(read("garbage\r\n folded: x\r\nB: x\r\n\r\n") == ["B=x"])
     }
 
-    @Test("No bytes trap the reader")
+    @Test("Parsing never traps")
     func anyBytes() {
         for first in UInt8(0)...255 {
             for second in [UInt8(ascii: ":"), 0x0a, 0x0d, 0x20, 0x00, 0xff] {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct HostNameTests {
     @Test(
-        "Spellings of one name become one text",
+        "Spellings of one name have the same normalized text",
         arguments: [
             ("example.com", "example.com"), ("API.Example.COM", "api.example.com"), ("example.com.", "example.com"),
             ("localhost", "localhost"), ("a", "a"), ("a_b.example", "a_b.example"), ("-x.example", "-x.example"),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "IPv4 addresses are taken in four decimal numbers",
+        "IPv4 addresses are accepted as four decimal numbers",
         arguments: ["127.0.0.1", "0.0.0.1", "255.255.255.255", "10.0.0.9", "127.0.0.1."])
     func dottedQuad(host: String) throws {
         let name = try HostName(host)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "What some resolvers read as an IPv4 address is refused",
+        "Texts that some resolvers treat as IPv4 addresses are refused",
         arguments: [
             "0x7f.1", "0x7f000001", "0X7F.0.0.1", "2130706433", "127.1", "127.0.1", "256.1.1.1", "1.2.3.256",
             "01.2.3.4", "1.2.3.04", "0177.0.0.1", "1.2.3.4.5", "0", "0x", "example.1", "example.0x7f", "1.2.3.0x4",
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "A name outside ASCII is refused with advice to write its xn-- form",
+        "A name outside ASCII is refused with the advice to use its xn-- form",
         arguments: [
             "münchen.de", "例え.jp", "exаmple.com", "１２７.0.0.1", "example。com", "a\u{301}.de", "\u{212a}.example",
         ])
@@ -59,14 +59,14 @@ import Testing
         #expect(failure.reason == .invalidRequest)
     }
 
-    @Test("A label may have 63 bytes and no more")
+    @Test("A label may have at most 63 bytes")
     func labelLength() throws {
         let label = String(repeating: "a", count: 63)
         #expect(try HostName("\(label).example").text == "\(label).example")
         #expect(throws: RequestFailure.self) { try HostName("\(label)a.example") }
     }
 
-    @Test("A name may have 253 bytes besides its trailing dot and no more")
+    @Test("A name may have at most 253 bytes without its trailing dot")
     func nameLength() throws {
         let label = String(repeating: "a", count: 63)
         let longest = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "A character that no host name has is refused",
+        "A character that is not allowed in host names is refused",
         arguments: [
             "a b", "a/b", "a?b", "a#b", "a\\b", "a@b", "a%62", "a\u{0}b", "a\r\nb", "a\tb", "a\u{7f}b", "*.example.com",
             "a,b", "a;b", "(a)", "a<b", "a\"b", "a|b", "a^b", "a~b", "a!b", "a$b", "a&b", "a'b", "a+b", "a=b",
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "What a refusal says of a host holds neither credentials nor invisible characters",
+        "The message about a refused host shows neither credentials nor invisible characters",
         arguments: [
             "user:secret@example.com", "secret@example.com", "a\r\nb", "a\u{0}b.example", "\u{7f}", "[se\rcret",
             "a\u{202E}b", "a\u{2066}b", "a\u{200F}b", "a\u{9B}31mb", "a\u{2028}b", "a\u{200B}b", "[\u{85}::1]",
@@ -103,7 +103,7 @@ import Testing
             })
     }
 
-    @Test("An IPv6 address is compared in its canonical form, with and without brackets")
+    @Test("An IPv6 address is normalized, with and without brackets")
     func addressIPv6() throws {
         let name = try HostName("[2001:DB8::0:1]")
         #expect(name.isAddress)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "Zones and damaged IPv6 addresses are refused",
+        "Zones and malformed IPv6 addresses are refused",
         arguments: [
             "fe80::1%eth0", "[fe80::1%25eth0]", "[fe80::1", "fe80::1]", "[[::1]]", "[]", "[", "[::1]x", "[::1].",
             "[example.com]", "[127.0.0.1]", "localhost:80", "[v1.fe80]", ":",
@@ -128,7 +128,7 @@ import Testing
     @Test(
         "An IPv4-mapped or IPv4-compatible address becomes the IPv4 address",
         arguments: [
-            // RFC 4291, 2.2 and 2.5.5.
+            // RFC 4291, sections 2.2 and 2.5.5.
             ("::FFFF:129.144.52.38", "129.144.52.38"), ("0:0:0:0:0:FFFF:129.144.52.38", "129.144.52.38"),
             ("::13.1.68.3", "13.1.68.3"), ("0:0:0:0:0:0:13.1.68.3", "13.1.68.3"),
             ("::ffff:127.0.0.1", "127.0.0.1"), ("::ffff:7f00:1", "127.0.0.1"), ("::FFFF:7F00:0001", "127.0.0.1"),
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(
-        "An IPv6 address that holds no IPv4 address stays one",
+        "An IPv6 address that contains no IPv4 address stays an IPv6 address",
         arguments: [
             "::1", "::2", "::ff:ffff", "::fffe:7f00:1", "::1:ffff:7f00:1", "1::ffff:7f00:1", "2002:7f00:1::",
             "64:ff9b::1:7f00:1", "64:ff9b:2::7f00:1", "64:ff9a::7f00:1", "::fffe:0:7f00:1", "fe80::1",
@@ -160,9 +160,9 @@ import Testing
     }
 
     @Test(
-        "A translator's address for an IPv4 host is refused with advice to write that address",
+        "A translator's address for an IPv4 host is refused with the advice to use the IPv4 address",
         arguments: [
-            // RFC 6052, 2.4 and 3.1.
+            // RFC 6052, sections 2.4 and 3.1.
             "64:ff9b::192.0.2.33", "64:ff9b::c000:221", "64:FF9B:0:0:0:0:C000:0221", "0064:ff9b::7f00:1",
             // RFC 8215 and RFC 2765.
             "64:ff9b:1::7f00:1", "64:ff9b:1:7f00:0:100::", "64:ff9b:1:ffff::", "::ffff:0:127.0.0.1",
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(
-        "The unspecified address is refused, because the system connects it to this machine",
+        "The unspecified address is refused, because the system would connect to this machine",
         arguments: [
             "0.0.0.0", "0.0.0.0.", "::", "[::]", "0:0:0:0:0:0:0:0", "::0.0.0.0", "::ffff:0.0.0.0", "[::ffff:0:0]",
         ])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct HostPatternTests {
     @Test(
-        "A pattern is read as its breadth and its normalised host",
+        "A pattern is parsed as its breadth and its normalized host",
         arguments: [
             ("example.com", HostPattern.Breadth.exact, "example.com"), ("*.example.com", .oneLabel, "example.com"),
             ("**.example.com", .anyDepth, "example.com"), ("API.Example.COM.", .exact, "api.example.com"),
@@ -20,7 +20,7 @@ import Testing
         #expect(try HostPattern(pattern.description) == pattern)
     }
 
-    @Test("A pattern describes itself as it is compared")
+    @Test("A pattern's description is its normalized form")
     func description() throws {
         #expect(try HostPattern("API.example.com.").description == "api.example.com")
         #expect(try HostPattern("*.API.example.com").description == "*.api.example.com")
@@ -28,7 +28,7 @@ import Testing
         #expect(try HostPattern("2001:DB8::1").description == "[2001:db8::1]")
     }
 
-    @Test("Spellings of one pattern are equal, and the same host at another breadth is not")
+    @Test("Spellings of one pattern are equal, and patterns of different breadth are not")
     func equality() throws {
         #expect(try HostPattern("*.EXAMPLE.com.") == HostPattern("*.example.com"))
         #expect(try HostPattern("*.EXAMPLE.com.").hashValue == HostPattern("*.example.com").hashValue)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "An exact pattern is for its host alone",
+        "An exact pattern matches only its host",
         arguments: [
             ("api.example.com", true), ("API.EXAMPLE.COM", true), ("api.example.com.", true), ("example.com", false),
             ("a.api.example.com", false), ("xapi.example.com", false), ("api.example.com.evil.test", false),
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "“*.” is for one label more: not for the host itself, and not for two",
+        "The prefix “*.” matches exactly one more label",
         arguments: [
             ("a.example.com", true), ("A.Example.Com.", true), ("xn--mnchen-3ya.example.com", true),
             ("example.com", false), ("b.a.example.com", false), ("aexample.com", false), ("a.example.org", false),
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "“**.” is for the host and everything below it",
+        "The prefix “**.” matches the host and all names below it",
         arguments: [
             ("example.com", true), ("EXAMPLE.com.", true), ("a.example.com", true), ("c.b.a.example.com", true),
             ("aexample.com", false), ("com", false), ("example.com.evil.test", false), ("a.example.org", false),
@@ -69,18 +69,18 @@ import Testing
         #expect(try HostPattern("**.example.com").matches(HostName(host)) == isMatch)
     }
 
-    @Test("An address is matched by itself in any spelling, and by no asterisk")
+    @Test("An address is matched in any spelling, but never by an asterisk")
     func addresses() throws {
         #expect(try HostPattern("127.0.0.1").matches(HostName("127.0.0.1")))
         #expect(try HostPattern("::1").matches(HostName("[0:0::1]")))
         #expect(try !HostPattern("127.0.0.1").matches(HostName("127.0.0.2")))
-        // “1.com” ends in no address, and an address ends in no name.
+        // “1.com” is not the end of an address, and an address is not the end of a name.
         #expect(try !HostPattern("**.com").matches(HostName("1.2.3.4")))
         #expect(try !HostPattern("**.localhost").matches(HostName("::1")))
     }
 
     @Test(
-        "An asterisk anywhere but in front, or for a part of a label, is refused with what to write instead",
+        "An asterisk that is not a leading label is refused with a correct example",
         arguments: [
             "*", "**", "***.example.com", "a*.example.com", "*a.example.com", "a.*.example.com", "*.*.example.com",
             "**.*.example.com", "*.**.example.com", "example.*", "example.com*", "* .example.com", "*example.com",
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "What is left without its asterisks has to be a host",
+        "The text after the asterisks must be a host",
         arguments: [
             "", "*.", "**.", ".", "*..", "*..example.com", "**..example.com", "a..b", ".example.com", "example com",
             "https://example.com", "example.com:443", "example.com/", "münchen.de", "*.münchen.de", "0x7f.1", "127.1",
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "An asterisk in front of an address is refused",
+        "An asterisk before an address is refused",
         arguments: ["*.127.0.0.1", "**.127.0.0.1", "*.[::1]", "**.::1", "*.2001:db8::1"])
     func starredAddress(text: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try HostPattern(text) }
@@ -115,7 +115,7 @@ import Testing
         #expect(failure.remedy == "Name each address.")
     }
 
-    @Test("No text traps the reader, and what it accepts reads the same again", arguments: 0..<5)
+    @Test("Parsing never traps, and accepted patterns are parsed the same again", arguments: 0..<5)
     func randomText(seed: Int) throws {
         var numbers = SeededNumbers(state: UInt64(seed))
         let pieces = [

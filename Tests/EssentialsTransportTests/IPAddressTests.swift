@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IPAddressTests {
     @Test(
-        "An IPv6 address takes the form of RFC 5952",
+        "An IPv6 address is formatted as in RFC 5952",
         arguments: [
             // Section 1.
             ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"), ("2001:0db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),
@@ -14,7 +14,8 @@ import Testing
             // Section 2.1: leading zeros.
             ("2001:db8:aaaa:bbbb:cccc:dddd:eeee:0001", "2001:db8:aaaa:bbbb:cccc:dddd:eeee:1"),
             ("2001:db8:aaaa:bbbb:cccc:dddd:eeee:001", "2001:db8:aaaa:bbbb:cccc:dddd:eeee:1"),
-            // Section 2.2 and 4.2: compression, once, of two groups or more, the longest run, the first of equals.
+            // Sections 2.2 and 4.2: one compression, of at least two groups, of the longest run, of
+            // the first of equal runs.
             ("2001:db8:aaaa:bbbb:cccc:dddd:0:1", "2001:db8:aaaa:bbbb:cccc:dddd:0:1"),
             ("2001:db8:0:0:0::1", "2001:db8::1"), ("2001:db8:0:0::1", "2001:db8::1"), ("2001:db8:0::1", "2001:db8::1"),
             ("2001:db8::1", "2001:db8::1"), ("2001:db8::aaaa:0:0:1", "2001:db8::aaaa:0:0:1"),
@@ -22,7 +23,7 @@ import Testing
             ("2001:0:0:1:0:0:0:1", "2001:0:0:1::1"), ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),
             // Section 2.3: case.
             ("2001:db8:aaaa:bbbb:cccc:dddd:eeee:AaAa", "2001:db8:aaaa:bbbb:cccc:dddd:eeee:aaaa"),
-            // The ends.
+            // The limits.
             ("::", "::"), ("0:0:0:0:0:0:0:0", "::"), ("::1", "::1"), ("1::", "1::"),
             ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"),
             ("::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8"), ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"),
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "What is no IPv6 address has no canonical form",
+        "A text that is not an IPv6 address has no canonical form",
         arguments: [
             "", ":", ":::", "1", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::", "::1:2:3:4:5:6:7:8",
             "1::2::3", "1:::2", ":1:2:3:4:5:6:7", "1:2:3:4:5:6:7:", ":1::", "1::2:", "12345::", "g::", "::g", "+1::",
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "A dotted quad is four numbers from 0 to 255 without leading zeros",
+        "A dotted quad consists of four numbers from 0 to 255 without leading zeros",
         arguments: [
             ("0.0.0.0", true), ("255.255.255.255", true), ("192.0.2.1", true), ("256.0.0.0", false), ("1.2.3", false),
             ("1.2.3.4.5", false), ("1.2.3.4.", false), (".1.2.3.4", false), ("1..2.3", false), ("01.2.3.4", false),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct OriginTests {
     @Test(
-        "The authority names the port only where it is not the scheme's own",
+        "The authority contains the port only if it is not the default",
         arguments: [
             (Origin.Scheme.https, "example.com", UInt16?.none, "example.com"),
             (.https, "example.com", 443, "example.com"), (.https, "example.com", 80, "example.com:80"),
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "Another scheme, host or port is another origin",
+        "A different scheme, host or port is a different origin",
         arguments: [
             "http://example.com", "http://example.com:443", "https://www.example.com", "https://example.com:444",
         ])

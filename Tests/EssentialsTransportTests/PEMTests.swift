@@ -6,7 +6,7 @@ import Testing
     private static func block(_ label: String) -> String { "-----BEGIN \(label)-----\nAAAA\n-----END \(label)-----\n" }
 
     @Test(
-        "The labels come in the order of their blocks",
+        "The labels have the order of their blocks",
         arguments: [
             (block("CERTIFICATE"), ["CERTIFICATE"]),
             (block("CERTIFICATE") + block("PRIVATE KEY"), ["CERTIFICATE", "PRIVATE KEY"]),
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "A block without its end, or with another's, is refused",
+        "A block without its matching end is refused",
         arguments: [
             "-----BEGIN CERTIFICATE-----\nAAAA\n", "-----BEGIN CERTIFICATE-----",
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----END CERTIFICATE-----\n",
@@ -52,7 +52,7 @@ import Testing
         #expect(failure.message.hasPrefix("The PEM text is damaged"))
     }
 
-    @Test("A file is read like a text")
+    @Test("A file is parsed like a text")
     func file() throws {
         let path = FileManager.default.temporaryDirectory.path + "/pem-\(UUID()).pem"
         try Data(Self.block("CERTIFICATE").utf8).write(to: URL(filePath: path))
@@ -64,7 +64,7 @@ import Testing
         #expect(failure.message.contains(path))
     }
 
-    @Test("A file that is far too large for certificates is refused before it is read")
+    @Test("A file that is too large is refused before it is read")
     func hugeFile() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "pem-\(UInt64.random(in: 0 ... .max))").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -74,7 +74,7 @@ import Testing
         #expect(failure.message.contains("16777217 bytes"))
     }
 
-    @Test("A file that cannot be read is named in the failure", arguments: ["/nonexistent/ca.pem", "/", ""])
+    @Test("The failure for an unreadable file names the file", arguments: ["/nonexistent/ca.pem", "/", ""])
     func missingFile(path: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try PEM(contentsOfFile: path) }
         #expect(failure.reason == .file)

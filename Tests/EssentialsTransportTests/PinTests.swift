@@ -5,7 +5,7 @@ import Testing
     private let zeros = "sha256/" + String(repeating: "A", count: 43) + "="
 
     @Test(
-        "A pin's text is read and written unchanged",
+        "A pin's text is parsed and formatted unchanged",
         arguments: [
             "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
             "sha256/n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=",
@@ -25,7 +25,7 @@ import Testing
         #expect(try Pin(kind: .publicKey, digest: key.digest) == key)
     }
 
-    @Test("Base64 of 32 bytes becomes those bytes")
+    @Test("Base64 of 32 bytes is decoded to those bytes")
     func bytes() throws {
         #expect(try Pin.publicKey(zeros).digest == Array(repeating: 0, count: 32))
         let digest = (0..<32).map { UInt8($0 * 8 + 7) }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "A text without its prefix, or with another, is refused",
+        "A pin without the prefix sha256/ is refused",
         arguments: [
             "", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
             "SHA256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Anything but Base64 of 32 bytes after the prefix is refused",
+        "A pin without Base64 of 32 bytes after the prefix is refused",
         arguments: [
             "sha256/", "sha256/=", "sha256/AAAA", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
             "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",

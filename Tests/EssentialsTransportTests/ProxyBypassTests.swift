@@ -1,9 +1,9 @@
 import EssentialsTransport
 import Testing
 
-@Suite("A list of hosts without a proxy")
+@Suite("Proxy bypass lists")
 struct ProxyBypassTests {
-    /// A list, with origins that it names and origins that it does not.
+    /// A list, with origins that bypass the proxy and origins that do not.
     struct Rule: Sendable, CustomTestStringConvertible {
         var list: String
         var direct: [String] = []
@@ -29,7 +29,7 @@ struct ProxyBypassTests {
     static let others = ["notexample.com", "example.com.test", "com", "example.org", "10.0.0.1", "[::1]"]
 
     @Test(
-        "has names, which stand for themselves and what is below them",
+        "A name in a bypass list matches itself and all names below it",
         arguments: [
             "example.com", ".example.com", "*.example.com", "EXAMPLE.Com", "example.com.", ".example.com.",
             "\texample.com\n",
@@ -44,7 +44,7 @@ struct ProxyBypassTests {
         Rule("::1", direct: ["[::1]", "[0:0:0:0:0:0:0:1]:81"], proxied: ["[::2]", "127.0.0.1", "[::1:0]"]),
         Rule("[::1]", direct: ["[::1]"], proxied: ["[::2]"]),
         Rule("2001:DB8:0::7", direct: ["[2001:db8::7]"], proxied: ["[2001:db8::8]"]),
-        // One address in several spellings (RFC 4291, 2.5.5).
+        // Several spellings of one address (RFC 4291, section 2.5.5).
         Rule(
             "[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]", "10.0.0.1", "[::a00:1]"], proxied: ["10.0.0.2", "[::1]"]),
         Rule("::10.0.0.1", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
@@ -83,7 +83,7 @@ struct ProxyBypassTests {
         Rule("2001:db8::1:81", direct: ["[2001:db8::1:81]"], proxied: ["[2001:db8::1]:81"]),
     ]
 
-    @Test("has addresses, networks and ports", arguments: addresses + networks + ports)
+    @Test("A bypass list matches addresses, networks and ports", arguments: addresses + networks + ports)
     func rules(rule: Rule) throws { try check(rule) }
 
     static let nothing = [
@@ -95,13 +95,13 @@ struct ProxyBypassTests {
         "0x0a.0.0.1", "/8", "@", "\0", "user@example.com",
     ]
 
-    @Test("may have entries that stand for nothing", arguments: nothing)
+    @Test("An invalid entry of a bypass list matches nothing", arguments: nothing)
     func empty(list: String) throws {
         try check(Rule(list, proxied: Self.subdomains + Self.others + ["10.0.0.1:80", "[::1]"]))
     }
 
     @Test(
-        "has its entries between commas and blanks",
+        "Entries of a bypass list are separated by commas and blanks",
         arguments: [
             "a.test,10.0.0.0/8,[::1]", "a.test 10.0.0.0/8 ::1", " , a.test\t,,\n10.0.0.0/8\r\n , ::1 ,",
             "a.test, nonsense..x, 10.0.0.0/8, 1/2/3, ::1",
@@ -110,13 +110,13 @@ struct ProxyBypassTests {
         try check(Rule(list, direct: ["a.test", "10.9.9.9", "[::1]"], proxied: ["b.test", "11.0.0.0", "[::2]"]))
     }
 
-    @Test("that is `nothing` matches nothing")
+    @Test("The bypass list `nothing` matches no host")
     func none() throws {
         #expect(ProxyBypass.nothing == ProxyBypass(""))
         #expect(try !ProxyBypass.nothing.matches(RequestURL("http://localhost/").origin))
     }
 
-    @Test("counts the scheme's own port")
+    @Test("A port in a bypass list matches the scheme's default port")
     func schemePort() throws {
         let bypass = ProxyBypass("example.com:443")
         #expect(try bypass.matches(RequestURL("https://example.com/").origin))

@@ -1,9 +1,9 @@
 import EssentialsTransport
 import Testing
 
-@Suite("A rule for proxies")
+@Suite("Proxy policies")
 struct ProxyPolicyTests {
-    /// The proxies for `http://api.test/` and `https://api.test/` under these variables.
+    /// The proxies for `http://api.test/` and `https://api.test/` with these variables.
     private func proxies(_ variables: [String: String]) throws -> [String?] {
         let policy = try ProxyPolicy.environment.resolved { variables[$0] }
         return try ["http", "https"].map {
@@ -36,7 +36,7 @@ struct ProxyPolicyTests {
         Environment(
             variables: ["ALL_PROXY": "socks5://a:1", "HTTPS_PROXY": "b:1"], http: "socks5://a:1", https: "http://b:1"),
         Environment(variables: ["http_proxy": "", "https_proxy": "", "all_proxy": "", "ALL_PROXY": ""]),
-        // What a CGI program's caller can set with a Proxy field.
+        // The client of a CGI program can set this variable with a Proxy field.
         Environment(variables: ["HTTP_PROXY": "a:1"]),
         Environment(variables: ["HTTP_PROXY": "a:1", "all_proxy": "b:1"], http: "http://b:1", https: "http://b:1"),
         Environment(variables: ["all_proxy": "a:1", "no_proxy": "api.test"]),
@@ -48,12 +48,12 @@ struct ProxyPolicyTests {
         Environment(variables: ["all_proxy": "a:1", "no_proxy": "api.test:443"], http: "http://a:1"),
     ]
 
-    @Test("of the environment reads its variables", arguments: environments)
+    @Test("The environment policy reads its variables", arguments: environments)
     func environment(expected: Environment) throws {
         #expect(try proxies(expected.variables) == [expected.http, expected.https])
     }
 
-    @Test("of the environment never looks at HTTP_PROXY, and at no variable again")
+    @Test("The environment policy never reads HTTP_PROXY, and reads each variable once")
     func lookups() throws {
         var names: [String] = []
         let policy = try ProxyPolicy.environment.resolved { name in
@@ -69,7 +69,7 @@ struct ProxyPolicyTests {
     }
 
     @Test(
-        "of the environment never sends to a proxy what is for this machine",
+        "The environment policy uses no proxy for this machine",
         arguments: [
             "localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "127.255.255.254", "[::1]", "[::ffff:127.0.0.1]",
             "localhost:8080",
@@ -84,7 +84,7 @@ struct ProxyPolicyTests {
     }
 
     @Test(
-        "of the environment with a value that is no proxy names the variable, and shows no credentials",
+        "The environment policy names a variable with an invalid proxy and shows no credentials",
         arguments: ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
         [
             "httpss://joe:hunter2@proxy.test", "joe:hunter2://proxy.test", "http://joe:hunter2@proxy.test/path",
@@ -99,18 +99,18 @@ struct ProxyPolicyTests {
         #expect(error.map { "\($0) \($0.message) \($0.remedy)".contains("hunter2") } == false)
     }
 
-    @Test("of the environment is direct until it was read")
+    @Test("The environment policy is direct until the variables are read")
     func unread() throws {
         #expect(try ProxyPolicy.environment.proxy(for: RequestURL("http://api.test/").origin) == nil)
     }
 
-    @Test("that is direct reads no variable")
+    @Test("The direct policy reads no variable")
     func direct() throws {
         let policy = try ProxyPolicy.direct.resolved { _ in "http://a:1" }
         #expect(try policy.proxy(for: RequestURL("http://api.test/").origin) == nil)
     }
 
-    @Test("with one proxy leaves out whom its bypass names, and this machine only if it is named")
+    @Test("A fixed proxy is bypassed only for the listed hosts")
     func fixed() throws {
         let proxy = try Proxy("socks5://a:1")
         let all = try ProxyPolicy.fixed(proxy).resolved { _ in "http://b:1" }
@@ -123,7 +123,7 @@ struct ProxyPolicyTests {
         #expect(try some.proxy(for: RequestURL("http://127.0.0.1/").origin) == proxy)
     }
 
-    @Test("that decides is asked for each origin")
+    @Test("A deciding policy is called with each origin")
     func deciding() throws {
         let proxy = try Proxy("socks5://a:1")
         let policy = ProxyPolicy.deciding { $0.scheme == .https && $0.port == 444 ? proxy : nil }
@@ -132,7 +132,7 @@ struct ProxyPolicyTests {
         #expect(try policy.proxy(for: RequestURL("http://api.test:444/").origin) == nil)
     }
 
-    @Test("that throws ends as `proxy`, with the error below it")
+    @Test("A deciding policy that throws fails with `proxy` and the underlying error")
     func throwing() throws {
         struct Undecided: Error {}
         let policy = ProxyPolicy.deciding { _ in throw Undecided() }

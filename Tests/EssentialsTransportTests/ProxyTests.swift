@@ -1,7 +1,7 @@
 import EssentialsTransport
 import Testing
 
-@Suite("A proxy")
+@Suite("Proxies")
 struct ProxyTests {
     struct Reading: Sendable, CustomTestStringConvertible {
         var text: String
@@ -40,7 +40,7 @@ struct ProxyTests {
         Reading(text: "socks5h://user:ü@proxy.test", kind: .socks5h, port: 1080, user: "user", password: "ü"),
     ]
 
-    @Test("is read from its URL", arguments: readings)
+    @Test("A proxy is parsed from its URL", arguments: readings)
     func reading(expected: Reading) throws {
         let proxy = try Proxy(expected.text)
         #expect(proxy.kind == expected.kind)
@@ -51,7 +51,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "is not read from something else",
+        "A text that is not a proxy is refused",
         arguments: [
             "", " ", "/", "http://", "http:///", "://proxy.test", ":80", "http://:80", "httpss://proxy.test",
             "https://", "https://proxy.test:0", "ftp://proxy.test", "socks://proxy.test", "socks4://proxy.test",
@@ -76,7 +76,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "shows its credentials in no message",
+        "Messages about proxies show no credentials",
         arguments: [
             "httpss://joe:hunter2@proxy.test", "ftp://joe:hunter2@proxy.test", "joe:hunter2://@proxy.test",
             "joe:hunter2://proxy.test", "http://joe:hunter2", "joe:hunter2", "http://joe:hunter2@proxy.test/path",
@@ -94,7 +94,7 @@ struct ProxyTests {
             "\(String(describing: error))")
     }
 
-    @Test("describes itself without credentials")
+    @Test("A proxy's description shows no credentials")
     func description() throws {
         let proxy = try Proxy("http://joe:hunter2@[::1]:3128")
         #expect(proxy.description == "http://[::1]:3128")
@@ -107,7 +107,7 @@ struct ProxyTests {
         #expect(!dumped.contains("hunter2") && !dumped.contains("joe"))
     }
 
-    @Test("is equal to one of the same kind, place and credentials")
+    @Test("Proxies are equal if kind, host, port and credentials are equal")
     func equality() throws {
         let proxy = try Proxy("http://joe:hunter2@proxy.test:3128")
         let host = try HostName("PROXY.test.")
@@ -117,7 +117,7 @@ struct ProxyTests {
         #expect(try proxy != Proxy(.socks5, host: host, port: 3128, user: "joe", password: "hunter2"))
     }
 
-    @Test("takes credentials with any character but colons in the user and control characters")
+    @Test("A proxy accepts all credentials except a colon in the user name and control characters")
     func parts() throws {
         let host = try HostName("proxy.test")
         let proxy = try Proxy(.socks5, host: host, port: 1, user: "ü@ %", password: ":/ü%41")

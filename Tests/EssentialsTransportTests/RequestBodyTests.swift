@@ -13,14 +13,14 @@ import Testing
         return open()
     }
 
-    @Test("Bytes and nothing can be sent again, a stream cannot")
+    @Test("Bytes and empty bodies can be sent again, and streams cannot")
     func replayable() {
         #expect(RequestBody.none.isReplayable)
         #expect(RequestBody.bytes(Data("a".utf8)).isReplayable)
         #expect(!RequestBody.stream(AsyncStream<Data> { $0.finish() }, length: nil).isReplayable)
     }
 
-    @Test("A stream keeps the length it was given", arguments: [nil, 0, 12])
+    @Test("A stream keeps its declared length", arguments: [nil, 0, 12])
     func length(length: Int?) throws {
         let body = RequestBody.stream(AsyncStream<Data> { $0.finish() }, length: length)
         guard case .stream(let given, _, _) = body.content else {
@@ -30,7 +30,7 @@ import Testing
         #expect(given == length)
     }
 
-    @Test("The pieces of a stream come in order, then nil, again and again")
+    @Test("The pieces of a stream are returned in order, followed by nil repeatedly")
     func pieces() async throws {
         let pieces = [Data("a".utf8), Data(), Data("bc".utf8)]
         let stream = AsyncStream<Data> { continuation in
@@ -43,7 +43,7 @@ import Testing
         #expect(try await next() == nil)
     }
 
-    @Test("An error of the sequence comes through, and nothing after it")
+    @Test("An error of the sequence is thrown and ends the stream")
     func failing() async throws {
         let stream = AsyncThrowingStream<Data, any Error> { continuation in
             continuation.yield(Data("a".utf8))

@@ -2,7 +2,7 @@ import EssentialsTransport
 import Testing
 
 @Suite struct RequestFailureReasonTests {
-    /// Every public reason and the name that logs, metrics and scripts rely on.
+    /// All public reasons with the names on which logs, metrics and scripts rely.
     private static let names: [(RequestFailure.Reason, String)] = [
         (.invalidRequest, "invalidRequest"), (.invalidPolicy, "invalidPolicy"), (.nameResolution, "nameResolution"),
         (.connection, "connection"), (.proxy, "proxy"), (.tls, "tls"), (.trustChain, "trustChain"),
@@ -23,7 +23,7 @@ import Testing
         #expect(reason.description == name)
     }
 
-    @Test("The list of all reasons has these and no others, each once")
+    @Test("The list of all reasons contains each reason once")
     func all() {
         #expect(RequestFailure.Reason.all.count == 33)
         #expect(RequestFailure.Reason.all.map(\.name).sorted() == Self.names.map(\.1).sorted())
@@ -31,7 +31,7 @@ import Testing
         #expect(Set(Self.names.map(\.1)).count == 33)
     }
 
-    @Test("Each reason advises in a sentence of its own", arguments: RequestFailure.Reason.all)
+    @Test("Each reason has a remedy in one sentence", arguments: RequestFailure.Reason.all)
     func remedy(reason: RequestFailure.Reason) throws {
         #expect(try #require(reason.remedy.first).isUppercase)
         #expect(reason.remedy.hasSuffix("."))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RequestFailureTests {
     private struct Below: Error {}
 
-    @Test("A failure gives back what it was made of")
+    @Test("A failure returns the values it was created with")
     func roundTrip() throws {
         let pin = try Pin(kind: .publicKey, digest: Array(repeating: 1, count: 32))
         let facts = CertificateFacts(subject: "CN=a", notBefore: 1, notAfter: 2, certificatePin: pin, publicKeyPin: pin)
@@ -25,7 +25,7 @@ import Testing
         #expect(failure.underlying is Below)
     }
 
-    @Test("Without more, a failure is the first attempt's, in preparation, with its reason's remedy")
+    @Test("By default a failure has the first attempt, the phase preparation and its reason's remedy")
     func defaults() {
         let failure = RequestFailure(.timeout, "Too late.")
         #expect(failure.phase == .preparation)
@@ -37,7 +37,7 @@ import Testing
         #expect(failure.underlying == nil)
     }
 
-    @Test("The description holds reason, message and remedy", arguments: RequestFailure.Reason.all)
+    @Test("The description contains reason, message and remedy", arguments: RequestFailure.Reason.all)
     func description(reason: RequestFailure.Reason) {
         let failure = RequestFailure(reason, "This happened.")
         #expect(failure.description == "\(reason.name): This happened. \(reason.remedy)")
@@ -45,7 +45,7 @@ import Testing
         #expect(advised.description == "\(reason.name): This happened. Do that.")
     }
 
-    @Test("The description shows two of the errors below: failures by their messages, others by their types")
+    @Test("The description shows two underlying errors: failures by their messages, others by their types")
     func causes() {
         let third = RequestFailure(.tls, "Third.", underlying: Below())
         let second = RequestFailure(.connection, "Second.", underlying: third)
@@ -59,7 +59,7 @@ import Testing
         #expect(telling.description == "encoding: No. Do that. Caused by Telling.")
     }
 
-    @Test("The description holds nothing of the response, the host's certificates or the error below")
+    @Test("The description contains nothing of the response, the certificates or the underlying error")
     func descriptionKeepsSecrets() {
         let response = FailedResponse(
             head: HTTPResponse(status: .ok, headerFields: [.setCookie: "secret"]), body: .init("secret".utf8))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "What is said of a bad URL holds no query",
+        "The message about an invalid URL contains no query",
         arguments: [
             "example.com/a?token=secret", "ftp://a/b?token=secret", "http://a b?token=secret",
             "http://a:b?token=secret",

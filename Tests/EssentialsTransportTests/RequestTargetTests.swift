@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RequestTargetTests {
     @Test(
-        "Dot segments are removed as RFC 3986 says",
+        "Dot segments are removed as in RFC 3986",
         arguments: [
             // Section 5.2.4.
             ("/a/b/c/./../../g", "/a/g"), ("mid/content=5/../6", "/mid/6"),
@@ -21,20 +21,20 @@ import Testing
             ("/a/%2e/b", "/a/b"),
             ("/a/%2E", "/a/"), ("/a/%2e%2e", "/"), ("/a/%2e%2e%2e", "/a/%2e%2e%2e"),
             ("/a/%252e%252e/b", "/a/%252e%252e/b"),
-            // Empty segments count.
+            // Empty segments are kept.
             ("//..", "/"), ("/a//../b", "/a/b"), ("/..//a", "//a"), ("", "/"), ("/", "/"), ("..", "/"), (".", "/"),
         ])
     func dotSegments(path: String, expected: String) throws {
         #expect(try RequestTarget.read(path[...]) == expected)
     }
 
-    @Test("Dots in a query stay", arguments: ["/a?b/../c", "/a?..", "/a?x=./y", "/a?%2e%2e/"])
+    @Test("Dots in a query are kept", arguments: ["/a?b/../c", "/a?..", "/a?x=./y", "/a?%2e%2e/"])
     func dotsInQuery(target: String) throws {
         #expect(try RequestTarget.read(target[...]) == target)
     }
 
     @Test(
-        "A fragment is dropped, whatever follows its sign",
+        "A fragment is dropped even if a combining mark follows its delimiter",
         arguments: [
             ("/a#b", "/a"), ("/a?b#c", "/a?b"), ("/a#b?c", "/a"), ("#", "/"), ("/#/../x", "/"), ("?a#", "/?a"),
             ("/a#%", "/a"), ("/a#\r\nb", "/a"), ("/a#\u{301}b", "/a"), ("/a?b#\u{fe0f}", "/a?b"),
@@ -43,13 +43,13 @@ import Testing
         #expect(try RequestTarget.read(text[...]) == expected)
     }
 
-    @Test("A query begins at its sign, whatever follows it")
+    @Test("A query begins at its delimiter even if a combining mark follows")
     func combiningMarkAfterQuestionMark() throws {
         #expect(try RequestTarget.read("/a?\u{301}/../b") == "/a?%CC%81/../b")
     }
 
     @Test(
-        "What a request line cannot carry is percent-encoded and what is encoded stays",
+        "Characters that a request line cannot contain are percent-encoded, and existing escapes are kept",
         arguments: [
             ("/a b", "/a%20b"), ("/é", "/%C3%A9"), ("/日本", "/%E6%97%A5%E6%9C%AC"), ("/a%20b", "/a%20b"),
             ("/%c3%a9", "/%c3%a9"), ("/%2F", "/%2F"), ("/?a b=c d", "/?a%20b=c%20d"),
@@ -61,7 +61,7 @@ import Testing
         #expect(try RequestTarget.read(text[...]) == expected)
     }
 
-    @Test("Encoding a text leaves the unreserved characters alone and nothing else")
+    @Test("Encoding a text changes everything except the unreserved characters")
     func encoded() {
         let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
         #expect(RequestTarget.encoded(unreserved) == unreserved)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RequestURLTests {
     @Test(
-        "A URL is read into origin, path and query",
+        "A URL is parsed into origin, path and query",
         arguments: [
             ("https://example.com", "https://example.com", "/", String?.none),
             ("http://example.com/", "http://example.com", "/", nil),
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "What is no absolute URL is refused",
+        "A text that is not an absolute URL is refused",
         arguments: [
             "", "example.com", "/a", "//example.com/a", "https:/example.com", "https:example.com", "http:\\\\a",
         ])
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "Another scheme than http and https is refused",
+        "A scheme other than http and https is refused",
         arguments: ["ftp://a/", "file:///etc/passwd", "ws://a", "://a", "httpss://a", " http://a", "javascript://a"])
     func scheme(text: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try RequestURL(text) }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "Credentials in a URL are refused and not repeated",
+        "Credentials in a URL are refused and not shown",
         arguments: [
             "https://user:secret@example.com/", "https://secret@example.com", "https://@example.com",
             "https://a:secret@b@c/", "https://example.com\\@secret/", "user:secret@example.com/a",
@@ -85,7 +85,7 @@ import Testing
         #expect(failure.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
     }
 
-    @Test("Every control character in path or query is refused", arguments: Array(0...0x1f) + [0x7f])
+    @Test("Every control character in a path or query is refused", arguments: Array(0...0x1f) + [0x7f])
     func controlCharacter(byte: UInt8) throws {
         let character = String(UnicodeScalar(byte))
         for text in [
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "A percent sign that begins no escape is refused",
+        "A percent sign that starts no escape is refused",
         arguments: ["/%", "/%1", "/%g0", "/%0g", "/a%", "/?%", "/?a=%2", "/?a=100%&b=1", "/%%20", "/% 20"])
     func badEscape(target: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try RequestURL("https://example.com" + target) }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "The URL without its query is what logs show",
+        "The redacted URL hides the query",
         arguments: [
             ("https://example.com/a", "https://example.com/a"), ("https://example.com/a?", "https://example.com/a?…"),
             ("https://example.com/a?token=secret", "https://example.com/a?…"),
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "A query item is appended with what separates it, percent-encoded",
+        "A query item is appended with its separator and percent-encoded",
         arguments: [
             ("https://a/b", "n", "v", "/b?n=v"), ("https://a/b?", "n", "v", "/b?n=v"),
             ("https://a/b?x", "n", "v", "/b?x&n=v"), ("https://a/b?x=1&", "n", "v", "/b?x=1&n=v"),
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(
-        "A path under an origin is read like the end of a URL",
+        "A path under an origin is parsed like the end of a URL",
         arguments: [
             ("/a?b", "/a?b"), ("a", "/a"), ("", "/"), ("?b", "/?b"), ("/a/../b#c", "/b"), ("//other/a", "//other/a"),
             ("https://other/a", "/https://other/a"), ("@other", "/@other"), (":81", "/:81"),
@@ -142,7 +142,7 @@ import Testing
         #expect(url.target == target)
     }
 
-    @Test("No bytes trap the reader, and what it accepts can stand on a request line", arguments: 0..<8)
+    @Test("Parsing never traps, and accepted URLs are valid in a request line", arguments: 0..<8)
     func randomText(seed: Int) throws {
         var generator = SeededNumbers(state: UInt64(seed))
         let pieces = [

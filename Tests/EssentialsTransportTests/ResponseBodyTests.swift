@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct ResponseBodyTests {
-    /// Pieces handed out one by one, and whether somebody cancelled.
+    /// A source that returns pieces one by one and records cancellation.
     private final class Pieces: ResponseBody.Source {
         private let pieces: Mutex<[Result<String, RequestFailure>]>
         private let cancels = Mutex(0)
@@ -22,7 +22,7 @@ import Testing
         func cancel() { cancels.withLock { $0 += 1 } }
     }
 
-    @Test("Bytes in memory are there at once, a stream's are not")
+    @Test("Bytes in memory are available at once, and those of a stream are not")
     func data() {
         #expect(ResponseBody(Data("ab".utf8)).data == Data("ab".utf8))
         #expect(ResponseBody(Data()).data == Data())
@@ -47,7 +47,7 @@ import Testing
         #expect(source.cancelCount == 0)
     }
 
-    @Test("A stream over the limit is cancelled and read no further")
+    @Test("A stream over the limit is cancelled and not read further")
     func overLimit() async {
         let source = Pieces([.success("ab"), .success("cd"), .success("ef")])
         let failure = await #expect(throws: RequestFailure.self) {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "What ended the transfer comes through", arguments: [RequestFailure.Reason.interrupted, .cancelled, .timeout])
+        "A failure of the transfer is thrown", arguments: [RequestFailure.Reason.interrupted, .cancelled, .timeout])
     func failing(reason: RequestFailure.Reason) async throws {
         let collected = await #expect(throws: RequestFailure.self) {
             let source = Pieces([.success("ab"), .failure(RequestFailure(reason, "It ended."))])
@@ -74,7 +74,7 @@ import Testing
         #expect(iterated?.reason == reason)
     }
 
-    @Test("Iterating bytes gives them in one piece, once")
+    @Test("Iterating bytes returns them in one piece, once")
     func iterateBytes() async throws {
         var iterator = ResponseBody(Data("ab".utf8)).makeAsyncIterator()
         #expect(try await iterator.next()?.array == Array("ab".utf8))
@@ -84,7 +84,7 @@ import Testing
         #expect(try await empty.next() == nil)
     }
 
-    @Test("Iterating a stream gives its pieces in order and then nil")
+    @Test("Iterating a stream returns its pieces in order and then nil")
     func iterateStream() async throws {
         var seen: [String] = []
         for try await chunk in ResponseBody(source: Pieces([.success("a"), .success("bc")])) {

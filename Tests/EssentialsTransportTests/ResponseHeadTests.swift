@@ -17,7 +17,7 @@ import Testing
         return address
     }
 
-    @Test("A connection's facts are read when they are asked for")
+    @Test("Connection facts are read on demand")
     func connection() {
         let plain = response(200, "HTTP/1.1 200 OK\r\n\r\n")
         var expected = ConnectionFacts()
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "Facts of every version, with and without TLS, and of the longest address",
+        "Connection facts are correct for every version, with and without TLS, and for the longest address",
         arguments: [(Int32(10), "HTTP/1.0"), (11, "HTTP/1.1"), (20, "HTTP/2")])
     func connectionDetails(version: Int32, name: String) {
         let longest = "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"
@@ -46,7 +46,7 @@ import Testing
         #expect(response.trailerFields == [.date: "now"])
     }
 
-    @Test("Fields are read from their bytes and stay the same on later accesses")
+    @Test("Header fields are parsed from bytes once and do not change")
     func block() {
         let head = response(404, "HTTP/1.1 404 Gone\r\nA: 1\r\nB: 2\r\n\r\n")
         #expect(head.status == .notFound)
@@ -54,7 +54,7 @@ import Testing
         #expect(head.headerFields == head.headerFields)
     }
 
-    @Test("A head made from a value gives that value's fields")
+    @Test("A head that was created from a value has that value's fields")
     func value() {
         let fields: HTTPFields = [.contentType: "text/plain", .eTag: "\"x\""]
         let head = TransportResponse(HTTPResponse(status: .created, headerFields: fields), body: ResponseBody(Data()))
@@ -62,7 +62,7 @@ import Testing
         #expect(head.headerFields == fields)
     }
 
-    @Test("Many tasks may ask for the fields at once")
+    @Test("Many tasks can read the fields concurrently")
     func concurrent() async {
         let head = response(200, "A: 1\r\nA: 2\r\n")
         let counts = await withTaskGroup(of: Int.self) { group in

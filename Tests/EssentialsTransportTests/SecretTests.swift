@@ -3,17 +3,17 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// What stands wherever a value has room for a secret.
+/// A secret that is put into every value that can hold one.
 private let marker = "hunter2-marker"
 
-/// Everything that printing and reflection show of a value, to any depth.
+/// Everything that printing and reflection show of a value, at every depth.
 private func shown(_ value: some Any) -> String {
     var text = String(describing: value) + String(reflecting: value) + "\(value)"
     dump(value, to: &text)
     func visit(_ child: Any, depth: Int) {
         guard depth < 12 else { return }
         text += String(describing: child) + String(reflecting: child)
-        // Bytes are shown as numbers.
+        // Reflection shows bytes as numbers.
         if let bytes = child as? Data { text += String(decoding: bytes, as: UTF8.self) }
         if let bytes = child as? [UInt8] { text += String(decoding: bytes, as: UTF8.self) }
         for inner in Mirror(reflecting: child).children { visit(inner.value, depth: depth + 1) }
@@ -26,7 +26,7 @@ private func pem(_ label: String) throws -> PEM {
     try PEM("-----BEGIN \(label)-----\n\(marker)\n-----END \(label)-----\n")
 }
 
-@Suite("Secrets of a transport's values") struct SecretTests {
+@Suite("Secrets of transport values") struct SecretTests {
     private static func values() throws -> [(name: String, value: Any)] {
         let identity = try ClientIdentity(certificate: pem("CERTIFICATE"), privateKey: pem("PRIVATE KEY"))
         let encrypted = try ClientIdentity(
@@ -55,14 +55,14 @@ private func pem(_ label: String) throws -> PEM {
         ]
     }
 
-    @Test("Neither printing nor reflection shows a secret of a value that holds one")
+    @Test("Neither printing nor reflection shows a value's secrets")
     func hidden() throws {
         for (name, value) in try Self.values() {
             #expect(!shown(value).contains(marker), "\(name): \(shown(value))")
         }
     }
 
-    @Test("A dump shows what is not secret")
+    @Test("A dump shows the values that are not secret")
     func visible() throws {
         let values = try Dictionary(Self.values().map { ($0.name, shown($0.value)) }) { first, _ in first }
         #expect(values["ClientIdentity"]?.contains("PRIVATE KEY") == true)

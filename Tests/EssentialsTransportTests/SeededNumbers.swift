@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run (SplitMix64).
+/// Pseudo-random numbers that are the same in every run (SplitMix64).
 struct SeededNumbers: RandomNumberGenerator {
     var state: UInt64
 
@@ -10,7 +10,7 @@ struct SeededNumbers: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A text of so many of the pieces, at most.
+    /// A text of at most `maximum` random pieces.
     mutating func text(of pieces: [String], upTo maximum: Int) -> String {
         (0..<Int.random(in: 0...maximum, using: &self)).map { _ in
             pieces.randomElement(using: &self) ?? ""

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 @Suite struct TransportResponseTests {
-    @Test("A response gives back the head, body, facts and trailers it was made of")
+    @Test("A response returns the values it was created with")
     func roundTrip() {
         let head = HTTPResponse(status: .accepted, headerFields: [.server: "x"])
         var metrics = TransportMetrics()

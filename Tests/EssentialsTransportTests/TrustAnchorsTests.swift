@@ -10,7 +10,7 @@ import Testing
         includesSystem ? try .systemAnd(list) : try .only(list)
     }
 
-    @Test("The system's anchors come alone, not at all, or beside named ones")
+    @Test("The system's anchors are trusted alone, together with named ones, or not at all")
     func sources() throws {
         let anchor = try pem("CERTIFICATE")
         #expect(TrustAnchors.system.includesSystem)
@@ -24,7 +24,7 @@ import Testing
         #expect(both != only)
     }
 
-    @Test("The environment is ignored where that is chosen, and where the system's anchors do not count")
+    @Test("The environment is ignored on request and if the system's anchors are not trusted")
     func environment() throws {
         let list = [try pem("CERTIFICATE")]
         let (both, only) = (try TrustAnchors.systemAnd(list), try TrustAnchors.only(list))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("Certificates under their other label are taken", arguments: ["CERTIFICATE", "TRUSTED CERTIFICATE"])
+    @Test("Certificates with either label are accepted", arguments: ["CERTIFICATE", "TRUSTED CERTIFICATE"])
     func label(label: String) throws {
         #expect(try TrustAnchors.only([pem(label)]).explicit.count == 1)
     }

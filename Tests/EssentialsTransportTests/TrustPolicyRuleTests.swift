@@ -24,11 +24,11 @@ import Testing
     ]
 
     @Test(
-        "The most specific rule counts, in whatever order the rules stand",
+        "The most specific rule applies in any order of rules",
         arguments: [
-            // The apex of “**.”: the exact rule comes first, “*.” is not for it.
+            // For the host of “**.” itself the exact rule comes first, and “*.” does not match.
             ("example.com", "example.com"), ("EXAMPLE.com.", "example.com"),
-            // The longest host; of two with the same one, “*.” before “**.”.
+            // The longest host comes first, and for equal hosts “*.” before “**.”.
             ("api.example.com", "api.example.com"), ("x.example.com", "*.example.com"),
             ("x.y.example.com", "**.example.com"), ("x.api.example.com", "*.api.example.com"),
             ("y.x.api.example.com", "**.example.com"), ("a.b.example.com", "**.a.b.example.com"),
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A host that no rule is for is unlisted", arguments: ["org", "b.a.org", "localhost", "127.0.0.2", "::2"])
+    @Test("A host that no rule matches is unlisted", arguments: ["org", "b.a.org", "localhost", "127.0.0.2", "::2"])
     func unlisted(host: String) throws {
         let name = try HostName(host)
         let others = try Self.pins(200)
@@ -54,7 +54,7 @@ import Testing
         #expect(try Self.policy(Self.patterns, unlisted: .pinned(others)).requirement(for: name) == .pinned(others))
     }
 
-    @Test("The rule counts that is for a host, not the one for unlisted hosts beside it")
+    @Test("A host's own rule applies instead of the rule for unlisted hosts")
     func listed() throws {
         let (wide, narrow) = (try Self.pins(1), try Self.pins(3))
         let rules = try [
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("Pins without rules hold for every host")
+    @Test("Pins without rules apply to every host")
     func everywhere() throws {
         let policy = try TrustPolicy(pins: [Self.pin(1), Self.pin(2)])
         let expected = TrustPolicy.Requirement.pinned(try PinSet([Self.pin(1), Self.pin(2)]))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "Two rules with the same pattern are refused, however they are spelt",
+        "Two spellings of the same pattern are refused",
         arguments: [
             ["example.com", "example.com"], ["example.com", "EXAMPLE.COM."], ["*.a.test", "a.test", "*.A.test"],
             ["**.a.test", "*.a.test", "**.a.test."], ["::1", "[0:0:0:0:0:0:0:1]"], ["127.0.0.1", "127.0.0.1."],
@@ -99,7 +99,7 @@ import Testing
         #expect(pinned != unpinned)
     }
 
-    @Test("A set without pins is refused, whatever it does with them")
+    @Test("A set without pins is refused in every mode")
     func noPins() throws {
         for mode in [PinSet.Mode.enforce, .reportOnly] {
             for single in [false, true] {
@@ -112,9 +112,9 @@ import Testing
         }
     }
 
-    @Test("A set that is enforced needs two different keys, unless a single one is accepted explicitly")
+    @Test("An enforced set needs two different keys unless a single one is explicitly allowed")
     func singlePin() throws {
-        // The same key pinned for two places in the chain is one key.
+        // A key that is pinned in two scopes counts once.
         for pins in try [
             [Self.pin(1)], [Self.pin(1), Self.pin(1)], [Self.pin(1, scope: .leaf), Self.pin(1, scope: .issuer)],
         ] {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("A set that only reports may have one pin")
+    @Test("A set that only reports may have a single pin")
     func reportOnly() throws {
         let set = try PinSet([Self.pin(1)], mode: .reportOnly)
         #expect(set.mode == .reportOnly)
@@ -138,7 +138,7 @@ import Testing
         #expect(!set.acceptsSinglePin)
     }
 
-    @Test("A set gives back what it was made of")
+    @Test("A set returns the values it was created with")
     func parts() throws {
         let date = Date(timeIntervalSince1970: 1_900_000_000)
         let set = try PinSet([Self.pin(1), Self.pin(2, scope: .leaf)], expires: date, onExpiry: .refuse)
@@ -152,7 +152,7 @@ import Testing
         #expect(plain != set)
     }
 
-    @Test("A rule with a text that is no pattern is refused")
+    @Test("A rule with an invalid pattern is refused")
     func badPattern() throws {
         let set = try Self.pins(1)
         for text in ["", "a*.test", "*.127.0.0.1", "https://a.test"] {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("Revocation lists are revocation lists, and at least one")
+    @Test("Revocation lists must be revocation lists, and there must be at least one")
     func revocationLists() throws {
         let list = try PEM("-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n")
         let other = try PEM("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")

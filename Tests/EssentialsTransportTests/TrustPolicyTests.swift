@@ -6,7 +6,7 @@ import Testing
         try Pin(kind: kind, digest: Array(repeating: byte, count: 32))
     }
 
-    @Test("The system's policy has no pins and asks for TLS 1.2")
+    @Test("The system's policy has no pins and requires TLS 1.2")
     func system() {
         #expect(TrustPolicy.system.unlistedHosts == .anchorsOnly)
         #expect(TrustPolicy.system.hosts.isEmpty)
@@ -18,7 +18,7 @@ import Testing
         #expect(TLSVersion.tls12 < .tls13)
     }
 
-    @Test("A policy gives back its pins and settings")
+    @Test("A policy returns its pins and settings")
     func pins() throws {
         let policy = try TrustPolicy(pins: [pin(1), pin(2)], minimumTLS: .tls13)
         #expect(try policy.unlistedHosts == .pinned(PinSet([pin(1), pin(2)])))
@@ -26,7 +26,7 @@ import Testing
         #expect(policy != .system)
     }
 
-    @Test("An empty list of pins is refused, even where a single pin would do", arguments: [false, true])
+    @Test("An empty list of pins is refused even if a single pin is allowed", arguments: [false, true])
     func empty(acceptsSinglePin: Bool) throws {
         let failure = try #require(throws: RequestFailure.self) {
             try TrustPolicy(pins: [], acceptsSinglePin: acceptsSinglePin)
@@ -35,7 +35,7 @@ import Testing
         #expect(failure.message.contains("empty"))
     }
 
-    @Test("A single pin is refused unless it is accepted explicitly")
+    @Test("A single pin is refused unless it is explicitly allowed")
     func single() throws {
         let failure = try #require(throws: RequestFailure.self) { try TrustPolicy(pins: [pin(1)]) }
         #expect(failure.reason == .invalidPolicy)
@@ -44,7 +44,7 @@ import Testing
         #expect(try policy.unlistedHosts == .pinned(PinSet([pin(1)], acceptsSinglePin: true)))
     }
 
-    @Test("Pins with one digest count as one pin, also where one is of a key and one of a certificate")
+    @Test("Pins with the same digest count once, even as a key and a certificate")
     func duplicates() throws {
         for pins in try [[pin(1), pin(1)], [pin(1), pin(1, kind: .certificate)]] {
             let failure = try #require(throws: RequestFailure.self) { try TrustPolicy(pins: pins) }

@@ -4,13 +4,13 @@ import Synchronization
 import Testing
 
 extension ToolTests {
-    @Suite("Credentials")
+    @Suite("Tool: authorization")
     struct AuthorizationTests {
         private let secret = "s3cret"
 
         private static func basic(_ text: String) -> String { "Basic \(Data(text.utf8).base64EncodedString())" }
 
-        /// What is given, and the `Authorization` that it makes.
+        /// The given options and variables, and the resulting `Authorization` field.
         struct Case: Sendable {
             var arguments: [String] = []
             var variables: [String: String] = [:]
@@ -18,7 +18,7 @@ extension ToolTests {
         }
 
         @Test(
-            "go to the server as Basic or Bearer, of the options, or else of the variables, unless a header stands for them",
+            "Options, otherwise variables, set Basic or Bearer credentials, unless a header field replaces them",
             arguments: [
                 Case(arguments: ["--user", "ada:pass:wörd"], fields: [basic("ada:pass:wörd")]),
                 Case(arguments: ["--user", "-x:"], fields: [basic("-x:")]),
@@ -43,7 +43,7 @@ extension ToolTests {
         }
 
         @Test(
-            "follow a redirect inside their origin, and go to no other one",
+            "Credentials follow a redirect within their origin and are dropped for another origin",
             arguments: [
                 (["--user", "ada:s3cret"], basic("ada:s3cret")), (["--bearer", "s3cret"], "Bearer s3cret"),
                 (["--bearer", "s3cret", "--output", "/dev/null"], "Bearer s3cret"),
@@ -61,7 +61,7 @@ extension ToolTests {
             #expect(!result.text.contains(secret) && !result.errors.contains(secret))
         }
 
-        @Test("do not come back with a redirect from another origin to theirs")
+        @Test("Credentials do not return after a redirect through another origin")
         func returned() async throws {
             let home = Mutex("")
             let other = try LoopbackServer { _ in
@@ -78,7 +78,7 @@ extension ToolTests {
             #expect(other.requests.map { $0.header("Authorization") } == [nil])
         }
 
-        @Test("of a resumed download go to no other origin")
+        @Test("A resumed download sends credentials to no other origin")
         func download() async throws {
             let directory = try TemporaryDirectory()
             let other = try LoopbackServer { _ in .response(body: "whole") }
@@ -94,7 +94,7 @@ extension ToolTests {
         }
 
         @Test(
-            "go to the server as Digest only in answer to its challenge, of the option or else of the variable",
+            "Digest credentials are sent only in response to a challenge",
             arguments: [["--digest", "Mufasa:Circle Of Life"], []])
         func digest(arguments: [String]) async throws {
             let server = try LoopbackServer { request in
@@ -116,7 +116,7 @@ extension ToolTests {
                 ])
         }
 
-        @Test("answer no Digest challenge without qop over http, unless that is allowed")
+        @Test("A Digest challenge without qop over http is refused unless it is allowed")
         func weakDigest() async throws {
             let server = try LoopbackServer { _ in
                 .response(status: 401, headers: [("WWW-Authenticate", "Digest realm=r, nonce=n")])
@@ -128,7 +128,7 @@ extension ToolTests {
             #expect(server.requestCount == 1)
         }
 
-        /// Arguments and variables that hold the secret, the exit code, and what is said.
+        /// Arguments and variables that contain the secret, the expected exit code, and the expected message.
         struct Failing: Sendable {
             let arguments: [String]
             var variables: [String: String] = [:]
@@ -137,7 +137,7 @@ extension ToolTests {
         }
 
         @Test(
-            "are shown by no failure",
+            "Failures show no credentials",
             arguments: [
                 Failing(arguments: ["--user", "ada:s3cret"], code: 1, says: ["status: GET", "401"]),
                 Failing(

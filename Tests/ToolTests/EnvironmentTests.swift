@@ -2,13 +2,13 @@ import EssentialsTestKit
 import Testing
 
 extension ToolTests {
-    @Suite("An environment")
+    @Suite("Tool: environments")
     struct EnvironmentTests {
         private let directory: TemporaryDirectory
 
         init() throws { directory = try TemporaryDirectory() }
 
-        /// A file with the environments “one”, “two” and “bare” of one server.
+        /// Writes a file with the environments “one”, “two” and “bare” for one server.
         private func file(_ server: LoopbackServer, current: String? = nil) throws -> String {
             let current = current.map { "\"current\": \"\($0)\", " } ?? ""
             return try directory.file(
@@ -23,7 +23,7 @@ extension ToolTests {
         }
 
         @Test(
-            "leads the path below its base URL, with its fields",
+            "An environment provides the base URL and header fields",
             arguments: [
                 (nil, [], "/v1/users?q=1", "one"), ("two", [], "/v2/users?q=1", "two"),
                 ("two", ["--env", "one"], "/v1/users?q=1", "one"),
@@ -39,7 +39,7 @@ extension ToolTests {
             #expect(server.requests.map { $0.allHeaders("X-Stage") } == [stage.map { [$0] } ?? []])
         }
 
-        @Test("takes bodies, credentials and whole URLs of its own")
+        @Test("An environment allows bodies, credentials and absolute URLs")
         func whole() async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool(
@@ -52,7 +52,7 @@ extension ToolTests {
             #expect(request.header("Authorization") == "Basic YWRhOndvcmQ=")
         }
 
-        @Test("keeps its fields and credentials from other origins")
+        @Test("An environment's header fields and credentials are not sent to other origins")
         func redirected() async throws {
             let other = try LoopbackServer { _ in .response(body: "other") }
             let server = try LoopbackServer { _ in
@@ -67,7 +67,7 @@ extension ToolTests {
             }
         }
 
-        @Test("downloads into a file that is resumed")
+        @Test("A path below an environment can be downloaded and resumed")
         func download() async throws {
             let server = try LoopbackServer { _ in .response(headers: [("ETag", "\"1\"")], body: "whole") }
             let result = try await tool(
@@ -78,7 +78,7 @@ extension ToolTests {
         }
 
         @Test(
-            "that cannot be used says why, and nothing is sent",
+            "An invalid selection of an environment is refused before anything is sent",
             arguments: [
                 (
                     ["users", "--env", "three"],
@@ -96,7 +96,7 @@ extension ToolTests {
             #expect(server.connectionCount == 0)
         }
 
-        @Test("has a file, which is read and right")
+        @Test("A missing or invalid environment file is refused")
         func files() async throws {
             let missing = try await tool("get", "users", "--environment", directory.path + "/missing")
             #expect(missing.code == 1 && missing.reason == "file")
@@ -112,7 +112,8 @@ extension ToolTests {
 
         // MARK: Trust
 
-        /// A file with the environments “own”, which has a policy, “wrong”, whose policy has other pins, and “none”.
+        /// Writes a file with the environments “own”, which has a policy, “wrong”, whose policy
+        /// has other pins, and “none”.
         private func file(_ server: TrustedServer) throws -> String {
             let pin = "[\"\(TrustedServer.strangePin)\"], \"singlePin\": true"
             return try server.directory.file(
@@ -127,7 +128,7 @@ extension ToolTests {
                 """)
         }
 
-        @Test("with a trust policy is judged by it")
+        @Test("An environment with a trust policy uses that policy")
         func trust() async throws {
             let server = try TrustedServer()
             let file = try file(server)
@@ -139,7 +140,7 @@ extension ToolTests {
             #expect(server.server.applicationBytesReceived == before)
         }
 
-        @Test("without a trust policy is judged by the options")
+        @Test("An environment without a trust policy uses the policy from the options")
         func options() async throws {
             let server = try TrustedServer()
             let request = ["get", "/", "--environment", try file(server), "--env", "none"]
@@ -149,7 +150,7 @@ extension ToolTests {
         }
 
         @Test(
-            "with a trust policy excludes the options for one",
+            "A trust policy in an environment excludes the trust options",
             arguments: [
                 ["--policy", "file"], ["--anchor", "file"], ["--add-anchor", "file"], ["--min-tls", "1.3"],
                 ["--pin", TrustedServer.strangePin, "--single-pin"],
@@ -164,7 +165,7 @@ extension ToolTests {
             #expect(result.reason == "invalidRequest")
             #expect(
                 result.errors.contains(
-                    "The environment “own” of --environment has a trust policy, and \(arguments[0]) is given."),
+                    "The environment “own” of --environment has a trust policy, so \(arguments[0]) is refused."),
                 "\(result.errors)")
             #expect(server.server.connectionCount == 0)
         }

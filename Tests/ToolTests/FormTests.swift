@@ -5,7 +5,7 @@ import Testing
 @testable import essentials
 
 extension ToolTests {
-    @Suite("A form")
+    @Suite("Tool: forms")
     struct FormTests {
         private let directory: TemporaryDirectory
 
@@ -13,7 +13,7 @@ extension ToolTests {
 
         // MARK: Fields
 
-        @Test("has its fields in their order, percent-encoded", arguments: ["post", "put", "patch", "delete"])
+        @Test("A form has its fields in order, percent-encoded", arguments: ["post", "put", "patch", "delete"])
         func fields(command: String) async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool(
@@ -24,7 +24,7 @@ extension ToolTests {
             #expect(server.requests.map { $0.header("Content-Type") } == ["application/x-www-form-urlencoded"])
         }
 
-        @Test("has the content type of a header where one is given")
+        @Test("A header field replaces the content type of a form")
         func contentType() async throws {
             let server = try LoopbackServer { _ in .response() }
             let type = "application/x-www-form-urlencoded; charset=utf-8"
@@ -35,7 +35,7 @@ extension ToolTests {
 
         // MARK: Parts
 
-        @Test("of parts is multipart/form-data, with texts and files as they are and its length known beforehand")
+        @Test("A form of parts is multipart/form-data with a known length")
         func parts() async throws {
             let server = try LoopbackServer { _ in .response() }
             let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 11 >> 2) }
@@ -63,7 +63,7 @@ extension ToolTests {
             #expect(request.header("Transfer-Encoding") == nil)
         }
 
-        @Test("of parts is sent again after a redirect")
+        @Test("A form of parts is sent again after a redirect")
         func redirected() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/" ? .response(status: 307, headers: [("Location", "/new")]) : .response()
@@ -75,7 +75,7 @@ extension ToolTests {
             #expect(server.requests[0].body == server.requests[1].body)
         }
 
-        @Test("with a file that cannot be sent says which, and sends nothing", arguments: ["/missing", ""])
+        @Test("A form with an unreadable file names the file and is not sent", arguments: ["/missing", ""])
         func badFile(suffix: String) async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool("post", server.url, "--part", "file=@" + directory.path + suffix)
@@ -86,14 +86,14 @@ extension ToolTests {
         }
 
         @Test(
-            "with a part that is wrong is wrong usage",
+            "An invalid form part is wrong usage",
             arguments: [
-                ("name", "Write a field of a form as name=value."), ("=text", "Write a field of a form as name=value."),
-                ("a=@-", "A part is no standard input"), ("a=@", "No file is named"),
-                ("a=@;type=image/png", "No file is named"), ("a=@x;type=", "Write a type as type=image/png."),
-                ("a=@x;type=png", "Write a type as type=image/png."), ("a=@x;filename=", "no name behind it"),
-                ("a=@x;type=a/b;type=a/b", "“type=” is there twice."),
-                ("a=@x;filename=a;filename=b", "“filename=” is there twice."),
+                ("name", "Write a form field as name=value."), ("=text", "Write a form field as name=value."),
+                ("a=@-", "A part cannot be standard input"), ("a=@", "The @ needs a file name."),
+                ("a=@;type=image/png", "The @ needs a file name."), ("a=@x;type=", "Write a type as type=image/png."),
+                ("a=@x;type=png", "Write a type as type=image/png."), ("a=@x;filename=", "“filename=” needs a name."),
+                ("a=@x;type=a/b;type=a/b", "“type=” is given twice."),
+                ("a=@x;filename=a;filename=b", "“filename=” is given twice."),
             ])
         func wrongPart(part: String, says: String) async throws {
             let result = try await tool("post", "http://127.0.0.1:1/", "--part", part)
@@ -103,7 +103,7 @@ extension ToolTests {
         }
 
         @Test(
-            "part is read as name and text, or as name, file and what is said about the file",
+            "A form part is parsed as a name and a text, or as a name, a file and its parameters",
             arguments: [
                 ("a=b", "a", PartArgument.Content.text("b")), ("a==@b;type=c", "a", .text("=@b;type=c")),
                 ("a=b;type=c/d", "a", .text("b;type=c/d")), ("a=@b", "a", .file(path: "b", type: nil, fileName: nil)),
@@ -120,10 +120,10 @@ extension ToolTests {
             #expect(part.content == content)
         }
 
-        // MARK: What excludes what
+        // MARK: Conflicts
 
         @Test(
-            "excludes other bodies, and parts a content type",
+            "A form excludes other bodies, and form parts exclude a content type",
             arguments: [
                 (["--json", "1", "--data", "x"], "Give --json or --data, not both."),
                 (["--json", "1", "--form", "a=1"], "Give --json or --form, not both."),
@@ -143,7 +143,8 @@ extension ToolTests {
             #expect(result.errors.hasPrefix("Error: \(says)"), "\(result.errors)")
         }
 
-        @Test("belongs to no request without a body", arguments: ["get", "head", "options"], ["--form", "--part"])
+        @Test(
+            "Commands without a body refuse form options", arguments: ["get", "head", "options"], ["--form", "--part"])
         func noBody(command: String, option: String) async throws {
             let result = try await tool(command, "http://127.0.0.1:1/", option, "a=1")
             #expect(result.code == 64)

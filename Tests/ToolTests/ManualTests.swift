@@ -1,9 +1,9 @@
 import Testing
 
 extension ToolTests {
-    @Suite("The tool's own words")
+    @Suite("Tool: help and demonstration")
     struct ManualTests {
-        @Test("in the demonstration tell every step, and it ends well")
+        @Test("The demonstration prints a line for every step and succeeds")
         func demo() async throws {
             let result = try await tool("demo")
             #expect(result.code == 0, "\(result.errors)")
@@ -13,7 +13,7 @@ extension ToolTests {
             #expect(result.text.contains("saw 0 bytes"))
         }
 
-        @Test("in the demonstration's graph tell who was registered, how far that has come, and who needed whom")
+        @Test("The demonstration's graph shows registrations, their states and their dependencies")
         func demoGraph() async throws {
             let result = try await tool("demo", "--graph")
             #expect(result.code == 0, "\(result.errors)")
@@ -30,7 +30,7 @@ extension ToolTests {
         }
 
         @Test(
-            "of help name examples and exit codes",
+            "The help of every command contains examples and exit codes",
             arguments: [
                 "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "demo",
             ])
@@ -41,7 +41,7 @@ extension ToolTests {
             #expect(result.text.contains("USAGE: essentials \(command)"))
         }
 
-        @Test("name all commands and variables")
+        @Test("The help of the tool names all commands and variables")
         func overview() async throws {
             let result = try await tool("--help")
             #expect(result.code == 0)
@@ -55,7 +55,7 @@ extension ToolTests {
         }
 
         @Test(
-            "say which options a request takes",
+            "The help of a command lists the request options that it accepts",
             arguments: [
                 ("get", false), ("head", false), ("options", false), ("post", true), ("put", true), ("patch", true),
                 ("delete", true), ("request", true),
@@ -73,7 +73,7 @@ extension ToolTests {
             }
         }
 
-        @Test("for the version are a version")
+        @Test("The version option prints the versions of the tool and its libraries")
         func version() async throws {
             let result = try await tool("--version")
             #expect(result.code == 0)

@@ -4,14 +4,14 @@ import Glibc
 import Testing
 
 extension ToolTests {
-    @Suite("An output file")
+    @Suite("Tool: output files")
     struct OutputFileTests {
         private let directory: TemporaryDirectory
         private var path: String { directory.path + "/out" }
 
         init() throws { directory = try TemporaryDirectory() }
 
-        @Test("holds the body, and standard output only the head that was asked for")
+        @Test("An output file contains the body, and standard output contains only the requested head")
         func whole() async throws {
             let server = try LoopbackServer { _ in .response(body: [0, 1, 2, 0]) }
             let result = try await tool("get", server.url, "--output", path, "--include")
@@ -21,7 +21,7 @@ extension ToolTests {
             #expect(try directory.contents("out") == [0, 1, 2, 0])
         }
 
-        @Test("is not there when the server closes in the middle of the body")
+        @Test("An output file is not created if the server closes within the body")
         func half() async throws {
             let server = try LoopbackServer { _ in
                 .raw([.head(headers: [("Content-Length", "10")]), .text("half"), .close])
@@ -33,7 +33,8 @@ extension ToolTests {
         }
 
         @Test(
-            "that exists is untouched by failures and unexpected statuses", arguments: ["/half", "/status", "/large"])
+            "An existing output file is not changed by failures and unexpected statuses",
+            arguments: ["/half", "/status", "/large"])
         func untouched(path target: String) async throws {
             let server = try LoopbackServer { request in
                 switch request.path {
@@ -50,7 +51,7 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("old".utf8))
         }
 
-        @Test("that exists is replaced by a download that can be resumed, too")
+        @Test("An existing output file is replaced by a resumable download")
         func replacedByDownload() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }
             _ = try directory.file("out", "old")
@@ -58,7 +59,7 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("new".utf8))
         }
 
-        @Test("that exists is replaced and keeps its permissions")
+        @Test("An existing output file is replaced and keeps its permissions")
         func replaced() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }
             let old = try directory.file("out", "old")
@@ -71,7 +72,7 @@ extension ToolTests {
             #expect(status.st_mode & 0o777 == 0o640)
         }
 
-        @Test("that is a symbolic link is replaced, and the file that the link leads to is untouched")
+        @Test("A symbolic link as output file is replaced, and its target is not changed")
         func link() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }
             _ = try directory.file("other", "old")
@@ -85,7 +86,7 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("new".utf8))
         }
 
-        @Test("that is a device is written to and stays a device")
+        @Test("A device as output file is written to and stays a device")
         func device() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }
             #expect(try await tool("get", server.url, "--output", "/dev/null").code == 0)
@@ -94,7 +95,9 @@ extension ToolTests {
             #expect(status.st_mode & S_IFMT == S_IFCHR)
         }
 
-        @Test("that cannot be made is the error `file`, and nothing is sent", arguments: ["", "/missing/out"])
+        @Test(
+            "An output file that cannot be created is the error `file`, and nothing is sent",
+            arguments: ["", "/missing/out"])
         func impossible(suffix: String) async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool("get", server.url, "--output", directory.path + suffix)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 extension ToolTests {
-    @Suite("Printed pins")
+    @Suite("Tool: pins")
     struct PinsTests {
         /// The pins of all lines `try Pin.KIND("sha256/…"),  // comment`.
         private func pins(_ kind: String, in text: String) -> [String] {
@@ -15,7 +15,7 @@ extension ToolTests {
             }
         }
 
-        @Test("of a server are its leaf's and its root's, and work as pins")
+        @Test("The pins of a server are those of its leaf and its root, and can be used")
         func server() async throws {
             let server = try TrustedServer()
             let result = try await tool("pins", "localhost:\(server.server.port)", "--anchor", server.anchor)
@@ -34,7 +34,7 @@ extension ToolTests {
             #expect(server.server.requestCount == 1)
         }
 
-        @Test("of an untrusted server come with a warning")
+        @Test("The pins of an untrusted server are printed with a warning")
         func untrusted() async throws {
             let server = try TrustedServer()
             let result = try await tool("pins", server.server.url)
@@ -44,7 +44,7 @@ extension ToolTests {
             #expect(result.errors.hasPrefix("warning: trustChain: "))
         }
 
-        @Test("of a file are those of all its certificates")
+        @Test("The pins of a file are those of all its certificates")
         func file() async throws {
             let directory = try TemporaryDirectory()
             let authority = try TestAuthority(name: "Tool Authority").certificate
@@ -99,7 +99,7 @@ extension ToolTests {
             #expect(try await tool("pins", "certs/chain.pem").reason == "invalidRequest")
         }
 
-        @Test("of a server that is not there, or is silent, are an error")
+        @Test("Printing the pins of a missing or silent server is an error")
         func absent() async throws {
             #expect(try await tool("pins", "127.0.0.1:1").reason == "connection")
             #expect(try await tool("pins", "nope.invalid").reason == "nameResolution")

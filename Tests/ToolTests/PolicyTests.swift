@@ -3,9 +3,9 @@ import FoundationEssentials
 import Testing
 
 extension ToolTests {
-    @Suite("Policies")
+    @Suite("Tool: policies")
     struct PolicyTests {
-        @Test("printed as JSON work as policy files, of a server and of a file")
+        @Test("Printed policies of servers and files can be used as policy files")
         func printed() async throws {
             let server = try TrustedServer()
             let printed = try await tool(
@@ -20,7 +20,7 @@ extension ToolTests {
             #expect(try await tool("get", server.server.url, "--policy", other).text == "secret")
         }
 
-        @Test("from a file refuse another server, and say what is wrong about the file by its line")
+        @Test("A policy file refuses another server, and an invalid one is reported with its line")
         func refused() async throws {
             let server = try TrustedServer()
             let pins = "[\"\(TrustedServer.strangePin)\"], \"singlePin\": true"
@@ -35,11 +35,11 @@ extension ToolTests {
                 "damaged.json", text.replacing("\"pins\"", with: "\"pin\""))
             let wrong = try await tool("get", server.server.url, "--policy", damaged)
             #expect(wrong.reason == "invalidPolicy")
-            #expect(wrong.errors.contains("line 3: “pin” is nothing that stands here"))
+            #expect(wrong.errors.contains("line 3: “pin” is not a valid name here"))
             #expect(try await tool("get", server.server.url, "--policy", policy, "--min-tls", "1.3").code == 64)
         }
 
-        @Test("that only report let the server through, with a warning")
+        @Test("A policy that only reports accepts the server with a warning")
         func reportOnly() async throws {
             let server = try TrustedServer()
             let result = try await tool(
@@ -52,7 +52,7 @@ extension ToolTests {
             #expect(without.code == 64)
         }
 
-        @Test("that demand a staple refuse a server without one")
+        @Test("A policy that requires a staple refuses a server without one")
         func staple() async throws {
             let server = try TrustedServer()
             let refused = try await tool("get", server.server.url, "--anchor", server.anchor, "--require-staple")
@@ -62,7 +62,7 @@ extension ToolTests {
             #expect(server.server.applicationBytesReceived == 0)
         }
 
-        @Test("with revocation lists demand one of every authority")
+        @Test("A policy with revocation lists requires one for every authority")
         func revocationLists() async throws {
             let server = try TrustedServer()
             let path = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
@@ -75,7 +75,7 @@ extension ToolTests {
             #expect(wrong.reason == "invalidPolicy")
         }
 
-        @Test("take an encrypted client key with the passphrase of the environment")
+        @Test("An encrypted client key is read with the passphrase from the environment")
         func encryptedKey() async throws {
             let path =
                 "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Fixtures/certificates/"
@@ -96,7 +96,7 @@ extension ToolTests {
             #expect(try await ToolProcess(arguments).end().reason == "invalidPolicy")
         }
 
-        @Test("about certificates that end soon come with a warning")
+        @Test("Certificates that expire soon produce a warning")
         func expiry() async throws {
             let directory = try TemporaryDirectory()
             let authority = try TestAuthority(name: "Tool Authority").certificate

@@ -2,12 +2,12 @@ import Glibc
 import Testing
 
 extension ToolTests {
-    @Suite("Reachability")
+    @Suite("Tool: reachability")
     struct ReachabilityCommandTests {
-        /// Whether this machine lets tests make networks: as root, with unshare(1) and iproute2.
+        /// Whether tests can create networks on this machine: as root, with unshare(1) and iproute2.
         private static let canMakeNetworks = geteuid() == 0 && system("unshare -n ip link set lo up 2>/dev/null") == 0
 
-        /// Runs a script in a network of its own, with the tool as `$0`, and gives its code and lines.
+        /// Runs a script in its own network namespace with the tool as `$0`, and returns its code and lines.
         private func script(_ text: String) throws -> (code: Int32, lines: [Substring]) {
             let directory = try TemporaryDirectory()
             defer { withExtendedLifetime(directory) {} }
@@ -23,7 +23,7 @@ extension ToolTests {
             return ((status >> 8) & 0xff, lines)
         }
 
-        @Test("of this machine's own addresses is local", arguments: ["127.0.0.1", "::ffff:127.0.0.1", "localhost"])
+        @Test("This machine's own addresses are local", arguments: ["127.0.0.1", "::ffff:127.0.0.1", "localhost"])
         func local(host: String) async throws {
             let result = try await tool("reachability", host)
             #expect(result.code == 0)
@@ -31,21 +31,21 @@ extension ToolTests {
             #expect(result.errors.isEmpty)
         }
 
-        @Test("as JSON is an object with what there is to say")
+        @Test("The JSON output is an object with the host and the status")
         func json() async throws {
             let result = try await tool("reachability", "127.0.0.1", "--format", "json")
             #expect(result.code == 0)
             #expect(result.text == "{\"host\":\"127.0.0.1\",\"status\":\"local\"}\n")
         }
 
-        @Test("of a name without an address is unknown, which is no failure")
+        @Test("The reachability of a name without an address is unknown and not a failure")
         func unknown() async throws {
             let result = try await tool("reachability", "label.\(String(repeating: "x", count: 60)).invalid")
             #expect(result.code == 0)
             #expect(result.text == "unknown\n")
         }
 
-        @Test("of what is no host is refused", arguments: ["http://a.example/", "a b", ""])
+        @Test("An invalid host is refused", arguments: ["http://a.example/", "a b", ""])
         func refused(host: String) async throws {
             let result = try await tool("reachability", host)
             #expect(result.code == 64)
@@ -54,7 +54,7 @@ extension ToolTests {
         }
 
         @Test(
-            "without a network is unreachable, with the code 1",
+            "Without a network, hosts are unreachable, with the exit code 1",
             .enabled(if: canMakeNetworks, "needs root and iproute2"))
         func unreachable() throws {
             let text = try script("\"$0\" reachability; echo $?; \"$0\" reachability --format json")
@@ -67,7 +67,7 @@ extension ToolTests {
         }
 
         @Test(
-            "names the interface of the way", .enabled(if: canMakeNetworks, "needs root and iproute2"))
+            "The interface of a route is printed", .enabled(if: canMakeNetworks, "needs root and iproute2"))
         func interface() throws {
             let result = try script(
                 """
@@ -86,7 +86,7 @@ extension ToolTests {
         }
 
         @Test(
-            "is watched until a signal comes, with a line for each change",
+            "The watch prints a line for each change until a signal arrives",
             .enabled(if: canMakeNetworks, "needs root and iproute2"))
         func watch() throws {
             let result = try script(
@@ -107,7 +107,7 @@ extension ToolTests {
             #expect(
                 result.lines == [
                     Substring(down), "local", Substring(down),
-                    "error: cancelled: The watch was ended by a signal. Nothing; it was asked for. Caused by Signal.",
+                    "error: cancelled: A signal ended the watch. Nothing; it was asked for. Caused by Signal.",
                     "143",
                 ])
         }

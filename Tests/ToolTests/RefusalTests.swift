@@ -3,10 +3,10 @@ import FoundationEssentials
 import Testing
 
 extension ToolTests {
-    @Suite("What cannot be done")
+    @Suite("Tool: errors")
     struct RefusalTests {
         @Test(
-            "because a value is refused has a reason, a sentence and the code 64",
+            "An invalid value is reported with a reason, a sentence and the exit code 64",
             arguments: [
                 (["get", "no url"], "invalidRequest"), (["get", "ftp://example.com/"], "invalidRequest"),
                 (["get", "https://user:word@example.com/"], "invalidRequest"),
@@ -25,7 +25,7 @@ extension ToolTests {
         }
 
         @Test(
-            "because the command line is wrong has the code 64",
+            "Wrong usage has the exit code 64",
             arguments: [
                 ["get"], ["get", "http://127.0.0.1/", "--nonsense"], ["fetch", "http://127.0.0.1/"],
                 ["get", "http://127.0.0.1/", "--timeout", "5h"], ["get", "http://127.0.0.1/", "--timeout", "-1"],
@@ -56,7 +56,7 @@ extension ToolTests {
             #expect(result.errors.hasPrefix("Error: "), "\(result.errors)")
         }
 
-        @Test("because of a file says which")
+        @Test("An error about a file names the file")
         func files() async throws {
             let directory = try TemporaryDirectory()
             let empty = try directory.file("empty.pem", "")
@@ -80,7 +80,7 @@ extension ToolTests {
         }
 
         @Test(
-            "because nobody answers says where it ended",
+            "An unreachable server is reported with its reason",
             arguments: [
                 ("http://127.0.0.1:1/", "connection"), ("http://nope.invalid/", "nameResolution"),
             ])
@@ -90,10 +90,10 @@ extension ToolTests {
             #expect(result.reason == reason, "\(result.errors)")
         }
 
-        @Test("because the server closes early prints what came before")
+        @Test("A response that ends early is printed up to its end")
         func interrupted() async throws {
             let block = [UInt8](repeating: 7, count: 1 << 20)
-            // More than sockets hold, so that a part was passed on when the connection closes.
+            // The body exceeds the socket buffers, so a part of it is forwarded before the connection closes.
             let server = try LoopbackServer { _ in
                 .raw([.head(headers: [("Content-Length", "\(64 << 20)")]), .repeatSend(block, count: 32), .close])
             }
@@ -111,7 +111,7 @@ extension ToolTests {
         }
 
         @Test(
-            "is one JSON object where that was asked for",
+            "With the JSON error format an error is one JSON object",
             arguments: [
                 (["get", "http://127.0.0.1:1/"], "connection", "127.0.0.1" as String?, Int32(1)),
                 (["get", "nonsense"], "invalidRequest", nil, 64),

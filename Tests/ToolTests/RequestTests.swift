@@ -3,16 +3,18 @@ import Glibc
 import Testing
 
 extension ToolTests {
-    @Suite("A request")
+    @Suite("Tool: requests")
     struct RequestTests {
-        @Test("has the method of its command", arguments: ["get", "post", "put", "patch", "delete", "head", "options"])
+        @Test(
+            "A request has the method of its command",
+            arguments: ["get", "post", "put", "patch", "delete", "head", "options"])
         func methods(command: String) async throws {
             let server = try LoopbackServer { _ in .response() }
             #expect(try await tool(command, server.url).code == 0)
             #expect(server.requests.first?.method == command.uppercased())
         }
 
-        @Test("has the method that it is given, as it is written", arguments: ["PURGE", "get", "M-SEARCH", "HEAD"])
+        @Test("A request has the given method in its exact spelling", arguments: ["PURGE", "get", "M-SEARCH", "HEAD"])
         func givenMethod(method: String) async throws {
             let server = try LoopbackServer { _ in .response() }
             let body = method == "PURGE" ? ["--json", "[1]"] : []
@@ -25,7 +27,7 @@ extension ToolTests {
         }
 
         @Test(
-            "goes to the path that its URL has, whatever that looks like",
+            "A request keeps the unusual path of its URL",
             arguments: [
                 ("", "/"), ("//a//b", "//a//b"), ("/a/../b?c=../d", "/b?c=../d"),
                 ("/http://x.example/?y", "/http://x.example/?y"),
@@ -38,7 +40,7 @@ extension ToolTests {
             #expect(server.requests.map(\.target) == [target])
         }
 
-        @Test("has the query and the headers that were given, in order")
+        @Test("A request has the given query items and header fields in order")
         func queryAndHeaders() async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool(
@@ -51,7 +53,7 @@ extension ToolTests {
             #expect(request.header("User-Agent")?.hasPrefix("essentials/0.1.0 (libcurl/") == true)
         }
 
-        @Test("carries JSON with its content type, unless a header names another")
+        @Test("A JSON body has its content type unless a header field replaces it")
         func json() async throws {
             let server = try LoopbackServer { _ in .response() }
             let text = #"{"name": "Ada", "tags": [1, -2.5e3, null, true, "x"]}"#
@@ -63,7 +65,7 @@ extension ToolTests {
             #expect(server.requests.map { $0.header("Content-Type") } == ["application/json", "application/x+json"])
         }
 
-        @Test("carries text, a file or standard input without a content type")
+        @Test("A body from text, a file or standard input has no content type")
         func data() async throws {
             let server = try LoopbackServer { _ in .response() }
             let directory = try TemporaryDirectory()
@@ -75,7 +77,7 @@ extension ToolTests {
             #expect(server.requests.allSatisfy { $0.header("Content-Type") == nil })
         }
 
-        @Test("reaches the address that `--resolve` names, in IPv6 too")
+        @Test("A request uses the address given with `--resolve`, including IPv6")
         func resolve() async throws {
             let server = try LoopbackServer { _ in .response(body: "here") }
             let result = try await tool(
@@ -91,7 +93,7 @@ extension ToolTests {
             #expect(six.text == "6")
         }
 
-        @Test("speaks HTTP/1.1 where it is told to, and fails where HTTP/2 is demanded in vain")
+        @Test("A request uses the selected HTTP version and fails if it is not supported")
         func versions() async throws {
             let server = try TrustedServer()
             let first = try await tool("get", server.server.url, "--anchor", server.anchor, "--http1.1", "--include")
@@ -101,7 +103,7 @@ extension ToolTests {
             #expect(second.reason == "protocolViolation")
         }
 
-        @Test("that meets a silent server ends at its time-out", arguments: ["300ms", "0.3", "0.3s"])
+        @Test("A request to a silent server fails at its timeout", arguments: ["300ms", "0.3", "0.3s"])
         func timeout(time: String) async throws {
             let server = try LoopbackServer { _ in .hang }
             let clock = ContinuousClock()
@@ -112,7 +114,7 @@ extension ToolTests {
             #expect(result.reason == "timeout")
         }
 
-        @Test("is cancelled by a signal, and the hidden file is removed", arguments: [SIGINT, SIGTERM])
+        @Test("A signal cancels a request and removes the hidden file", arguments: [SIGINT, SIGTERM])
         func signals(number: Int32) async throws {
             let directory = try TemporaryDirectory()
             let arrived = LoopbackGate()
@@ -129,7 +131,7 @@ extension ToolTests {
             #expect(try directory.names.isEmpty)
         }
 
-        @Test("that cannot get rid of its body is ended by a signal all the same")
+        @Test("A signal ends a request whose output is blocked")
         func stalledOutput() async throws {
             let arrived = LoopbackGate()
             let server = try LoopbackServer { _ in

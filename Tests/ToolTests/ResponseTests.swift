@@ -2,9 +2,9 @@ import EssentialsTestKit
 import Testing
 
 extension ToolTests {
-    @Suite("A response")
+    @Suite("Tool: responses")
     struct ResponseTests {
-        @Test("goes to standard output byte for byte, NUL bytes too")
+        @Test("A response body is printed byte for byte, including NUL bytes")
         func bytes() async throws {
             let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) } + [0, 0, 10, 13, 0]
             let server = try LoopbackServer { _ in .response(body: bytes) }
@@ -14,7 +14,7 @@ extension ToolTests {
             #expect(result.errors.isEmpty)
         }
 
-        @Test("with another status than expected prints its body and fails")
+        @Test("A response with an unexpected status is printed, and the command fails")
         func unexpectedStatus() async throws {
             let server = try LoopbackServer { _ in .response(status: 404, body: "no such page") }
             let result = try await tool("get", server.url + "/page?token=hidden")
@@ -26,7 +26,7 @@ extension ToolTests {
         }
 
         @Test(
-            "is judged by `--expect`",
+            "The option `--expect` decides which statuses succeed",
             arguments: [
                 ("404", 404, Int32(0)), ("200-299,404", 404, 0), ("200-299,404", 204, 0), ("404", 200, 1),
                 ("500-599", 499, 1),
@@ -36,7 +36,7 @@ extension ToolTests {
             #expect(try await tool("get", server.url, "--expect", set).code == code)
         }
 
-        @Test("is preceded by its head with `--include`")
+        @Test("The option `--include` prints the head before the body")
         func included() async throws {
             let server = try LoopbackServer { _ in .response(status: 201, headers: [("X-One", "1")], body: "body") }
             let result = try await tool("get", server.url, "--include")
@@ -45,7 +45,7 @@ extension ToolTests {
             #expect(result.text.hasSuffix("\n\nbody"))
         }
 
-        @Test("to HEAD is its head")
+        @Test("The response to HEAD is printed as its head")
         func head() async throws {
             let server = try LoopbackServer { _ in .response(body: "four") }
             let result = try await tool("head", server.url)
@@ -55,7 +55,7 @@ extension ToolTests {
             #expect(server.requests.first?.method == "HEAD")
         }
 
-        @Test("is timed on standard error with `--timings`")
+        @Test("The option `--timings` prints timings on standard error")
         func timings() async throws {
             let server = try TrustedServer()
             let result = try await tool("get", server.server.url, "--anchor", server.anchor, "--timings")
@@ -71,7 +71,7 @@ extension ToolTests {
             #expect(Set(result.errorLines.dropFirst().prefix(6).map(\.count)).count == 1)
         }
 
-        @Test("over `--max-body` is `tooLarge`, one of just that size is not")
+        @Test("A body over `--max-body` is `tooLarge`, and one of exactly that size is not")
         func limit() async throws {
             let server = try LoopbackServer { _ in .response(body: [UInt8](repeating: 7, count: 2048)) }
             #expect(try await tool("get", server.url, "--max-body", "2k").code == 0)
@@ -80,7 +80,7 @@ extension ToolTests {
             #expect(result.reason == "tooLarge")
         }
 
-        @Test("whose reader has gone ends with an error and not with a signal")
+        @Test("A closed standard output is an error and not a signal")
         func closedOutput() async throws {
             let server = try LoopbackServer { _ in .response(body: [UInt8](repeating: 7, count: 1 << 20)) }
             let result = try await tool("get", server.url, output: .closedPipe)

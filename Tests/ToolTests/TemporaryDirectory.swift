@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// A directory that goes with this object.
+/// A directory that is removed with this object.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -14,14 +14,14 @@ final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     func file(_ name: String, _ text: String) throws -> String {
         let path = self.path + "/" + name
         try Data(text.utf8).write(to: URL(filePath: path))
         return path
     }
 
-    /// The names of all files, hidden ones too.
+    /// The names of all files, including hidden ones.
     var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
     }

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What a run of the tool left behind.
+/// The result of a run of the tool.
 struct ToolResult: Sendable {
-    /// The exit code; 128 and the signal's number when a signal ended the process.
+    /// The exit code, or 128 plus the signal's number if a signal ended the process.
     let code: Int32
     let output: [UInt8]
     let errors: String
@@ -13,7 +13,7 @@ struct ToolResult: Sendable {
     var text: String { String(decoding: output, as: UTF8.self) }
     var errorLines: [Substring] { errors.split(separator: "\n") }
 
-    /// The reason in the only line `error: REASON: text`, where there is text; nil otherwise.
+    /// The reason from the line `error: REASON: text`; `nil` if standard error has another format.
     var reason: String? {
         let parts = errors.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard errorLines.count == 1, parts.count == 3, parts[0] == "error", parts[2].count > 10 else { return nil }
@@ -23,15 +23,15 @@ struct ToolResult: Sendable {
 
 /// A run of the built executable.
 ///
-/// The executable is looked for beside the test bundle, where SwiftPM puts all products of a build: in the directory of
-/// the running program and in those of its arguments.
+/// The executable is searched beside the test bundle, where SwiftPM puts all products of a build: in the directories of
+/// the running program and of its arguments.
 final class ToolProcess: Sendable {
-    /// Where the process's standard output goes.
+    /// The destination of the process's standard output.
     enum Output {
         case captured
-        /// A pipe that nobody reads any more.
+        /// A pipe whose reading end is closed.
         case closedPipe
-        /// A pipe that nobody reads yet: writing to it blocks once it is full.
+        /// A pipe that is not read: writing blocks once it is full.
         case stalledPipe
     }
 
@@ -39,7 +39,7 @@ final class ToolProcess: Sendable {
     private let outputFile: Int32
     private let errorFile: Int32
 
-    /// Starts the tool, with these variables besides the ones of the tests.
+    /// Starts the tool with these environment variables in addition to those of the tests.
     init(
         _ arguments: [String], input: [UInt8] = [], output: Output = .captured, environment: [String: String] = [:],
         directory: String? = nil
@@ -60,7 +60,7 @@ final class ToolProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, errorFile, STDERR_FILENO)
 
         let path = try #require(Self.executable, "no executable “essentials” beside the tests")
-        // The shell changes to the directory and becomes the tool.
+        // The shell changes the directory and is replaced by the tool.
         let shell = directory.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] } ?? []
         let command = shell + [path] + arguments
         var words = command.map { strdup($0) } + [nil]
@@ -72,7 +72,7 @@ final class ToolProcess: Sendable {
         }
         let given = environment.map { strdup("\($0)=\($1)") }
         defer { for variable in given { free(variable) } }
-        // The first of two variables with a name counts.
+        // If a name occurs twice, the first variable is used.
         var variables = given + own.map { $0 } + [nil]
         let code = posix_spawn(&child, shell.first ?? path, &actions, nil, &words, &variables)
         try #require(code == 0, "the tool could not be started")
@@ -86,7 +86,7 @@ final class ToolProcess: Sendable {
 
     func signal(_ number: Int32) { kill(identifier, number) }
 
-    /// Waits for the process's end.
+    /// Waits for the end of the process.
     func end() async -> ToolResult {
         let status = await withCheckedContinuation { continuation in
             Thread.start { [identifier] in
@@ -112,9 +112,9 @@ final class ToolProcess: Sendable {
             .first { access($0, X_OK) == 0 }
     }()
 
-    // Every descriptor is closed on exec from its first moment: several tests start processes at once.
+    // Every descriptor is close-on-exec from the start, because several tests start processes at the same time.
 
-    /// An open file without a name.
+    /// Opens a file without a name.
     private static func temporaryFile(_ bytes: [UInt8] = []) throws -> Int32 {
         let path = temporaryPath()
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -153,14 +153,14 @@ final class ToolProcess: Sendable {
     }
 }
 
-/// Threads for what blocks, so that the tests' tasks keep theirs.
+/// Threads for blocking calls, so that they do not block the tests' tasks.
 private enum Thread {
     static func start(_ body: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "tool.wait").async(execute: body)
     }
 }
 
-/// Runs the tool to its end.
+/// Runs the tool and waits for its end.
 func tool(
     _ arguments: String..., input: [UInt8] = [], output: ToolProcess.Output = .captured
 ) async throws -> ToolResult {

@@ -1,5 +1,5 @@
 import Testing
 
-/// All tests of the executable, one after the other: each runs processes, and some have deadlines.
+/// All tests of the executable. They run one after another, because each starts processes and some have timeouts.
 @Suite("essentials", .serialized, .timeLimit(.minutes(5)))
 enum ToolTests {}

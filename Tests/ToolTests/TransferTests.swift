@@ -8,7 +8,7 @@ import Testing
 @testable import essentials
 
 extension ToolTests {
-    @Suite("A transfer")
+    @Suite("Tool: transfers")
     struct TransferTests {
         private let directory: TemporaryDirectory
         private var path: String { directory.path + "/out" }
@@ -17,7 +17,7 @@ extension ToolTests {
 
         // MARK: Redirects
 
-        @Test("follows redirects unless it is told not to, and at most as many as it is told")
+        @Test("Redirects are followed by default, and at most as many as allowed")
         func redirects() async throws {
             let server = try LoopbackServer { request in
                 guard let left = Int(request.path.dropFirst()), left > 0 else { return .response(body: "arrived") }
@@ -33,7 +33,7 @@ extension ToolTests {
             #expect(try await tool("get", server.url, "--max-redirects", "-1").code == 64)
         }
 
-        @Test("takes credentials to no other origin")
+        @Test("A redirect to another origin drops credentials")
         func credentials() async throws {
             let other = try LoopbackServer { .response(body: $0.header("Authorization") ?? "none") }
             let server = try LoopbackServer { _ in
@@ -45,7 +45,7 @@ extension ToolTests {
 
         // MARK: Files
 
-        @Test("uploads a file whole, and says what is wrong about one")
+        @Test("A file is uploaded completely, and an invalid one is reported")
         func upload() async throws {
             let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
             let server = try LoopbackServer { request in
@@ -59,10 +59,11 @@ extension ToolTests {
             #expect(try await tool("put", server.url, "--upload", file, "--data", "x").code == 64)
         }
 
-        @Test("uploads a file without reading it into memory first")
+        @Test("A file is uploaded without reading it into memory first")
         func uploadMemory() async throws {
             let size = 512 << 20
-            // It reads the body and forgets it, and never answers, so that the tool is still there when all is sent.
+            // The server reads the body without keeping it and never responds, so the tool is still
+            // running after the upload.
             let options = ServerOptions(bodyMaximum: size, onHead: { _ in .raw([.waitForPeerClose]) })
             let server = try LoopbackServer(options: options) { _ in .close }
             let file = try directory.file("large", "")
@@ -79,7 +80,7 @@ extension ToolTests {
             #expect(try #require(peak) < 256 << 20)
         }
 
-        /// The most memory that a running process ever held, in bytes.
+        /// The peak memory use of a running process in bytes.
         private func peakMemory(of process: pid_t) -> Int? {
             guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
                 let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
@@ -88,7 +89,7 @@ extension ToolTests {
             return kilobytes << 10
         }
 
-        @Test("that failed goes on from where it was, and leaves only the file behind")
+        @Test("A failed download is resumed and leaves only the file")
         func resume() async throws {
             let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13 >> 4) }
             let server = try LoopbackServer { request in
@@ -114,7 +115,7 @@ extension ToolTests {
             #expect(try await tool("get", server.url, "--resume").code == 64)
         }
 
-        @Test("to a file shows its progress on a terminal, and nothing where there is none")
+        @Test("A download to a file shows its progress on a terminal only")
         func progress() async throws {
             let server = try LoopbackServer { _ in .response(body: [UInt8](repeating: 1, count: 1_500_000)) }
             let piped = try await tool("get", server.url, "--output", path)
@@ -125,7 +126,7 @@ extension ToolTests {
         }
 
         @Test(
-            "is told in one line",
+            "Progress is shown in one line",
             arguments: [
                 (TransferProgress(bytes: 0, expected: 10), "[                        ]   0 %  0 B of 10 B  0 B/s"),
                 (
@@ -142,9 +143,9 @@ extension ToolTests {
             #expect(ProgressBar.text(of: progress, verb: "received") == expected)
         }
 
-        // MARK: Routes
+        // MARK: Connections
 
-        @Test("goes through a proxy, past it with “none”, and says what is wrong about one")
+        @Test("A request uses the proxy or none, and an invalid proxy is refused")
         func proxy() async throws {
             let proxy = try LoopbackServer { .response(body: "proxied \($0.target)") }
             let result = try await tool("get", "http://example.test/a", "--proxy", proxy.url)
@@ -154,7 +155,7 @@ extension ToolTests {
             #expect(wrong.code == 64 && wrong.reason == "invalidRequest")
         }
 
-        @Test("goes to a Unix-domain socket, whatever its URL says")
+        @Test("A request uses the Unix-domain socket regardless of its URL")
         func unixSocket() async throws {
             let path = directory.path + "/http.sock"
             let server = try UnixSocketServer(path: path)
@@ -165,9 +166,9 @@ extension ToolTests {
             #expect(result.text.contains("\r\nHost: no-such-host.invalid:8080\r\n"))
         }
 
-        @Test("to a Unix-domain socket that is not there fails with its reason")
+        @Test("A missing Unix-domain socket fails with its reason")
         func missingUnixSocket() async throws {
-            // It would answer a tool that did not go to the socket.
+            // This server would respond if the tool did not use the socket.
             let server = try LoopbackServer { _ in .response(body: "reached") }
             let result = try await tool("get", server.url, "--unix-socket", directory.path + "/none.sock")
             #expect(result.code == 1 && result.reason == "connection")
@@ -179,12 +180,12 @@ extension ToolTests {
     }
 }
 
-/// Runs the tool on a terminal of its own.
+/// Runs the tool on its own terminal.
 private enum Terminal {
-    /// What it shows, on standard output and standard error.
+    /// The output on the terminal, from standard output and standard error.
     static func output(of arguments: [String]) throws -> String {
         let tool = try #require(ToolProcess.executable)
-        // As ioctl_tty(2) says: TIOCSPTLCK unlocks the other side, TIOCGPTN gives its number.
+        // See ioctl_tty(2): TIOCSPTLCK unlocks the other side, TIOCGPTN returns its number.
         let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number) = (CInt(0), CUnsignedInt(0))
         try #require(main >= 0 && ioctl(main, 0x4004_5431, &locked) == 0 && ioctl(main, 0x8004_5430, &number) == 0)
@@ -205,7 +206,7 @@ private enum Terminal {
         try #require(status == 0)
         var shown: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        // Ends with an error when the tool has closed the terminal's other side.
+        // Reading fails when the tool has closed the terminal's other side.
         while true {
             let count = read(main, &buffer, buffer.count)
             guard count > 0 else { break }

@@ -2,9 +2,9 @@ import EssentialsTestKit
 import Testing
 
 extension ToolTests {
-    @Suite("Trust")
+    @Suite("Tool: trust")
     struct TrustTests {
-        @Test("follows the anchors that are named, and the system's alone do not know a private authority")
+        @Test("Named anchors are trusted, and the system's anchors do not trust a private authority")
         func anchors() async throws {
             let server = try TrustedServer()
             #expect(try await tool("get", server.server.url, "--anchor", server.anchor).text == "secret")
@@ -14,7 +14,7 @@ extension ToolTests {
             #expect(refused.reason == "trustChain")
         }
 
-        @Test("accepts a server with one of the pins", arguments: [true, false])
+        @Test("A server with one of the pins is accepted", arguments: [true, false])
         func rightPins(ofPublicKey: Bool) async throws {
             let server = try TrustedServer()
             let pin =
@@ -26,7 +26,7 @@ extension ToolTests {
             #expect(try await ToolProcess(one).end().text == "secret")
         }
 
-        @Test("refuses a server without the pins before the request's first byte")
+        @Test("A server without the pins is refused before the first byte of the request")
         func wrongPins() async throws {
             let server = try TrustedServer()
             let result = try await tool(
@@ -37,7 +37,7 @@ extension ToolTests {
             #expect(server.server.applicationBytesReceived == 0)
         }
 
-        @Test("refuses plain http under pins")
+        @Test("Plain http is refused with pins")
         func plaintext() async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool("get", server.url, "--single-pin", "--pin", TrustedServer.strangePin)
@@ -46,7 +46,7 @@ extension ToolTests {
             #expect(server.connectionCount == 0)
         }
 
-        @Test("shows the client's certificate to a server that demands one")
+        @Test("The client certificate is presented to a server that requires one")
         func mutualTLS() async throws {
             let authority = try TestAuthority(name: "Tool Authority")
             let client = try authority.issue(TestCertificate.Template(commonName: "client"))
@@ -62,7 +62,7 @@ extension ToolTests {
             #expect(refused.reason == "tls")
         }
 
-        @Test("holds the TLS floor")
+        @Test("The minimum TLS version is enforced")
         func floor() async throws {
             let server = try TrustedServer(maximumVersion: .tls12)
             #expect(try await tool("get", server.server.url, "--anchor", server.anchor, "--min-tls", "1.2").code == 0)

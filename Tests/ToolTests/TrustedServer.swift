@@ -1,6 +1,6 @@
 import EssentialsTestKit
 
-/// An HTTPS server, and what a client must know to trust it.
+/// An HTTPS server, with what a client needs to trust it.
 struct TrustedServer {
     let directory: TemporaryDirectory
     let authority: TestAuthority
@@ -24,6 +24,6 @@ struct TrustedServer {
             handler: handler)
     }
 
-    /// A pin that no certificate has.
+    /// A pin that matches no certificate.
     static let strangePin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 }

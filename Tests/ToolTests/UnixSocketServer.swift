@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A server on a Unix-domain socket that answers every request with that request's head. Ends with its last reference.
+/// A server on a Unix-domain socket that answers every request with the request's head. Releasing it stops it.
 final class UnixSocketServer: Sendable {
     private let listener: Int32
     private let thread: pthread_t
@@ -32,7 +32,7 @@ final class UnixSocketServer: Sendable {
     }
 
     deinit {
-        // Ends the wait for a connection; the descriptor is the thread's until it has ended.
+        // Interrupts the wait for a connection. The descriptor belongs to the thread until the thread has ended.
         shutdown(listener, Int32(SHUT_RDWR))
         pthread_join(thread, nil)
         close(listener)

@@ -24,11 +24,11 @@ struct Deadlines {
 
     /// Starts all deadlines that begin with the exchange.
     init(_ times: TimeLimits, now: Int64) {
-        total = times.total.map { now + $0.milliseconds }
-        queue = times.queue.map { now + $0.milliseconds }
-        connectTimeout = times.connect.milliseconds > 0 ? times.connect.milliseconds : nil
-        firstByte = times.firstByte?.milliseconds
-        idle = times.idle?.milliseconds
+        total = times.total.map { now + $0 }
+        queue = times.queue.map { now + $0 }
+        connectTimeout = times.connect > 0 ? times.connect : nil
+        firstByte = times.firstByte
+        idle = times.idle
     }
 
     /// Ends the deadline for waiting, and starts the one for connecting.

@@ -108,8 +108,8 @@ final class PreparedRequest: Sendable {
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength
         // libcurl takes 0 as its own default of 300 seconds for connecting, and as no limit for the whole transfer.
-        let connect = options.times.connect.milliseconds
-        target.connect_timeout_ms = connect > 0 ? Int(connect) : Self.noTimeout
+        let connect = options.connectTimeout.milliseconds
+        target.connect_timeout_ms = connect > 0 ? connect : Self.noTimeout
         target.continue_wait_ms = options.continueWait.map { max(1, $0.milliseconds) } ?? 0
         target.minimum_rate = options.minimumRate.map { max(0, $0.bytesPerSecond) } ?? 0
         target.minimum_rate_s = options.minimumRate.map { max(1, $0.period.wholeSeconds) } ?? 0

@@ -11,22 +11,66 @@
     import Darwin
 #endif
 
-/// Files that downloads left when their program was killed.
+extension DownloadedFile {
+    /// Removes the files that downloads left in a directory when their process was killed, and returns the names of the
+    /// removed files.
+    ///
+    /// A download removes the temporary files of its own destination. Call this at an application's start for
+    /// destinations that are not downloaded to any more. It keeps the files that a running download of any process
+    /// writes to, the files of other users, and all files if the file system has no locks. It examines at most 10,000
+    /// entries of the directory.
+    ///
+    /// ```swift
+    /// try await DownloadedFile.removeAbandoned(in: "/srv/films", partsUntouchedFor: .seconds(7 * 86_400))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of the destinations.
+    ///   - age: The minimum time since a resumable partial file was last written to, after which it is removed together
+    ///     with its record. `nil` keeps these files.
+    /// - Throws: `file` if the directory does not exist or cannot be read.
+    @discardableResult
+    public static func removeAbandoned(
+        in directory: String, partsUntouchedFor age: Duration? = nil
+    ) async throws(RequestFailure) -> [String] {
+        try FileThreads.shared.start()
+        let path = try AbsolutePath.of(directory)
+        return try await Sweeper().sweep(path, age)
+    }
+
+    /// Runs on a file thread.
+    private actor Sweeper {
+        private let queue = FileQueue()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+        func sweep(_ directory: String, _ age: Duration?) throws(RequestFailure) -> [String] {
+            try RequestFailure.onFile(directory, "cannot be read", phase: .preparation) { () throws(SystemError) in
+                try AbandonedFiles.checkReadable(directory)
+            }
+            var removed = AbandonedFiles.removeTemporaries(in: directory, where: DownloadPlace.isTemporary)
+            if let age { removed += AbandonedFiles.removeParts(in: directory, untouchedFor: age) }
+            return removed
+        }
+    }
+}
+
+/// Finds and removes files of downloads whose process was killed.
 ///
-/// All calls may block: they belong on a file thread.
+/// All calls can block, so they belong on a file thread.
 enum AbandonedFiles {
-    /// As many entries of a directory are looked at.
+    /// The maximum number of directory entries that are examined.
     static let maximumEntries = 10_000
 
-    /// Removes the temporary files of a directory that nobody writes any more, and says which.
+    /// Removes the temporary files in a directory that no download writes to any more, and returns their names.
     ///
-    /// - Parameter belongs: Whether the name of a file in the directory is one of those that are meant.
+    /// - Parameter belongs: Whether a file name is one of those to remove.
     static func removeTemporaries(in directory: String, where belongs: (String) -> Bool) -> [String] {
         names(in: directory).filter { belongs($0) && removeIfAbandoned(path($0, in: directory)) }
     }
 
-    /// Removes the parts of a directory that could be gone on with and that nobody has written to for so long, and says
-    /// which.
+    /// Removes the partial files in a directory that could be resumed but have not been written to for some time, and
+    /// returns their names.
     static func removeParts(in directory: String, untouchedFor age: Duration) -> [String] {
         let now = Date().timeIntervalSince1970
         let limit = Int64(exactly: (now - Double(age.components.seconds)).rounded()) ?? .min
@@ -46,7 +90,7 @@ enum AbandonedFiles {
         }
     }
 
-    /// Whether a directory can be looked through.
+    /// Checks that a directory can be listed.
     static func checkReadable(_ directory: String) throws(SystemError) {
         guard let entries = opendir(directory) else { throw SystemError.last }
         closedir(entries)
@@ -56,11 +100,11 @@ enum AbandonedFiles {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
-    /// Removes a file of ours whose lock nobody has.
+    /// Removes a regular file of this user if no process has locked it.
     private static func removeIfAbandoned(_ path: String) -> Bool {
         guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW), let status = try? file.status(), status.isRegular,
             status.owner == geteuid(), file.lock(otherwise: false),
-            // While the lock was waited for, the file could have got its final name.
+            // Before the lock was acquired, the file may have been renamed to its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }
         return unlink(path) == 0
@@ -73,7 +117,7 @@ enum AbandonedFiles {
         var count = 0
         while count < maximumEntries, let entry = readdir(entries) {
             count += 1
-            // In place: a record is as long as its name, and a copy of the whole field would read beyond it.
+            // Read in place: an entry is only as long as its name, so copying the whole field would read past its end.
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

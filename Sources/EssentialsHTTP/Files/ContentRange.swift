@@ -1,11 +1,12 @@
-/// The field that says which bytes a part is, or how many there are altogether (RFC 9110, 14.4).
+/// The value of `Content-Range`: which bytes a partial response contains, or how many bytes the whole has (RFC 9110,
+/// 14.4).
 struct ContentRange: Sendable, Hashable {
-    /// The first and the last byte, or nil for a range that could not be given.
+    /// The first and the last byte; `nil` for an unsatisfiable range.
     let bytes: ClosedRange<Int64>?
-    /// How many bytes the whole has, or nil when that is not known.
+    /// The number of bytes of the whole; `nil` if it is not known.
     let total: Int64?
 
-    /// Reads a value such as `bytes 5-9/10`, `bytes 5-9/*` or `bytes */10`; nil for anything else.
+    /// Parses a value such as `bytes 5-9/10`, `bytes 5-9/*` or `bytes */10`; `nil` if it is malformed.
     init?(_ value: some StringProtocol) {
         let words = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -25,9 +26,9 @@ struct ContentRange: Sendable, Hashable {
         }
     }
 
-    /// A number of digits alone, within 63 bits.
+    /// A number that consists of digits only and fits 63 bits.
     static func number(_ text: some StringProtocol) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int64(text)
     }
 }

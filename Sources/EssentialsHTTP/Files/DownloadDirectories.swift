@@ -6,16 +6,16 @@
     import Darwin
 #endif
 
-/// The directories that a download has made on the way to its destination.
+/// The directories that a download has created for its destination.
 ///
-/// All calls may block: they belong on a file thread.
+/// All calls can block, so they belong on a file thread.
 struct DownloadDirectories {
-    /// The outermost first.
+    /// The created directories, the outermost first.
     private var made: [String] = []
 
-    /// Makes a directory and those above it that are missing, with the permissions of new directories.
+    /// Creates a directory and its missing parents, with the permissions of new directories.
     mutating func make(_ path: String) throws(SystemError) {
-        // The outer ones that are missing, found from the inside out: what stands above them may not be ours to look at.
+        // Searches from the innermost directory outwards, because outer ones may not be readable.
         var missing: [String] = []
         var current = path
         while !Self.isThere(current), current != "/" {
@@ -32,13 +32,13 @@ struct DownloadDirectories {
         }
     }
 
-    /// Removes those that it has made and that are empty.
+    /// Removes the created directories that are empty.
     mutating func removeEmpty() {
         for directory in made.reversed() { rmdir(directory) }
         made = []
     }
 
-    /// Whether something is there, or cannot be asked for: then whoever uses it says why.
+    /// Whether a path exists. If the check fails, it counts as existing, so that the later use reports the error.
     private static func isThere(_ path: String) -> Bool {
         do { _ = try FileStatus(of: path) } catch { return error.code != ENOENT }
         return true

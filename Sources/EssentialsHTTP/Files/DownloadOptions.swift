@@ -1,4 +1,4 @@
-/// How a download treats its destination, and what it demands of the file.
+/// How a download treats its destination, and what it requires of the file.
 ///
 /// ```swift
 /// var options = DownloadOptions()
@@ -6,31 +6,33 @@
 /// options.maximumSize = 10 << 30
 /// ```
 public struct DownloadOptions: Sendable {
-    /// What becomes of a file that is at the destination already.
+    /// What happens to a file that exists at the destination.
     public enum Existing: Sendable, Hashable {
-        /// It is replaced in one step: whoever opens the path finds the old file or the whole new one. The new file has
-        /// the permissions of new files. A symbolic link is replaced itself, not what it leads to.
+        /// The file is replaced in one step: a process that opens the path finds the old file or the complete new one.
+        /// The new file has the permissions of new files. A symbolic link is replaced itself, not its target.
         case replace
-        /// It stays, and the download fails: before anything is sent, or at its end if the file appeared meanwhile.
+        /// The file stays, and the download fails: before the request is sent, or at the end if the file appeared
+        /// meanwhile.
         case refuse
-        /// It stays, and the new file gets a name that nobody has: `film.mp4`, else `film-1.mp4`, `film-2.mp4` and so on
-        /// up to 999. ``DownloadedFile/path`` says which.
+        /// The file stays, and the new file gets an unused name: `film.mp4`, or else `film-1.mp4`, `film-2.mp4` and so
+        /// on up to 999. ``DownloadedFile/path`` is the name.
         case uniqueName
     }
 
-    /// What becomes of a file that is there already. The default is `.refuse`: the download fails as `file`, and the file
-    /// stays.
+    /// What happens to a file that exists at the destination. The default is `.refuse`: the download fails with `file`,
+    /// and the file stays.
     public var existing: Existing = .refuse
-    /// Whether what has come stays beside the destination after a failure, and the next attempt goes on from there. No.
+    /// Whether a failed download keeps the bytes it has received, so that the next one resumes there. The default is
+    /// `false`.
     public var resumes = false
-    /// Whether directories on the way to the destination are made that are missing. They are removed again when the
-    /// download fails and nothing is in them. No.
+    /// Whether missing directories of the destination's path are created. If the download fails, those that are empty
+    /// are removed again. The default is `false`.
     public var createsDirectories = false
-    /// The most bytes that the file may have, or nil for any number. None.
+    /// The maximum size of the file in bytes. The default is `nil`, which means no limit.
     public var maximumSize: Int64?
-    /// What the file's bytes must come to. Not checked.
+    /// The checksum that the file must have. The default is `nil`, which means no check.
     public var checksum: Checksum?
 
-    /// The defaults named beside each property.
+    /// Creates options with the defaults.
     public init() {}
 }

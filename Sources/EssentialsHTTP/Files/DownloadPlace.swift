@@ -1,46 +1,46 @@
-/// The paths of a download: its destination, and the names beside it that it uses meanwhile.
+/// The paths of a download: its destination, and the temporary names beside it.
 struct DownloadPlace: Sendable, Hashable {
-    /// The destination, absolute.
+    /// The absolute path of the destination.
     let path: String
     /// The destination's directory.
     let directory: String
     private let name: Substring
 
-    /// Reads a destination.
+    /// Parses a destination.
     ///
-    /// - Throws: `file` when the path is empty, holds a zero byte, or does not end in a file's name.
+    /// - Throws: `file` if the path is empty, contains a zero byte, or does not end with the name of a file.
     init(_ destination: String) throws(RequestFailure) {
         path = try AbsolutePath.of(destination)
-        // An absolute path has a slash.
+        // An absolute path contains a slash.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
         name = path[path.utf8.index(after: slash)...]
         directory = slash == path.startIndex ? "/" : String(path[..<slash])
         guard !["", ".", ".."].contains(name) else {
             throw RequestFailure(
-                .file, "“\(RequestFailure.shownPath(destination))” names a directory.",
-                remedy: "Name a file in the directory.")
+                .file, "“\(RequestFailure.shownPath(destination))” is a directory.",
+                remedy: "Give the path of a file in the directory.")
         }
     }
 
-    /// What the names of files end with that are not whole.
+    /// The suffix of the names of incomplete files.
     static let partialSuffix = ".part"
-    /// What the names of records end with.
+    /// The suffix of the names of resume records.
     static let recordSuffix = ".part.validator"
-    /// The longest name that file systems allow, in bytes.
+    /// The maximum length of a file name in bytes.
     private static let maximumName = 255
 
-    /// What has come of a download that can be resumed.
+    /// The path of the partial file, if the download can be resumed.
     var partial: String { path + Self.partialSuffix }
-    /// Whose bytes those are.
+    /// The path of the resume record, which identifies the version of the file that the partial bytes belong to.
     var record: String { path + Self.recordSuffix }
 
-    /// A name that nobody else uses. Hidden, and never longer than file systems allow.
+    /// A hidden name that no other download uses. It never exceeds the length that file systems allow.
     func temporary() -> String {
         let random = String(UInt64.random(in: .min ... .max), radix: 16)
         return inDirectory(temporaryBeginning + random + Self.partialSuffix)
     }
 
-    /// Whether a name in the directory is one that ``temporary()`` has made for this destination.
+    /// Whether a name in the directory was made by ``temporary()`` for this destination.
     func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(temporaryBeginning)
             && Self.isNumber(
@@ -48,7 +48,7 @@ struct DownloadPlace: Sendable, Hashable {
             && name.hasSuffix(Self.partialSuffix)
     }
 
-    /// Whether a name is one that ``temporary()`` has made for any destination.
+    /// Whether a name was made by ``temporary()`` for any destination.
     static func isTemporary(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(partialSuffix) else { return false }
         let rest = name.dropFirst().dropLast(partialSuffix.count)
@@ -56,9 +56,9 @@ struct DownloadPlace: Sendable, Hashable {
         return isNumber(rest[rest.index(after: dot)...])
     }
 
-    /// The destination with a number before its extension, for files that must not take another's place: `film-1.mp4`.
+    /// The destination with a number before its extension, such as `film-1.mp4`.
     func numbered(_ number: Int) -> String {
-        // A dot at the beginning hides a file, and begins no extension.
+        // A leading dot hides a file and does not begin an extension.
         let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? $0 : nil } ?? name.endIndex
         var stem = name[..<dot]
         let end = "-\(number)\(name[dot...])"
@@ -76,6 +76,6 @@ struct DownloadPlace: Sendable, Hashable {
 
     private static func isNumber(_ text: Substring) -> Bool {
         (1...16).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            && text.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
     }
 }

@@ -1,29 +1,32 @@
-/// What an answer means to a download. Pure: fields in, decision out.
+/// Decides what a response means for a download. It is a pure function of status and fields.
 enum DownloadRules {
-    /// What to do with an answer.
-    enum Answer: Sendable, Hashable {
-        /// The body is the whole file, of this length if that is known.
+    /// What to do with a response.
+    enum Outcome: Sendable, Hashable {
+        /// The body is the whole file, with this length if it is known.
         case whole(length: Int64?)
-        /// The body is this many bytes from the resume point on; the file then has `total`, if that is known.
+        /// The body is this many bytes, beginning at the resume point. The whole file has `total` bytes, if that is
+        /// known.
         case rest(length: Int64, total: Int64?)
-        /// Nothing is missing.
+        /// The file is already complete.
         case complete
-        /// What is here is of no use: ask for the whole.
+        /// The partial file cannot be used: request the whole file.
         case startAgain
-        /// There is nothing to be saved (204, 205).
+        /// There is no body to save (204, 205).
         case empty
-        /// No success.
+        /// The status is not a success.
         case refused
-        /// The server broke a rule, in words.
+        /// The server violated the protocol. The text completes the sentence “The server …”.
         case violation(String)
     }
 
-    /// Reads an answer's head.
+    /// Judges the head of a response.
     ///
     /// - Parameters:
-    ///   - resumes: Whether the bytes are wanted as they are, without a coding undone on the way.
-    ///   - point: Where the request asked to go on, or nil when it asked for the whole.
-    static func read(status: Int, fields: HTTPFields, resumes: Bool, point: ResumePoint?) -> Answer {
+    ///   - status: The status code.
+    ///   - fields: The header fields.
+    ///   - resumes: Whether the bytes must be those of the server, without a content coding.
+    ///   - point: The point at which the request resumes; `nil` if it requests the whole file.
+    static func read(status: Int, fields: HTTPFields, resumes: Bool, point: ResumePoint?) -> Outcome {
         if let point {
             if status == 206 { return readRest(fields, from: point) }
             if status == 416 { return readUnsatisfied(fields, from: point) }
@@ -35,31 +38,32 @@ enum DownloadRules {
         default: return .refused
         }
         guard hasCoding(fields) else { return .whole(length: length(fields)) }
-        // The length is that of the coded bytes.
-        return resumes ? .violation("sent the file compressed although it was asked not to") : .whole(length: nil)
+        // The length is that of the encoded bytes.
+        return resumes
+            ? .violation("compressed the file, although the request excludes compression") : .whole(length: nil)
     }
 
-    private static func readRest(_ fields: HTTPFields, from point: ResumePoint) -> Answer {
+    private static func readRest(_ fields: HTTPFields, from point: ResumePoint) -> Outcome {
         guard let value = fields[.contentRange], let range = ContentRange(value), let bytes = range.bytes else {
-            return .violation("sent a part without saying which bytes it is")
+            return .violation("sent a partial response without a valid Content-Range")
         }
         guard bytes.lowerBound == point.offset else {
             return .violation(
-                "sent the bytes from \(bytes.lowerBound) on when those from \(point.offset) were asked for")
+                "sent the bytes from \(bytes.lowerBound) instead of those from \(point.offset)")
         }
-        // Cannot overflow: the lower end is at least 0, and the upper end below the largest number.
+        // This cannot overflow: the lower end is at least 0, and the upper end is less than the maximum.
         let count = bytes.upperBound - bytes.lowerBound + 1
         guard length(fields) ?? count == count else {
-            return .violation("sent a part whose length does not fit the bytes that it names")
+            return .violation("sent a partial response whose length does not match its Content-Range")
         }
         guard !point.validator.isContradicted(by: fields) else {
-            return .violation("sent a part of another version of the file than was asked for")
+            return .violation("sent a part of another version of the file")
         }
-        guard !hasCoding(fields) else { return .violation("compressed a part") }
+        guard !hasCoding(fields) else { return .violation("compressed a partial response") }
         return .rest(length: count, total: range.total)
     }
 
-    private static func readUnsatisfied(_ fields: HTTPFields, from point: ResumePoint) -> Answer {
+    private static func readUnsatisfied(_ fields: HTTPFields, from point: ResumePoint) -> Outcome {
         guard let value = fields[.contentRange], let range = ContentRange(value), range.bytes == nil,
             range.total == point.offset, !point.validator.isContradicted(by: fields)
         else { return .startAgain }

@@ -1,30 +1,31 @@
-/// A file that a download has put in its place.
+/// A file that was downloaded to its destination.
 ///
 /// ```swift
 /// let file = try await transport.download(request, to: "/srv/films/1.mp4")
 /// print(file.path, file.bytes, file.headerFields[.lastModified] ?? "-")
 /// ```
 public struct DownloadedFile: Sendable {
-    /// Where it is: the destination as an absolute path, or the name that was found for
-    /// ``DownloadOptions/Existing/uniqueName``.
+    /// The absolute path of the file: the destination, or the unused name that ``DownloadOptions/Existing/uniqueName``
+    /// chose.
     public let path: String
-    /// How many bytes it has.
+    /// The size of the file in bytes.
     public let bytes: Int64
-    /// How many of them were there from earlier attempts; 0 when it was loaded at once.
+    /// The number of bytes that earlier attempts had received; 0 if the download was not resumed.
     public let resumedFrom: Int64
-    /// The answer's status and fields: 200, 206 when the rest was loaded, 416 when nothing was missing any more.
+    /// The response's status and fields. The status is 200, 206 if the download was resumed, or 416 if the partial file
+    /// was already complete.
     public let head: HTTPResponse
-    /// Times and byte counts of the exchange that brought the last of it.
+    /// The times and byte counts of the last exchange.
     public let metrics: TransportMetrics
-    /// The connection that carried it.
+    /// The connection of the last exchange.
     public let connection: ConnectionFacts
 
-    /// The answer's status.
+    /// The response's status.
     public var status: HTTPResponse.Status { head.status }
-    /// The answer's header fields.
+    /// The response's header fields.
     public var headerFields: HTTPFields { head.headerFields }
 
-    /// Makes one, for doubles.
+    /// Creates a value for a test double.
     public init(
         path: String, bytes: Int64, resumedFrom: Int64 = 0, head: HTTPResponse,
         metrics: TransportMetrics = TransportMetrics(), connection: ConnectionFacts = ConnectionFacts()

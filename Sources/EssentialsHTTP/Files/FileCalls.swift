@@ -6,18 +6,18 @@
     import Darwin
 #endif
 
-/// The calls of a download whose failure a test cannot bring about by real means.
+/// System calls of a download that a test replaces to make them fail.
 package struct FileCalls: Sendable {
-    /// Writes some of the bytes and says how many, or the negative error number.
+    /// Writes some of the bytes, and returns their number or the negated error number.
     package var write: @Sendable (Int32, UnsafeRawBufferPointer) -> Int
-    /// Has a file's or directory's content put on the disk. 0 or the error number.
+    /// Flushes the content of a file or directory to the disk. Returns 0 or the error number.
     package var sync: @Sendable (Int32) -> Int32
-    /// Gives a file a second name that must be new. 0 or the error number.
+    /// Gives a file a second name, which must not exist. Returns 0 or the error number.
     package var link: @Sendable (String, String) -> Int32
-    /// How many bytes fit on the open file's disk, or nil where that is not known.
+    /// The number of bytes that are free on the file system of an open file; `nil` if it is not known.
     package var freeBytes: @Sendable (Int32) -> Int64?
 
-    /// The system's own.
+    /// The system's own calls.
     package static let system = FileCalls(
         write: { descriptor, bytes in
             #if canImport(Glibc)
@@ -31,7 +31,7 @@ package struct FileCalls: Sendable {
         },
         sync: { fsync($0) == 0 ? 0 : errno },
         link: { from, to in
-            // The one with flags, as what POSIX's own does with a symbolic link is left open.
+            // linkat, because POSIX does not specify what link does with a symbolic link.
             linkat(AT_FDCWD, from, AT_FDCWD, to, 0) == 0 ? 0 : errno
         },
         freeBytes: { descriptor in
@@ -48,7 +48,7 @@ package struct FileCalls: Sendable {
         while !rest.isEmpty {
             let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest))
             if count == -Int(EINTR) { continue }
-            // Nothing written and no error: asked again, it would be so for ever.
+            // Writing 0 bytes without an error counts as an error, because a retry could loop forever.
             guard count > 0 else { throw SystemError(code: count == 0 ? EIO : Int32(clamping: -count)) }
             rest = rest.dropFirst(count)
         }

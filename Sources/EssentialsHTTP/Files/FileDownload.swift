@@ -4,51 +4,105 @@
     import Foundation
 #endif
 
-/// Loads one response into a file, through any function that sends requests.
+/// Downloads a response to a file through any function that sends requests.
 ///
-/// `Transport.download` is this with the transport itself; stages that come before a transport, such as following
-/// redirects, give their own function.
+/// `Transport.download` uses it with the transport's own `send`. A service passes a function that includes its stages,
+/// such as redirects.
 ///
 /// ```swift
 /// let file = try await FileDownload.run(request, to: "/srv/films/1.mp4") { request throws(RequestFailure) in
 ///     try await redirects.send(request)
 /// }
 /// ```
-public struct FileDownload: Sendable {
-    /// Sends a request and gives the response with a streamed body.
-    public typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
+package struct FileDownload: Sendable {
+    /// Sends a request, and returns the response with a streamed body.
+    package typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
 
-    /// As much of a refusal's body goes into the failure.
+    /// What a download needs to know about its request.
+    package struct Subject: Sendable {
+        let method: HTTPRequest.Method
+        var headerFields: HTTPFields
+        var options: TransportOptions
+        let isReplayable: Bool
+        /// The server's name in messages.
+        let server: String
+        /// Identifies the downloaded resource for a later resumption.
+        let resource: String
+        let host: String?
+
+        /// Describes a request whose URL is not known, because a double responds to it.
+        package init(
+            _ method: HTTPRequest.Method, resource: String, headerFields: HTTPFields, options: TransportOptions
+        ) {
+            self.method = method
+            self.headerFields = headerFields
+            self.options = options
+            self.resource = resource
+            isReplayable = true
+            server = "The service"
+            host = nil
+        }
+
+        fileprivate init(_ request: TransportRequest) {
+            method = request.method
+            headerFields = request.headerFields
+            options = request.options
+            isReplayable = request.body.isReplayable
+            server = request.url.origin.description
+            resource = request.url.origin.description + request.url.path
+            host = request.url.origin.host.text
+        }
+    }
+
+    /// Sends the request with these fields and options, and returns the response with a streamed body.
+    package typealias SendSubject =
+        @Sendable (HTTPFields, TransportOptions) async throws(RequestFailure) -> TransportResponse
+
+    /// The maximum number of bytes of an error response's body that the failure includes.
     private static let failedBodyLimit = 64 << 10
 
-    private let request: TransportRequest
+    private let subject: Subject
     private let place: DownloadPlace
     private let options: DownloadOptions
     private let progress: ProgressReport?
     private let writer: FileWriter
-    private let send: Send
+    private let send: SendSubject
 
-    /// Downloads; everything is as ``EssentialsTransport/Transport/download(_:to:options:progress:)`` says.
+    /// Downloads as described at ``EssentialsTransport/Transport/download(_:to:options:progress:)``.
     @discardableResult
-    public static func run(
+    package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
         progress: ProgressReport? = nil, send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
         try await run(request, to: destination, options: options, progress: progress, calls: .system, send: send)
     }
 
-    /// Downloads with other calls of the system, for tests.
+    /// Downloads with replaced system calls, for tests.
     package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
         calls: FileCalls, send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
+        try await run(Subject(request), to: destination, options: options, progress: progress, calls: calls) {
+            fields, options throws(RequestFailure) in
+            var request = request
+            request.headerFields = fields
+            request.options = options
+            return try await send(request)
+        }
+    }
+
+    /// Downloads what a function sends that knows the request's URL and body.
+    package static func run(
+        _ subject: Subject, to destination: String, options: DownloadOptions, progress: ProgressReport?,
+        calls: FileCalls = .system, send: @escaping SendSubject
+    ) async throws(RequestFailure) -> DownloadedFile {
         defer { progress?.finish() }
-        try check(request, options)
+        try check(subject, options)
         try FileThreads.shared.start()
         let place = try DownloadPlace(destination)
         let writer = FileWriter(place, options, calls)
         let download = FileDownload(
-            request: request, place: place, options: options, progress: progress, writer: writer, send: send)
+            subject: subject, place: place, options: options, progress: progress, writer: writer, send: send)
         do throws(RequestFailure) {
             return try await download.load()
         } catch {
@@ -57,32 +111,31 @@ public struct FileDownload: Sendable {
         }
     }
 
-    private static func check(_ request: TransportRequest, _ options: DownloadOptions) throws(RequestFailure) {
+    private static func check(_ request: Subject, _ options: DownloadOptions) throws(RequestFailure) {
         guard request.method != .head else {
-            throw RequestFailure(.invalidRequest, "The answer to a HEAD request has no body.", remedy: "Use GET.")
+            throw RequestFailure(.invalidRequest, "The response to a HEAD request has no body.", remedy: "Use GET.")
         }
         guard options.resumes else { return }
         guard request.method == .get else {
             throw RequestFailure(
-                .invalidRequest, "Only a GET request can be resumed.", remedy: "Use GET, or leave “resumes” off.")
+                .invalidRequest, "Only a GET request can be resumed.", remedy: "Use GET, or set “resumes” to false.")
         }
         let fields = request.headerFields
         guard fields[.range] == nil, fields[.ifRange] == nil, fields[.acceptEncoding] == nil else {
             throw RequestFailure(
-                .invalidRequest, "The request sets Range, If-Range or Accept-Encoding, and is to be resumed.",
-                remedy: "Take them out; a resumed download sets them itself.")
+                .invalidRequest, "A request that sets Range, If-Range or Accept-Encoding cannot be resumed.",
+                remedy: "Remove these fields; a resumable download sets them itself.")
         }
     }
 
     // MARK: The download
 
     private func load() async throws(RequestFailure) -> DownloadedFile {
-        let origin = request.url.origin.description
-        let first = try await writer.prepare(resource: origin + request.url.path)
-        while try await writer.digestPart() { try checkCancellation() }
-        let (response, offset, answer) = try await ask(from: first)
+        let first = try await writer.prepare(resource: subject.resource)
+        while try await writer.hashPart() { try checkCancellation() }
+        let (response, offset, outcome) = try await self.response(from: first)
         do throws(RequestFailure) {
-            let (path, size) = try await take(answer, of: response, at: offset)
+            let (path, size) = try await take(outcome, of: response, at: offset)
             return DownloadedFile(
                 path: path, bytes: size, resumedFrom: offset, head: response.head,
                 metrics: response.body.ending?.metrics ?? response.metrics, connection: response.connection)
@@ -92,62 +145,65 @@ public struct FileDownload: Sendable {
         }
     }
 
-    /// Sends the request until there is an answer with a use: at most twice.
-    private func ask(
+    /// Sends the request until a response can be used, at most twice.
+    private func response(
         from first: ResumePoint?
-    ) async throws(RequestFailure) -> (TransportResponse, offset: Int64, DownloadRules.Answer) {
+    ) async throws(RequestFailure) -> (TransportResponse, offset: Int64, DownloadRules.Outcome) {
         var point = first
         while true {
-            let response = try await send(asking(from: point))
-            let answer = DownloadRules.read(
+            let prepared = prepared(from: point)
+            let response = try await send(prepared.headerFields, prepared.options)
+            let outcome = DownloadRules.read(
                 status: response.status.code, fields: response.headerFields, resumes: options.resumes, point: point)
-            switch answer {
-            case .whole: return (response, 0, answer)
-            case .rest, .complete: return (response, point?.offset ?? 0, answer)
+            switch outcome {
+            case .whole: return (response, 0, outcome)
+            case .rest, .complete: return (response, point?.offset ?? 0, outcome)
             case .startAgain:
                 Self.drop(response.body)
-                guard request.body.isReplayable else {
+                guard subject.isReplayable else {
                     throw failure(
-                        .notReplayable, "What is here of the file cannot be resumed, and the body not sent again.")
+                        .notReplayable,
+                        "The partial file cannot be resumed, and the request's body cannot be sent again.")
                 }
                 point = nil
             case .empty, .refused:
                 let body = await response.body.beginning(upTo: Self.failedBodyLimit)
-                let reason: RequestFailure.Reason = answer == .empty ? .emptyBody : .status
-                let message = "\(request.url.origin) answered \(response.status.code) to a download; nothing was saved."
+                let reason: RequestFailure.Reason = outcome == .empty ? .emptyBody : .status
+                let status = response.status.code
+                let message = "\(subject.server) responded with status \(status) to a download; nothing was saved."
                 throw RequestFailure(
-                    reason, message, remedy: answer == .empty ? "Check that the URL is that of a file." : nil,
-                    phase: .receiving, host: request.url.origin.host.text,
+                    reason, message, remedy: outcome == .empty ? "Check that the URL refers to a file." : nil,
+                    phase: .receiving, host: subject.host,
                     response: FailedResponse(head: response.head, body: body))
             case .violation(let what):
                 Self.drop(response.body)
                 await writer.abandon(keepsPart: false)
-                throw failure(.protocolViolation, "\(request.url.origin) \(what).")
+                throw failure(.protocolViolation, "\(subject.server) \(what).")
             }
         }
     }
 
-    private func asking(from point: ResumePoint?) -> TransportRequest {
-        var asking = request
-        asking.options.delivery = .streamed
-        guard options.resumes else { return asking }
-        // Parts fit together only as the bytes that the server has.
-        asking.options.decompresses = false
-        asking.headerFields[.acceptEncoding] = "identity"
+    private func prepared(from point: ResumePoint?) -> Subject {
+        var prepared = subject
+        prepared.options.delivery = .streamed
+        guard options.resumes else { return prepared }
+        // Partial responses fit together only if they have no content coding.
+        prepared.options.decompresses = false
+        prepared.headerFields[.acceptEncoding] = "identity"
         if let point {
-            asking.headerFields[.range] = "bytes=\(point.offset)-"
-            asking.headerFields[.ifRange] = point.validator.text
+            prepared.headerFields[.range] = "bytes=\(point.offset)-"
+            prepared.headerFields[.ifRange] = point.validator.text
         }
-        return asking
+        return prepared
     }
 
-    /// Writes what came and puts the file in its place. Gives that and its size.
+    /// Writes the body and moves the file to its destination. Returns the path and the size.
     private func take(
-        _ answer: DownloadRules.Answer, of response: TransportResponse, at offset: Int64
+        _ outcome: DownloadRules.Outcome, of response: TransportResponse, at offset: Int64
     ) async throws(RequestFailure) -> (path: String, size: Int64) {
         var length: Int64?
         var total: Int64?
-        switch answer {
+        switch outcome {
         case .whole(let known): (length, total) = (known, known)
         case .rest(let rest, let whole): (length, total) = (rest, whole ?? offset + rest)
         default: (length, total) = (0, offset)
@@ -157,13 +213,13 @@ public struct FileDownload: Sendable {
         try await writer.begin(offset, length: length, validator: validator)
         progress?.begin(at: offset, expected: total)
         var size = offset
-        if answer == .complete {
+        if outcome == .complete {
             Self.drop(response.body)
         } else {
             size = try await copy(response.body, at: offset, length: length)
         }
         guard size == total ?? size else {
-            throw failure(.interrupted, "\(request.url.origin) sent \(size) of \(total ?? size) bytes.")
+            throw failure(.interrupted, "\(subject.server) sent \(size) of \(total ?? size) bytes.")
         }
         try checkCancellation()
         return (try await writer.finish(), size)
@@ -178,7 +234,7 @@ public struct FileDownload: Sendable {
             try checkCancellation()
             guard Int64(chunk.count) <= (length ?? .max) - (size - offset) else {
                 await writer.abandon(keepsPart: false)
-                throw failure(.protocolViolation, "\(request.url.origin) sent more bytes than it had said.")
+                throw failure(.protocolViolation, "\(subject.server) sent more bytes than it announced.")
             }
             try await checkSize(size + Int64(chunk.count))
             try await writer.write(chunk)
@@ -190,9 +246,9 @@ public struct FileDownload: Sendable {
 
     private func checkSize(_ size: Int64) async throws(RequestFailure) {
         guard let limit = options.maximumSize, size > limit else { return }
-        // A part of what is too large is of no use.
+        // A partial file of a file that is too large is of no use.
         await writer.abandon(keepsPart: false)
-        throw failure(.tooLarge, "The file is over \(limit) bytes.")
+        throw failure(.tooLarge, "The file exceeds \(limit) bytes.")
     }
 
     private func checkCancellation() throws(RequestFailure) {
@@ -200,12 +256,12 @@ public struct FileDownload: Sendable {
     }
 
     private func failure(_ reason: RequestFailure.Reason, _ message: String) -> RequestFailure {
-        RequestFailure(reason, message, phase: .receiving, host: request.url.origin.host.text)
+        RequestFailure(reason, message, phase: .receiving, host: subject.host)
     }
 
     // MARK: Bodies
 
-    /// Has the transfer of an unread body ended.
+    /// Cancels the transfer of an unread body.
     private static func drop(_ body: ResponseBody) {
         if case .stream(let source) = body.content { source.cancel() }
     }

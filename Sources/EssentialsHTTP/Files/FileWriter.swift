@@ -6,13 +6,14 @@
     import Darwin
 #endif
 
-/// Writes one download and puts it in its place, on a file thread.
+/// Writes one download and moves it to its destination. It runs on a file thread.
 ///
-/// Called in this order: ``prepare(resource:)``, ``digestPart()`` until it says no, ``begin(_:length:validator:)``,
-/// ``write(_:)`` as often as needed, and ``finish()``; ``abandon(keepsPart:)`` at any point instead of what is left.
+/// Call the methods in this order: ``prepare(resource:)``, ``hashPart()`` until it returns `false`,
+/// ``begin(_:length:validator:)``, ``write(_:)`` any number of times, and ``finish()``. Call ``abandon(keepsPart:)`` at
+/// any point instead of the remaining methods.
 actor FileWriter {
     private static let sliceSize = 1 << 20
-    /// As many names are tried for a file that must not take another's.
+    /// The maximum number of names that are tried for ``DownloadOptions/Existing/uniqueName``.
     private static let maximumNames = 1000
 
     private let queue = FileQueue()
@@ -21,12 +22,12 @@ actor FileWriter {
     private let calls: FileCalls
     private var partial: PartialFile?
     private var resource = ""
-    /// Where the bytes are until they are whole, and the file that has them.
+    /// The path and the open file that the bytes are written to.
     private var source: (path: String, file: OpenFile)?
-    /// A temporary file that is to be removed whatever happens.
+    /// The path of a temporary file, which is removed on every failure.
     private var temporary: String?
-    private var digest: (any IncrementalDigest)?
-    private var digested: Int64 = 0
+    private var hash: (any IncrementalHash)?
+    private var hashedBytes: Int64 = 0
     private var directories = DownloadDirectories()
     private var size: Int64 = 0
 
@@ -39,16 +40,16 @@ actor FileWriter {
     }
 
     deinit {
-        // Every way through a download ends in `finish` or `abandon`; this is for none that was forgotten.
+        // Every download ends with `finish` or `abandon`. This is a safeguard.
         if let temporary { unlink(temporary) }
     }
 
-    // MARK: Before anything is sent
+    // MARK: Before the request
 
-    /// Checks the destination, and opens what earlier attempts left if the download may be resumed.
+    /// Checks the destination, and opens the partial file of an earlier attempt if the download can be resumed.
     ///
-    /// - Parameter resource: Whose bytes will come, for the record beside a partial file.
-    /// - Returns: Where to go on, or nil for the beginning.
+    /// - Parameter resource: The URL of the file, for the resume record.
+    /// - Returns: The point at which to resume; `nil` to download the whole file.
     func prepare(resource: String) throws(RequestFailure) -> ResumePoint? {
         try makeDirectories()
         try checkDirectory()
@@ -59,31 +60,31 @@ actor FileWriter {
         self.partial = partial
         self.resource = resource
         let record = partial.record()
-        size = try onPartial("could not be looked at") { () throws(SystemError) in try partial.size() }
+        size = try onPartial("could not be inspected") { () throws(SystemError) in try partial.size() }
         guard let record, record.resource == resource, size > 0 else { return nil }
-        digest = options.checksum?.makeDigest()
-        digested = 0
+        hash = options.checksum?.makeHash()
+        hashedBytes = 0
         return ResumePoint(offset: size, validator: record.validator)
     }
 
-    /// Has the digest take some of what earlier attempts left. False when it has it all.
-    func digestPart() throws(RequestFailure) -> Bool {
-        guard let digest, let partial, digested < size else { return false }
+    /// Hashes a slice of the partial file. Returns `false` when the whole partial file has been hashed.
+    func hashPart() throws(RequestFailure) -> Bool {
+        guard let hash, let partial, hashedBytes < size else { return false }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 1)
         defer { memory.deallocate() }
-        let end = min(size, digested + Int64(Self.sliceSize))
-        while digested < end {
-            let wanted = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(Int(clamping: end - digested)))
-            let position = digested
+        let end = min(size, hashedBytes + Int64(Self.sliceSize))
+        while hashedBytes < end {
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(Int(clamping: end - hashedBytes)))
+            let position = hashedBytes
             let count = try onPartial("could not be read") { () throws(SystemError) in
                 let count = try partial.file.read(into: wanted, at: position)
                 guard count > 0 else { throw SystemError(code: EIO) }
                 return count
             }
-            digest.update(UnsafeRawBufferPointer(rebasing: wanted.prefix(count)))
-            digested += Int64(count)
+            hash.update(UnsafeRawBufferPointer(rebasing: wanted.prefix(count)))
+            hashedBytes += Int64(count)
         }
-        return digested < size
+        return hashedBytes < size
     }
 
     private func makeDirectories() throws(RequestFailure) {
@@ -99,7 +100,7 @@ actor FileWriter {
                 guard options.createsDirectories, (error.underlying as? SystemError)?.code == ENOENT else {
                     throw error
                 }
-                // Another download had made the directory, failed, and taken it away again.
+                // Another download had created the directory, failed, and removed it again.
                 try makeDirectories()
             }
         }
@@ -130,20 +131,20 @@ actor FileWriter {
         }
         if options.existing == .uniqueName { return }
         guard options.existing == .replace else { throw alreadyThere(.preparation) }
-        // A device or a socket in its place is not what anybody means to replace by a file.
+        // A device or a socket is refused, because replacing it by a file is hardly intended.
         guard existing.isRegular || existing.isLink else { throw SentFile.notRegular(path, phase: .preparation) }
     }
 
-    // MARK: While it comes
+    // MARK: During the transfer
 
-    /// The bytes begin: after what is here, or at 0.
+    /// Prepares for the first bytes, at the resume point or at 0.
     ///
     /// - Parameters:
-    ///   - offset: How many bytes are here and stay.
-    ///   - length: How many will come, if that is known.
-    ///   - validator: What proves later that a part is still good. Not needed for an offset.
+    ///   - offset: The number of bytes of the partial file that are kept.
+    ///   - length: The number of bytes that the response will deliver; `nil` if it is not known.
+    ///   - validator: The validator for the resume record. It is ignored if the offset is not 0.
     func begin(_ offset: Int64, length: Int64?, validator: ResumeValidator?) throws(RequestFailure) {
-        if offset == 0 { digest = options.checksum?.makeDigest() }
+        if offset == 0 { hash = options.checksum?.makeHash() }
         size = offset
         let file: OpenFile
         if let partial {
@@ -158,7 +159,7 @@ actor FileWriter {
             file = try makeTemporary()
         }
         if let length, let free = calls.freeBytes(file.descriptor), free < length {
-            throw failure("needs \(length) bytes, and \(free) are free", ENOSPC)
+            throw failure("needs \(length) bytes, but only \(free) are free", ENOSPC)
         }
     }
 
@@ -168,7 +169,7 @@ actor FileWriter {
         do {
             try chunk.withUnsafeBytes { bytes throws(SystemError) in
                 try calls.writeAll(bytes, to: source.file.descriptor)
-                digest?.update(bytes)
+                hash?.update(bytes)
             }
         } catch {
             throw RequestFailure.file(place.path, "could not be written", error, phase: .receiving)
@@ -183,7 +184,7 @@ actor FileWriter {
             let path = place.temporary()
             do {
                 let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-                // Who looks for abandoned files may have come between the two.
+                // A download that cleans up may have removed the file before it was locked.
                 let isOurs = file.lock() && (try? FileStatus(of: path, followsLink: false)) != nil
                 if !isOurs, attempts < 16 { continue }
                 temporary = path
@@ -202,10 +203,10 @@ actor FileWriter {
 
     // MARK: At the end
 
-    /// Checks the digest, puts the bytes on the disk and the file in its place, and says where that is.
+    /// Checks the hash, flushes the file to the disk, moves it to its destination, and returns that path.
     func finish() throws(RequestFailure) -> String {
         guard let source else { return place.path }
-        try checkDigest()
+        try checkHash()
         try synchronize(source.file.descriptor)
         let path = try putInPlace(source.path)
         temporary = nil
@@ -215,7 +216,7 @@ actor FileWriter {
         return path
     }
 
-    /// Gives up. Nothing stays, except what a further attempt can go on from if `keepsPart`.
+    /// Gives up. Nothing remains, except a resumable partial file if `keepsPart` is `true`.
     func abandon(keepsPart: Bool) {
         if let temporary { unlink(temporary) }
         temporary = nil
@@ -226,40 +227,40 @@ actor FileWriter {
 
     private func close() {
         source = nil
-        // The lock goes last.
+        // Releases the lock last.
         partial = nil
     }
 
-    private func checkDigest() throws(RequestFailure) {
-        guard let checksum = options.checksum, let found = digest?.finish() else { return }
-        digest = nil
+    private func checkHash() throws(RequestFailure) {
+        guard let checksum = options.checksum, let found = hash?.finish() else { return }
+        hash = nil
         guard found != checksum.expected else { return }
         abandon(keepsPart: false)
         throw RequestFailure(
             .file,
-            "What came for “\(RequestFailure.shownPath(place.path))” has the \(checksum.name) "
+            "The file received for “\(RequestFailure.shownPath(place.path))” has the \(checksum.name) "
                 + "\(Checksum.hexadecimal(found)), not \(Checksum.hexadecimal(checksum.expected)).",
-            remedy: "Try again; if it stays so, the checksum or the server's file is wrong.", phase: .receiving)
+            remedy: "Try again; if it fails again, the checksum or the server's file is wrong.", phase: .receiving)
     }
 
     private func synchronize(_ descriptor: Int32) throws(RequestFailure) {
         let code = calls.sync(descriptor)
-        // A file system that cannot do it (EINVAL) loses no more than its own promises.
+        // Some file systems do not support this (EINVAL).
         guard code == 0 || code == EINVAL || code == ENOTSUP else { throw failure("could not be written", code) }
     }
 
     private func synchronizeDirectory() throws(RequestFailure) {
-        // A directory that may be written but not read cannot be opened for this.
+        // A directory that is writable but not readable cannot be opened for this.
         guard let directory = try? OpenFile(place.directory, O_RDONLY | O_DIRECTORY) else { return }
         let code = calls.sync(directory.descriptor)
         guard code == EIO || code == ENOSPC || code == EDQUOT else { return }
-        throw failure("is in its place, but could not be made to stay there after a power cut", code)
+        throw failure("was written, but might not survive a power failure", code)
     }
 
     private func putInPlace(_ path: String) throws(RequestFailure) -> String {
         switch options.existing {
         case .replace:
-            guard rename(path, place.path) == 0 else { throw failure("could not be put in its place", errno) }
+            guard rename(path, place.path) == 0 else { throw failure("could not be moved to its destination", errno) }
             return place.path
         case .refuse:
             guard try take(place.path, for: path) else { throw alreadyThere(.receiving) }
@@ -273,12 +274,12 @@ actor FileWriter {
         }
     }
 
-    /// Gives a file a name that must be new. False when somebody has it.
+    /// Gives a file a new name. Returns `false` if the name already exists.
     private func take(_ name: String, for path: String) throws(RequestFailure) -> Bool {
         let code = calls.link(path, name)
         if code == 0 { unlink(path) }
         guard code != 0, code != EEXIST else { return code == 0 }
-        // For file systems without hard links: whoever makes the empty file owns the name, and may then replace it.
+        // For file systems without hard links: creating an empty file reserves the name, and it is then replaced.
         let claim: OpenFile
         do { claim = try OpenFile(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) } catch {
             if error.code == EEXIST { return false }
@@ -306,6 +307,6 @@ actor FileWriter {
     }
 
     private func alreadyThere(_ phase: RequestFailure.Phase) -> RequestFailure {
-        RequestFailure.file(place.path, "is there already", SystemError(code: EEXIST), phase: phase)
+        RequestFailure.file(place.path, "already exists", SystemError(code: EEXIST), phase: phase)
     }
 }

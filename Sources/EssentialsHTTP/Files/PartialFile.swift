@@ -11,9 +11,10 @@
     import Darwin
 #endif
 
-/// The part of a file that stays between the attempts to load it, locked against other downloads, and its record.
+/// The partial file of a resumable download and its record. The file stays between attempts and is locked against other
+/// downloads.
 ///
-/// All calls may block: they belong on a file thread. The lock goes with the last reference.
+/// All calls can block, so they belong on a file thread. The last reference releases the lock.
 struct PartialFile: Sendable {
     private static let recordLimit = 16 << 10
 
@@ -21,14 +22,14 @@ struct PartialFile: Sendable {
     private let path: String
     private let recordPath: String
 
-    /// Opens or makes the partial file of a download and locks it.
+    /// Opens or creates the partial file of a download and locks it.
     ///
-    /// - Throws: `file` if another download has locked it, if it is a symbolic link, has a second name or belongs to
+    /// - Throws: `file` if another download has locked it, if it is a symbolic link, has another name or belongs to
     ///   another user, or if a system call fails.
     init(of place: DownloadPlace) throws(RequestFailure) {
         path = place.partial
         recordPath = place.record
-        // A download that ends renames its file between our opening and our locking it: then once more.
+        // A download that finishes may rename the file after it was opened and before it is locked. Then try again.
         for _ in 0..<16 {
             if let opened = try Self.open(path) {
                 file = opened
@@ -43,21 +44,21 @@ struct PartialFile: Sendable {
         let opened = try RequestFailure.onFile(path, "could not be opened", phase: phase) { () throws(SystemError) in
             try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
         }
-        let status = try RequestFailure.onFile(path, "could not be looked at", phase: phase) {
+        let status = try RequestFailure.onFile(path, "could not be inspected", phase: phase) {
             () throws(SystemError) in try opened.status()
         }
         guard status.isRegular else { throw SentFile.notRegular(path, phase: phase) }
-        // Where others may write, somebody could have put the beginning of a file there for us.
+        // In a shared directory, another user could have put a forged beginning of the file there.
         guard status.owner == geteuid() else {
             throw RequestFailure(
                 .file, "“\(RequestFailure.shownPath(path))” belongs to another user.",
-                remedy: "Have it removed, or download to a directory of one's own.")
+                remedy: "Have it removed, or download to a directory that only this user can write to.")
         }
-        // Writing would change the file under its other names too.
+        // Writing would also change the file under its other names.
         guard status.linkCount <= 1 else {
             throw RequestFailure(
                 .file, "“\(RequestFailure.shownPath(path))” has \(status.linkCount) names (hard links).",
-                remedy: "Remove that name, or download to another one.")
+                remedy: "Remove the other names, or download to another path.")
         }
         guard opened.lock() else { throw taken(path) }
         guard let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity else {
@@ -68,14 +69,14 @@ struct PartialFile: Sendable {
 
     private static func taken(_ path: String) -> RequestFailure {
         RequestFailure(
-            .file, "Another download writes to “\(RequestFailure.shownPath(path))”.",
-            remedy: "Wait for it, or download to another name.")
+            .file, "Another download is writing to “\(RequestFailure.shownPath(path))”.",
+            remedy: "Wait until it ends, or download to another path.")
     }
 
-    /// How many bytes have come.
+    /// The number of received bytes.
     func size() throws(SystemError) -> Int64 { try file.status().size }
 
-    /// Whose bytes they are, or nil when that is not known.
+    /// The record of the file's version; `nil` if it is missing or invalid.
     func record() -> ResumeRecord? {
         guard let file = try? OpenFile(recordPath, O_RDONLY | O_NOFOLLOW), let status = try? file.status(),
             status.isRegular, status.owner == geteuid(), status.linkCount <= 1, status.size <= Self.recordLimit
@@ -86,9 +87,9 @@ struct PartialFile: Sendable {
         return ResumeRecord(text: String(decoding: memory.prefix(count), as: UTF8.self))
     }
 
-    /// Begins anew: no bytes, and the record of those to come, if there is one.
+    /// Discards all bytes and writes the record of the new ones, if there is one.
     ///
-    /// The old record goes first, so that it is never taken for that of the new bytes.
+    /// The old record is removed first, so that it is never used for the new bytes.
     func begin(_ record: ResumeRecord?, _ calls: FileCalls) throws(SystemError) {
         try Self.remove(recordPath)
         try file.truncate(to: 0)
@@ -101,16 +102,16 @@ struct PartialFile: Sendable {
         guard code == 0 else { throw SystemError(code: code) }
     }
 
-    /// Removes the record, after the file has got its final name.
+    /// Removes the record after the file was moved to its destination.
     func removeRecord() { unlink(recordPath) }
 
-    /// Removes both.
+    /// Removes the partial file and its record.
     func remove() {
         unlink(recordPath)
         unlink(path)
     }
 
-    /// Removes both if they are of no use for a further attempt: empty, or nobody knows whose bytes they are.
+    /// Removes the partial file and its record if no attempt can resume it: it is empty, or it has no valid record.
     func removeIfUseless() {
         guard let size = try? size(), size > 0, record() != nil else { return remove() }
     }

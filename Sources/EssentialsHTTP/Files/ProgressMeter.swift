@@ -1,17 +1,18 @@
 import Synchronization
 
-/// The state of a ``ProgressReport``: decides which values are delivered, and delivers them without holding its lock.
+/// The state of a ``ProgressReport``. It decides which values are delivered, and delivers them without holding its
+/// lock.
 final class ProgressMeter: Sendable {
     private struct State {
-        /// Whether an operation has taken the meter.
+        /// Whether an operation uses the meter.
         var isTaken = false
         var rates: RateMeter?
         var bytes: Int64 = 0
         var expected: Int64?
         var delivered: (bytes: Int64, moment: Duration)?
-        /// The value to be delivered next; a newer one takes its place.
+        /// The next value to deliver. A newer value replaces it.
         var due: (bytes: Int64, rate: Double)?
-        /// The bytes in the last value that was handed to the callback.
+        /// The number of bytes in the last value that was delivered.
         var reported: Int64 = 0
         var isDelivering = false
         var isFinished = false
@@ -50,7 +51,7 @@ final class ProgressMeter: Sendable {
         return isFirst ? self : ProgressMeter(interval: interval, now: now, deliver: deliver, end: {})
     }
 
-    /// A report that nobody holds any more reports nothing more: its stream must not wait for ever.
+    /// Finishes, because otherwise a stream would wait forever for a report that no longer exists.
     deinit { finish() }
 
     func begin(at bytes: Int64, expected: Int64?) {
@@ -88,7 +89,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Changes the state and delivers what became due, unless another call is at it, which then goes on with this.
+    /// Changes the state, and delivers the values that became due. If another call is delivering, it delivers them too.
     private func change(_ change: (inout State, Duration) -> Void) {
         let moment = now()
         let delivers = state.withLock { state in
@@ -122,5 +123,27 @@ final class ProgressMeter: Sendable {
             state.isDelivering = false
             return .none
         }
+    }
+}
+
+/// Measures bytes per second over the last few seconds, with a bounded number of samples.
+struct RateMeter {
+    static let window: Duration = .seconds(4)
+    static let spacing: Duration = .milliseconds(250)
+
+    /// The samples, the oldest first. At most the first one is older than the window.
+    private var samples: [(moment: Duration, bytes: Int64)]
+
+    /// Begins with the bytes of earlier attempts, which do not count for the rate.
+    init(bytes: Int64, at moment: Duration) { samples = [(moment, bytes)] }
+
+    /// Adds a sample, and returns the rate in bytes per second.
+    mutating func rate(bytes: Int64, at moment: Duration) -> Double {
+        while samples.count > 1, samples[1].moment <= moment - Self.window { samples.removeFirst() }
+        let first = samples[0]
+        if let last = samples.last, moment - last.moment >= Self.spacing { samples.append((moment, bytes)) }
+        let seconds = (moment - first.moment) / .seconds(1)
+        guard seconds > 0, bytes > first.bytes else { return 0 }
+        return Double(bytes - first.bytes) / seconds
     }
 }

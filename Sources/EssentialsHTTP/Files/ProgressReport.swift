@@ -1,28 +1,30 @@
 /// Reports the progress of a transfer, to a callback or as a stream.
 ///
-/// Values come one at a time, at most one in each interval, with `bytes` growing. The last one is always delivered, and
-/// before the operation returns or throws; after that no value follows and the stream ends. A report belongs to one
-/// operation. The report of a data request is the exception: its callback receives the progress each time that the
-/// request is sent, starting at 0, and a stream receives it only the first time.
+/// Values are delivered one at a time, with increasing `bytes`, and at most one for each interval. The last value is
+/// always delivered, before the operation returns or throws. After that no value follows, and the stream ends. Use a
+/// report for one operation only. The report of a data request is an exception: its callback receives the progress of
+/// each attempt, starting at 0, and a stream receives only that of the first.
 ///
-/// The callback runs in the task that transfers, which goes on when it returns: it should be quick. A stream keeps the
-/// newest value only, so its reader may take its time.
+/// The callback runs in the task that transfers, which waits for it, so it must be fast. A stream keeps only the newest
+/// value, so its reader can be slow.
 ///
 /// ```swift
 /// let report = ProgressReport { print($0.bytes, "of", $0.expected ?? -1) }
 /// try await transport.download(request, to: "/srv/films/1.mp4", progress: report)
 /// ```
 public struct ProgressReport: Sendable {
-    /// The least time between two values if none is given: 100 ms.
+    /// The default for the minimum time between two values: 100 ms.
     public static let standardInterval: Duration = .milliseconds(100)
 
     private let meter: ProgressMeter
 
     /// Reports to a callback.
     ///
+    /// Reports to a callback.
+    ///
     /// - Parameters:
-    ///   - interval: The least time between two values; the first and the last do not wait for it.
-    ///   - deliver: Takes a value. Called by one thread at a time, not always the same.
+    ///   - interval: The minimum time between two values. The first and the last value are delivered immediately.
+    ///   - deliver: Receives a value. It is called on one thread at a time, which can change between calls.
     public init(
         every interval: Duration = standardInterval, _ deliver: @escaping @Sendable (TransferProgress) -> Void
     ) {
@@ -31,7 +33,8 @@ public struct ProgressReport: Sendable {
 
     /// Reports to a stream, which ends with the operation.
     ///
-    /// - Parameter interval: The least time between two values; the first and the last do not wait for it.
+    /// - Parameter interval: The minimum time between two values. The first and the last value are delivered
+    ///   immediately.
     public static func stream(
         every interval: Duration = standardInterval
     ) -> (report: ProgressReport, values: AsyncStream<TransferProgress>) {
@@ -48,10 +51,10 @@ public struct ProgressReport: Sendable {
         return (report, values)
     }
 
-    /// Reports by a clock of one's own.
+    /// Reports with an injected clock.
     ///
     /// - Parameters:
-    ///   - now: The time since any fixed moment; never goes back.
+    ///   - now: The time since a fixed moment. It never decreases.
     ///   - end: Called once, after the last value.
     package init(
         every interval: Duration, now: @escaping @Sendable () -> Duration,
@@ -62,20 +65,21 @@ public struct ProgressReport: Sendable {
 
     private init(meter: ProgressMeter) { self.meter = meter }
 
-    /// The report for one of several operations with the same value.
+    /// The report for one of several operations that share this value.
     package func forOperation() -> ProgressReport { ProgressReport(meter: meter.forOperation()) }
 
-    /// The transfer begins; the first value is delivered. Only the first call counts.
+    /// Begins the transfer and delivers the first value. Later calls are ignored.
     ///
     /// - Parameters:
-    ///   - bytes: What is there already.
-    ///   - expected: How many bytes there will be.
+    ///   - bytes: The number of bytes that earlier attempts transferred.
+    ///   - expected: The total number of bytes.
     package func begin(at bytes: Int64 = 0, expected: Int64?) { meter.begin(at: bytes, expected: expected) }
 
-    /// So many bytes are there now. A number that is no larger than an earlier one is passed over.
+    /// Reports the number of transferred bytes. A number that is not greater than an earlier one is ignored.
     package func reached(_ bytes: Int64) { meter.reached(bytes) }
 
-    /// The operation is over, well or not. Delivers what was not delivered yet. Only the first call counts.
+    /// Ends the operation after success or failure, and delivers the last value if it was not delivered yet. Later
+    /// calls are ignored.
     package func finish() { meter.finish() }
 
     private static func clock() -> @Sendable () -> Duration {

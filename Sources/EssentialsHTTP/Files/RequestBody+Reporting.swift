@@ -7,11 +7,11 @@ import Synchronization
 #endif
 
 extension RequestBody {
-    /// The same body, with its progress reported while the transport takes it.
+    /// A copy of the body that reports its progress while the transport reads it.
     ///
-    /// Bytes count when the transport takes them, which is up to 1 MiB before they are on the wire. The report ends
-    /// with the last byte, when the source fails, or when the last copy of the body is gone. A body that is sent a
-    /// second time is reported from where the first sending had come to. Bytes in memory are sent in pieces of 64 KiB.
+    /// Bytes are counted when the transport reads them, which is up to 1 MiB before they are sent. The report ends with
+    /// the last byte, when the source fails, or when the last copy of the body is released. If the body is sent again,
+    /// the values continue only above the progress of the first attempt. Bytes in memory are sent in chunks of 64 KiB.
     ///
     /// ```swift
     /// request.body = try RequestBody.file("/srv/films/1.mp4").reporting(to: ProgressReport { bar.show($0) })
@@ -50,7 +50,7 @@ extension RequestBody {
                         }
                         let bytes = taken.add(piece.count)
                         report.reached(bytes)
-                        // A transport that was told the length does not ask for the end.
+                        // A transport that knows the length does not read the end.
                         if bytes == expected { report.finish() }
                         return piece
                     } catch {
@@ -61,7 +61,7 @@ extension RequestBody {
             })
     }
 
-    /// Hands out bytes in memory piece by piece.
+    /// Returns bytes in memory chunk by chunk.
     private final class Pieces: Sendable {
         private static let size = 64 << 10
         private let rest: Mutex<Data>
@@ -79,7 +79,7 @@ extension RequestBody {
         }
     }
 
-    /// How many bytes one sending has taken.
+    /// The number of bytes that one attempt has read.
     private final class Count: Sendable {
         private let bytes = Mutex<Int64>(0)
 

@@ -4,16 +4,16 @@
     import Foundation
 #endif
 
-/// What proves that a server still has the very bytes of which a part is here: the value of `If-Range`
-/// (RFC 9110, 13.1.5).
+/// Proof that the server's file is still the version that a partial file belongs to: the value of `If-Range` (RFC 9110,
+/// 13.1.5).
 struct ResumeValidator: Sendable, Hashable {
     /// An entity tag with its quotes, or a date.
     let text: String
 
-    /// The validator among an answer's fields, or nil when it has none that is strong.
+    /// The validator of a response; `nil` without a strong one.
     ///
-    /// A strong entity tag; without any entity tag, `Last-Modified` if `Date` is at least a second later: the file can
-    /// then not have changed again within the second that the date names (8.8.2.2).
+    /// It is a strong entity tag. Without any entity tag it is `Last-Modified`, if `Date` is at least one second later:
+    /// then the file cannot have changed again within the same second (RFC 9110, 8.8.2.2).
     init?(_ fields: HTTPFields) {
         if let tag = fields[.eTag] {
             guard tag.hasPrefix("\"") else { return nil }
@@ -27,13 +27,13 @@ struct ResumeValidator: Sendable, Hashable {
         self.init(text: modified)
     }
 
-    /// Reads what was kept; nil unless it is a strong entity tag or a date.
+    /// Parses a stored validator; `nil` unless it is a strong entity tag or a date.
     init?(text: String) {
         guard Self.isStrongTag(text) || Self.seconds(ofDate: text) != nil else { return nil }
         self.text = text
     }
 
-    /// Whether an answer's fields contradict it. An answer may leave them out.
+    /// Whether a response's fields contradict the validator. A response can omit the fields.
     func isContradicted(by fields: HTTPFields) -> Bool {
         if text.hasPrefix("\"") { return fields[.eTag].map { $0 != text } ?? false }
         return fields[.lastModified].map { $0 != text } ?? false
@@ -45,11 +45,12 @@ struct ResumeValidator: Sendable, Hashable {
         return bytes.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7e).contains($0) }
     }
 
-    /// The seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+    /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7), in seconds since 1970.
     ///
-    /// The two obsolete forms are not read: such a date makes no validator, and the file is loaded anew.
+    /// The two obsolete formats are not parsed: such a date is not used as a validator, and the file is downloaded
+    /// again.
     static func seconds(ofDate text: String) -> Int64? {
-        // Of the three forms only this one is 29 bytes long, with a comma after three.
+        // Of the three formats, only this one has 29 bytes and a comma after three.
         let bytes = Array(text.utf8)
         guard bytes.count == 29, bytes[3] == 0x2c, [4, 7, 11, 16, 25].allSatisfy({ bytes[$0] == 0x20 }) else {
             return nil
@@ -58,18 +59,18 @@ struct ResumeValidator: Sendable, Hashable {
     }
 }
 
-/// Where a download can go on.
+/// The point at which a download can resume.
 struct ResumePoint: Sendable, Hashable {
-    /// How many bytes are here.
+    /// The number of bytes that were received.
     let offset: Int64
     let validator: ResumeValidator
 }
 
-/// What is kept beside a partial file: whose bytes they are.
+/// The contents of the record beside a partial file, which identifies the version of the file.
 struct ResumeRecord: Sendable, Hashable {
     private static let title = "partial download 1"
 
-    /// The URL without its query, which may hold secrets.
+    /// The URL without its query, which may contain secrets.
     let resource: String
     let validator: ResumeValidator
 
@@ -78,7 +79,7 @@ struct ResumeRecord: Sendable, Hashable {
         self.validator = validator
     }
 
-    /// Reads a record; nil for anything that was not written whole.
+    /// Parses a record; `nil` if it is incomplete.
     init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 4, lines[0] == Self.title, lines[3].isEmpty,

@@ -1,22 +1,24 @@
 extension Transport {
-    /// Loads a response into a file.
+    /// Downloads a response to a file.
     ///
-    /// The file is written beside its destination under a temporary name, put on the disk, and given its name in one
-    /// step when it is whole: nobody sees half a file, and whatever fails leaves nothing behind. Each chunk is written
-    /// before the next is asked for, on a thread for blocking work: memory stays at about a chunk, and a slow disk
-    /// slows the transfer. Directories are not created unless the options say so. If the length is known beforehand and
-    /// the disk has not so much space, it fails before anything is loaded. What a download to the same destination left
-    /// when its program was killed is removed first; see ``FileDownload/removeAbandoned(in:partsUntouchedFor:)``.
+    /// The file is written under a temporary name beside its destination, flushed to the disk, and renamed in one step
+    /// when it is complete. So no process sees an incomplete file, and a failure leaves nothing behind. Each chunk is
+    /// written before the next one is received, on a thread for blocking work: memory is bounded by about one chunk,
+    /// and a slow disk slows the transfer. Directories are created only if the options say so. If the length is known
+    /// in advance and exceeds the free space of the disk, the download fails before the body is received. Files of an
+    /// earlier download to the same destination whose process was killed are removed first; see
+    /// ``DownloadedFile/removeAbandoned(in:partsUntouchedFor:)``.
     ///
-    /// Every status from 200 to 299 that has a body is success; 204 and 205 are the failure `emptyBody`, and a 206 that
-    /// was not asked for is the failure `status`, as is every other status. A destination that is a directory or a
-    /// device is refused.
+    /// Every status from 200 to 299 that has a body is a success. Status 204 and 205 fail with `emptyBody`. An
+    /// unexpected 206 and every other status fail with `status`. A destination that is a directory or a device is
+    /// refused.
     ///
-    /// With ``DownloadOptions/resumes`` the part that came stays beside the destination as `NAME.part`, with what
-    /// proves whose bytes they are as `NAME.part.validator`, if the server gave such a proof (a strong `ETag`, or a
-    /// `Last-Modified` of some age: RFC 9110, 8.8). The next call goes on from there (`Range` with `If-Range`), and
-    /// loads all anew if the server's file has changed. The file is asked for without compression. Of two downloads to
-    /// one name the second fails. After a power cut the end of a part may not be what came; a checksum finds that.
+    /// With ``DownloadOptions/resumes``, a failed download keeps the received bytes beside the destination as
+    /// `NAME.part`. If the response has a strong `ETag`, or a `Last-Modified` that is old enough (RFC 9110, 8.8), that
+    /// validator is kept as `NAME.part.validator`. The next call then resumes there with `Range` and `If-Range`, and
+    /// downloads the whole file if the server's file has changed. The request excludes compression. If two downloads
+    /// use the same destination, the second one fails. After a power failure, the end of a partial file may be corrupt;
+    /// a checksum detects that.
     ///
     /// ```swift
     /// let file = try await transport.download(
@@ -24,13 +26,14 @@ extension Transport {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: What to send. Its delivery is set to streamed.
-    ///   - destination: The file's path. A relative one counts from the directory that is current when this is called.
-    ///   - options: What becomes of a file that is there, and what the new one must fulfil.
-    ///   - progress: Told of the bytes as they are written.
-    /// - Throws: `status` or `emptyBody` with the answer and at most 64 KiB of its body, `file` with path and cause,
-    ///   `tooLarge` over the options' limit, `interrupted` when fewer bytes came than the server had said,
-    ///   `protocolViolation` for an answer that does not fit, and whatever the transport throws.
+    ///   - request: The request to send. Its delivery is set to streamed.
+    ///   - destination: The path of the file. A relative path is resolved against the current directory when this is
+    ///     called.
+    ///   - options: How an existing file is treated, and what the new file requires.
+    ///   - progress: Reports the bytes as they are written.
+    /// - Throws: `status` or `emptyBody` with the response and at most 64 KiB of its body; `file` with path and cause;
+    ///   `tooLarge` above the options' maximum size; `interrupted` if the server sent fewer bytes than it announced;
+    ///   `protocolViolation` for a response that does not match the request; and the transport's failures.
     @discardableResult
     public func download(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),

@@ -1,14 +1,15 @@
 extension HTTPResponse.Status {
-    /// What the registry of status codes calls this one (RFC 9110, 16.2.1), or nil for a code that is not in it.
+    /// The reason phrase that the IANA registry of status codes lists for this code (RFC 9110, 16.2.1); `nil` for an
+    /// unregistered code.
     ///
-    /// A response has no such text of its own over HTTP/2, and over HTTP/1.1 one that means nothing (RFC 9112, 4).
+    /// A response over HTTP/2 has no reason phrase, and that of a response over HTTP/1.1 has no meaning (RFC 9112, 4).
     ///
     /// ```swift
     /// HTTPResponse.Status(code: 429).registeredPhrase     // "Too Many Requests"
     /// ```
     public var registeredPhrase: String? { Self.phrases[code] }
 
-    /// Without 306 and 418, which are registered as unused.
+    /// The registered phrases, without those of 306 and 418, which are registered as unused.
     private static let phrases: [Int: String] = [
         100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
         104: "Upload Resumption Supported",

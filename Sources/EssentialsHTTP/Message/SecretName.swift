@@ -1,29 +1,29 @@
-/// Decides by its name whether a header field or query item is likely to hold a secret. Logs, recorded requests and
+/// Decides by its name whether a header field or query item is likely to contain a secret. Logs, recorded requests and
 /// redirects share this list.
 ///
-/// A name is split into words at every byte that is neither a letter nor a digit, and letters are compared without case:
-/// `X-Api-Key`, `x_api_key` and `API.key` have the same words. Names without separators, such as `accesstoken`, are found
-/// by the parts that no harmless word has.
+/// A name is split into words at every ASCII byte that is neither a letter nor a digit, and letters are compared
+/// without case. So `X-Api-Key`, `x_api_key` and `API.key` have the same words. Names without separators, such as
+/// `accesstoken`, are recognized by parts that no harmless word contains.
 package enum SecretName {
-    /// Words that are secret where they stand alone; inside of other words, as in “shipping”, they mean nothing.
+    /// Words that indicate a secret if they are a whole word, but not inside other words, as in “shipping”.
     private static let words: Set<String> = [
         "auth", "csrf", "dpop", "hmac", "jws", "jwt", "key", "keys", "mfa", "otp", "pass", "pin", "pins", "psk", "pwd",
         "saml", "sid", "sig", "totp", "xsrf",
     ]
-    /// Parts of words that are secret wherever they stand.
+    /// Parts of words that indicate a secret in any position.
     private static let parts = [
         "accesskey", "apikey", "authcode", "authentic", "authkey", "authoris", "authoriz", "bearer", "cookie",
         "credential", "oauth", "passcode", "passphrase", "passwd", "password", "privatekey", "secret", "session",
         "signature", "signingkey", "token",
     ].map { Array($0.utf8) }
-    /// Names whose `key` identifies a thing and opens none.
+    /// Words before `key` that make it an identifier instead of a secret.
     private static let harmlessKeys: Set<String> = [
         "cache", "dedup", "idempotency", "partition", "surrogate", "websocket",
     ]
-    /// The most bytes of a name that are read; a longer name counts as secret.
+    /// The maximum length of a name in bytes. A longer name counts as secret.
     private static let maximumLength = 1024
 
-    /// Whether a name sounds like that of a secret.
+    /// Whether a name indicates a secret.
     package static func isSecret(_ name: String) -> Bool {
         let bytes = Array(name.utf8.prefix(maximumLength + 1))
         guard bytes.count <= maximumLength else { return true }
@@ -43,17 +43,10 @@ package enum SecretName {
         return (0...word.count - part.count).contains { word[$0...].starts(with: part) }
     }
 
-    /// Bytes outside of ASCII belong to words, so that they never make two of one.
-    private static func isWordByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x80...0xff:
-            true
-        default: false
-        }
-    }
+    /// Non-ASCII bytes are part of words, so that they never split a word.
+    private static func isWordByte(_ byte: UInt8) -> Bool { byte.isASCIIAlphanumeric || byte >= 0x80 }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        byte.isASCIILetter ? byte | 0x20 : byte
     }
 }

@@ -1,4 +1,4 @@
-/// The media types of common files, by the extensions of their names.
+/// The media types of common files by file name extension.
 enum FileTypes {
     private static let types = [
         // Text
@@ -6,7 +6,7 @@ enum FileTypes {
         "tsv": "text/tab-separated-values", "html": "text/html", "htm": "text/html", "css": "text/css",
         "js": "text/javascript", "mjs": "text/javascript", "md": "text/markdown", "ics": "text/calendar",
         "vcf": "text/vcard", "vtt": "text/vtt",
-        // Structured
+        // Structured data
         "json": "application/json", "geojson": "application/geo+json", "jsonld": "application/ld+json",
         "xml": "application/xml", "xhtml": "application/xhtml+xml", "yaml": "application/yaml",
         "yml": "application/yaml", "rtf": "application/rtf", "wasm": "application/wasm",
@@ -15,10 +15,10 @@ enum FileTypes {
         "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
         "avif": "image/avif", "heic": "image/heic", "heif": "image/heif", "svg": "image/svg+xml",
         "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff", "ico": "image/vnd.microsoft.icon",
-        // Sound
+        // Audio
         "mp3": "audio/mpeg", "m4a": "audio/mp4", "aac": "audio/aac", "oga": "audio/ogg", "ogg": "audio/ogg",
         "opus": "audio/ogg", "flac": "audio/flac", "wav": "audio/vnd.wave", "mid": "audio/midi",
-        // Films
+        // Video
         "mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "webm": "video/webm", "ogv": "video/ogg",
         "mpeg": "video/mpeg", "mpg": "video/mpeg", "mkv": "video/matroska",
         // Documents
@@ -36,8 +36,8 @@ enum FileTypes {
         "woff": "font/woff", "woff2": "font/woff2", "ttf": "font/ttf", "otf": "font/otf",
     ]
 
-    /// The type of a file with this name, or nil when its extension says nothing. A dot at the beginning hides a file, and
-    /// begins no extension.
+    /// The media type of a file with this name; `nil` if the extension is unknown. A leading dot hides a file and does
+    /// not begin an extension.
     static func type(ofFileNamed name: String) -> String? {
         let name = name.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }

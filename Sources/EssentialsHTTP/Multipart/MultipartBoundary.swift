@@ -4,26 +4,24 @@
     import Foundation
 #endif
 
-/// The text that parts the parts of a body (RFC 2046, 5.1.1).
+/// The text that separates the parts of a body (RFC 2046, 5.1.1).
 struct MultipartBoundary: Sendable, Hashable {
-    /// What it may hold besides letters and digits.
+    /// The allowed characters besides letters and digits.
     private static let punctuation = Set("'()+_,-./:=? ".utf8)
-    /// What of it a parameter's value may hold without quotes (RFC 9110, 5.6.2).
-    private static let tokenPunctuation = Set("'+_-.".utf8)
 
     let text: String
-    /// Whether nobody could know it beforehand.
+    /// Whether the text is random, so that no peer can predict it.
     let isRandom: Bool
 
-    /// Reads a boundary.
+    /// Validates a boundary.
     ///
-    /// - Throws: `invalidRequest` when it is none.
+    /// - Throws: `invalidRequest` if the text is not a valid boundary.
     init(_ text: String) throws(RequestFailure) {
-        let isAllowed = text.utf8.allSatisfy { Self.isAlphanumeric($0) || Self.punctuation.contains($0) }
+        let isAllowed = text.utf8.allSatisfy { $0.isASCIIAlphanumeric || Self.punctuation.contains($0) }
         guard isAllowed, (1...70).contains(text.utf8.count), text.utf8.last != 0x20 else {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(text))” is no boundary of a multipart body.",
-                remedy: "Give 1 to 70 letters, digits or some of '()+_,-./:=? (no space at the end), or none.")
+                .invalidRequest, "“\(RequestFailure.shown(text))” is not a valid boundary of a multipart body.",
+                remedy: "Use 1 to 70 letters, digits or '()+_,-./:=? (no space at the end), or omit the boundary.")
         }
         self.text = text
         isRandom = false
@@ -34,18 +32,17 @@ struct MultipartBoundary: Sendable, Hashable {
         isRandom = true
     }
 
-    /// 32 letters and digits: some 190 bits.
+    /// Creates a boundary of 32 random letters and digits, about 190 bits.
     static func random() -> MultipartBoundary {
         MultipartBoundary(random: .randomAlphanumeric(32))
     }
 
-    /// The parameter's value, quoted where it must be.
+    /// The value of the `boundary` parameter, quoted if necessary.
     var parameter: String {
-        let isToken = text.utf8.allSatisfy { Self.isAlphanumeric($0) || Self.tokenPunctuation.contains($0) }
-        return isToken ? text : MultipartHeadRules.quoted(text)
+        text.utf8.allSatisfy(\.isTokenCharacter) ? text : MultipartHeadRules.quoted(text)
     }
 
-    /// Whether a line begins as a delimiter does. Every CR and LF counts as a line's end: some readers take them so.
+    /// Whether a line begins like a delimiter. A single CR or LF also ends a line, because some parsers treat it so.
     func beginsLine(of data: Data) -> Bool {
         let delimiter = Array("--\(text)".utf8)
         return data.withUnsafeBytes { bytes in
@@ -56,13 +53,6 @@ struct MultipartBoundary: Sendable, Hashable {
                 start = end + 1
             }
             return false
-        }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: false
         }
     }
 }

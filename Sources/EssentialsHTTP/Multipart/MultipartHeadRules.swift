@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// Writes the header lines of parts.
+/// Encodes the header lines of parts.
 enum MultipartHeadRules {
-    /// `Content-Disposition`, `Content-Type` and the extra fields in their order, each with its line break.
+    /// The lines `Content-Disposition` and `Content-Type` and the extra fields in order, each with its line break.
     ///
-    /// - Throws: `invalidRequest` when a form's part has no name, a name has a zero byte, or an extra field is one of the
-    ///   first two.
+    /// - Throws: `invalidRequest` if a part of a form has no name, a name contains a zero byte, or an extra field is
+    ///   one of the first two.
     static func lines(of part: MultipartPart, in subtype: MultipartBody.Subtype) throws(RequestFailure) -> Data {
         var lines = Data()
         if let disposition = try disposition(of: part, in: subtype) {
@@ -19,25 +19,25 @@ enum MultipartHeadRules {
         for field in part.headerFields {
             guard field.name != .contentDisposition, field.name != .contentType else {
                 throw RequestFailure(
-                    .invalidRequest, "The extra fields of the \(part.shown) hold \(field.name.rawName).",
-                    remedy: "Give the part's name, file name and type instead.")
+                    .invalidRequest, "The extra fields of the \(part.shown) contain \(field.name.rawName).",
+                    remedy: "Set the part's name, file name or type instead.")
             }
             lines.append(contentsOf: "\(field.name.rawName): ".utf8)
-            // Not as a string: a value may hold bytes that are no UTF-8.
+            // Not as a string, because a value may contain bytes that are not valid UTF-8.
             field.withUnsafeBytesOfValue { lines.append(contentsOf: $0) }
             lines.append(contentsOf: "\r\n".utf8)
         }
         return lines
     }
 
-    /// A media type alone, such as `text/plain` of `text/plain; charset=utf-8`.
+    /// The media type without parameters, such as `text/plain` for `text/plain; charset=utf-8`.
     static func withoutParameters(_ type: String) -> String {
         let name = type.utf8.prefix { $0 != UInt8(ascii: ";") }
         guard let last = name.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return "" }
         return String(Substring(name[...last]))
     }
 
-    /// A string in quotes (RFC 9110, 5.6.4).
+    /// A quoted string (RFC 9110, 5.6.4).
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -47,7 +47,8 @@ enum MultipartHeadRules {
         return quoted + "\""
     }
 
-    /// A name as forms write it, in quotes (HTML, 4.10.21.8): UTF-8, with only what would end the value escaped.
+    /// A quoted name as browsers encode it in forms (HTML, 4.10.21.8): UTF-8, in which only quotation marks and line
+    /// breaks are escaped.
     static func escaped(_ name: String) -> String {
         var escaped = "\""
         for scalar in name.unicodeScalars {
@@ -63,34 +64,33 @@ enum MultipartHeadRules {
 
     /// A name as an extended value (RFC 8187, 3.2.1).
     static func extended(_ name: String) -> String {
-        var extended = "UTF-8''"
+        var extended = Array("UTF-8''".utf8)
         for byte in name.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x21, 0x23, 0x24, 0x26, 0x2b, 0x2d, 0x2e, 0x5e, 0x5f, 0x60,
-                0x7c, 0x7e:
-                extended.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                extended += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            // The characters of a token without those that the syntax of an extended value uses.
+            if byte.isTokenCharacter, !"*'%".utf8.contains(byte) {
+                extended.append(byte)
+            } else {
+                extended.append(percentEncoded: byte)
             }
         }
-        return extended
+        return String(decoding: extended, as: UTF8.self)
     }
 
     private static func disposition(
         of part: MultipartPart, in subtype: MultipartBody.Subtype
     ) throws(RequestFailure) -> String? {
-        // No receiver reads a zero byte, and some read the name as if it ended there.
+        // No receiver accepts a zero byte, and some truncate the name there.
         guard part.name?.utf8.contains(0) != true, part.fileName?.utf8.contains(0) != true else {
             throw RequestFailure(
-                .invalidRequest, "The name or file name of the \(part.shown) has a zero byte.",
-                remedy: "Take the zero byte out.")
+                .invalidRequest, "The name or file name of the \(part.shown) contains a zero byte.",
+                remedy: "Remove the zero byte.")
         }
         var disposition = "attachment"
         if subtype == .formData {
             guard part.name != nil else {
                 throw RequestFailure(
                     .invalidRequest, "A part of a form needs a name (RFC 7578, 4.2).",
-                    remedy: "Give the part a name, or make the body mixed or related.")
+                    remedy: "Give the part a name, or use a mixed or related body.")
             }
             disposition = "form-data"
         } else if part.name == nil, part.fileName == nil {

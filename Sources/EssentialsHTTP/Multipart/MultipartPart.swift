@@ -12,20 +12,21 @@
 /// try form.append(picture)
 /// ```
 ///
-/// In a form each part needs a name. In mixed and related bodies a part that has neither name nor file name is written
-/// without `Content-Disposition`, others as attachments. In names and file names a double quote is written as `%22`, CR
-/// as `%0D` and LF as `%0A`, as browsers do; a zero byte is refused as `invalidRequest`; all else is UTF-8 as it is.
+/// In a form each part needs a name. In mixed and related bodies, a part without a name and a file name is written
+/// without `Content-Disposition`, and any other part as an attachment. In names and file names, a double quote is
+/// written as `%22`, CR as `%0D` and LF as `%0A`, as browsers do. A zero byte fails with `invalidRequest`. All other
+/// characters are UTF-8.
 public struct MultipartPart: Sendable {
-    /// The name of the field, or nil.
+    /// The name of the field; `nil` for a part without a name.
     public let name: String?
-    /// The file name that the receiver is told, or nil.
+    /// The file name that is sent; `nil` for a part without a file name.
     public let fileName: String?
-    /// The value of its `Content-Type`.
+    /// The value of `Content-Type`.
     public let type: String
-    /// Its fields after `Content-Disposition` and `Content-Type`, which are not among them. None.
+    /// Extra fields, which are written after `Content-Disposition` and `Content-Type`. The default is empty.
     public var headerFields: HTTPFields = [:]
-    /// Whether the file name is written a second time as `filename*` (RFC 8187), for receivers of mixed and related
-    /// bodies. RFC 7578, 4.2, forbids it in forms, yet some receivers of forms read nothing else. No.
+    /// Whether the file name is also sent as `filename*` (RFC 8187), for receivers of mixed and related bodies. RFC
+    /// 7578, 4.2 forbids it in forms, but some receivers of forms require it. The default is `false`.
     public var addsExtendedFileName = false
 
     let content: RequestBody
@@ -37,7 +38,7 @@ public struct MultipartPart: Sendable {
         self.type = type
     }
 
-    /// How many bytes its content has, or nil when that is not known.
+    /// The length of the content in bytes; `nil` if it is not known.
     public var length: Int? {
         switch content.content {
         case .none: 0
@@ -46,43 +47,44 @@ public struct MultipartPart: Sendable {
         }
     }
 
-    /// Whether it can be sent a second time: whether it is no stream.
+    /// Whether the part can be sent again, because it is not a stream.
     public var isReplayable: Bool { content.isReplayable }
 
-    /// What failures call it.
+    /// The name of the part in failures.
     var shown: String {
         (name ?? fileName).map { "part “\(RequestFailure.shown($0))”" } ?? "part without a name"
     }
 }
 
 extension MultipartPart {
-    /// A field with a text, `text/plain; charset=utf-8`.
+    /// Creates a text field with the type `text/plain; charset=utf-8`.
     public static func field(_ name: String, _ value: String) -> MultipartPart {
         MultipartPart(.bytes(Data(value.utf8)), name: name, fileName: nil, type: "text/plain; charset=utf-8")
     }
 
-    /// Bytes in memory; there may be none.
+    /// Creates a part from bytes in memory, which may be empty.
     ///
     /// - Parameters:
     ///   - data: The content.
-    ///   - name: The field's name; nil in mixed and related bodies only.
-    ///   - fileName: What the receiver is told as the file's name.
-    ///   - type: The media type. By the file name's extension when nil, `application/octet-stream` if that says nothing.
-    /// - Throws: `invalidRequest` when the type is empty or cannot be a header's value.
+    ///   - name: The name of the field. It can be `nil` only in mixed and related bodies.
+    ///   - fileName: The file name to send.
+    ///   - type: The media type. The default is the type for the file name's extension, or `application/octet-stream`
+    ///     if that is unknown.
+    /// - Throws: `invalidRequest` if the type is empty or invalid as a header value.
     public static func data(
         _ data: Data, name: String?, fileName: String? = nil, type: String? = nil
     ) throws(RequestFailure) -> MultipartPart {
         MultipartPart(.bytes(data), name: name, fileName: fileName, type: try checked(type, fileName))
     }
 
-    /// A model as JSON, `application/json`. It is encoded here, once.
+    /// Creates a part from a model as JSON, with the type `application/json`. The model is encoded immediately, once.
     ///
     /// - Parameters:
-    ///   - model: What is encoded.
-    ///   - name: The field's name; nil in mixed and related bodies only.
-    ///   - fileName: What the receiver is told as the file's name.
-    ///   - encoder: What encodes it. As ``JSONCodec`` does when nil: keys sorted, dates as ISO 8601.
-    /// - Throws: `encoding`, with the encoder's error as the underlying one.
+    ///   - model: The model to encode.
+    ///   - name: The name of the field. It can be `nil` only in mixed and related bodies.
+    ///   - fileName: The file name to send.
+    ///   - encoder: The encoder. The default encodes as ``JSONCodec`` does: keys are sorted, and dates are ISO 8601.
+    /// - Throws: `encoding`, with the encoder's error as the underlying error.
     public static func json(
         _ model: some Encodable, name: String?, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) throws(RequestFailure) -> MultipartPart {
@@ -98,18 +100,19 @@ extension MultipartPart {
         return MultipartPart(.bytes(data), name: name, fileName: fileName, type: "application/json")
     }
 
-    /// A file, read while it is sent and not before; it may be empty.
+    /// Creates a part from a file, which may be empty. The file is read only while it is sent.
     ///
-    /// The file is looked at once here, and must be as it was then whenever it is sent, as `RequestBody.file(_:range:)`
-    /// says.
+    /// The file's attributes are read here once, and they must be the same whenever the file is sent; see
+    /// `RequestBody.file(_:range:)`.
     ///
     /// - Parameters:
-    ///   - path: The file. A relative path counts from the directory that is current now.
-    ///   - name: The field's name; nil in mixed and related bodies only.
-    ///   - fileName: What the receiver is told as the file's name. The last component of the path when nil.
-    ///   - type: The media type. By the file name's extension when nil, `application/octet-stream` if that says nothing.
-    /// - Throws: `file` when the file is not there, may not be looked at, or is a directory, a pipe or a device;
-    ///   `invalidRequest` when the type is empty or cannot be a header's value.
+    ///   - path: The path of the file. A relative path is resolved against the current directory when this is called.
+    ///   - name: The name of the field. It can be `nil` only in mixed and related bodies.
+    ///   - fileName: The file name to send. The default is the last component of the path.
+    ///   - type: The media type. The default is the type for the file name's extension, or `application/octet-stream`
+    ///     if that is unknown.
+    /// - Throws: `file` if the file does not exist, is not accessible, or is a directory, a pipe or a device;
+    ///   `invalidRequest` if the type is empty or invalid as a header value.
     public static func file(
         _ path: String, name: String?, fileName: String? = nil, type: String? = nil
     ) throws(RequestFailure) -> MultipartPart {
@@ -118,25 +121,27 @@ extension MultipartPart {
         return MultipartPart(try .file(path), name: name, fileName: fileName, type: type)
     }
 
-    /// A stream of pieces, read while they are sent and only as fast as the peer takes them. It can be sent once.
+    /// Creates a part from a stream, which can be sent only once. It is read while it is sent, only as fast as the peer
+    /// receives.
     ///
-    /// The request fails as `invalidRequest` when there are more or fewer bytes than the length says. What follows in
-    /// the body is sent when the sequence has ended. An error that it throws ends the request with that error as the
-    /// failure's underlying one.
+    /// The request fails with `invalidRequest` if the stream has more or fewer bytes than the length. The following
+    /// parts are sent after the sequence has ended. If the sequence throws an error, the request fails with it as the
+    /// underlying error.
     ///
     /// - Parameters:
-    ///   - sequence: The pieces. Iterated once.
-    ///   - length: How many bytes there will be, or nil when that is not known; the body then has no length either.
-    ///   - name: The field's name; nil in mixed and related bodies only.
-    ///   - fileName: What the receiver is told as the file's name.
-    ///   - type: The media type. By the file name's extension when nil, `application/octet-stream` if that says nothing.
-    /// - Throws: `invalidRequest` when the length is negative, or the type is empty or cannot be a header's value.
+    ///   - sequence: The chunks. The sequence is iterated once.
+    ///   - length: The total number of bytes. With `nil` the body has no `Content-Length`.
+    ///   - name: The name of the field. It can be `nil` only in mixed and related bodies.
+    ///   - fileName: The file name to send.
+    ///   - type: The media type. The default is the type for the file name's extension, or `application/octet-stream`
+    ///     if that is unknown.
+    /// - Throws: `invalidRequest` if the length is negative, or if the type is empty or invalid as a header value.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ sequence: Pieces, length: Int?, name: String?, fileName: String? = nil, type: String? = nil
     ) throws(RequestFailure) -> MultipartPart where Pieces.Element == Data {
         guard length ?? 0 >= 0 else {
             throw RequestFailure(
-                .invalidRequest, "The length of a part's stream is negative.", remedy: "Give nil for unknown.")
+                .invalidRequest, "The length of a part's stream is negative.", remedy: "Use nil for an unknown length.")
         }
         let type = try checked(type, fileName)
         let content = OneTimeBody.of(.stream(sequence, length: length))
@@ -150,7 +155,7 @@ extension MultipartPart {
         guard !type.isEmpty else {
             throw RequestFailure(
                 .invalidRequest, "The media type of a part is empty.",
-                remedy: "Give one such as image/png, or nil for the file name's.")
+                remedy: "Use a type such as image/png, or nil for that of the file name.")
         }
         _ = try HTTPField.checked(name: "Content-Type", value: type)
         return type
@@ -158,7 +163,7 @@ extension MultipartPart {
 }
 
 extension MultipartPart: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields, without the content's bytes.
+    /// The properties for debuggers and `dump`: field names without values, and no bytes of the content.
     public var customMirror: Mirror {
         Mirror(
             self,

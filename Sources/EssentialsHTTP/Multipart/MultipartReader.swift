@@ -4,10 +4,10 @@
     import Foundation
 #endif
 
-/// Gives one sending of a multipart body, piece by piece.
+/// Reads a multipart body for one attempt, chunk by chunk.
 ///
-/// What is small is gathered into pieces of up to 64 KiB, so that a form of many fields costs few turns. Nothing is held
-/// back while a caller's stream is waited for. At most one piece of a file is in memory.
+/// Small parts are combined into chunks of up to 64 KiB, so that a form with many fields needs few calls. Nothing is
+/// held back while a caller's stream is awaited. At most one chunk of a file is in memory.
 actor MultipartReader {
     static let gatheredSize = 64 << 10
     static let pieceSize = SentFile.pieceSize
@@ -15,20 +15,20 @@ actor MultipartReader {
     /// The part that is being read.
     private struct Current {
         let entry: MultipartBody.Entry
-        /// Where in the bytes it goes on, for a part in memory.
+        /// The offset of the next chunk in a part in memory.
         var offset = 0
-        /// Gives the pieces, for all others.
+        /// The source of the chunks of any other part.
         var source: RequestBody.Source?
-        /// How many bytes have come.
+        /// The number of bytes that were read.
         var count = 0
-        /// Whether the pieces come whenever a caller's stream gives them.
+        /// Whether reading can wait for a caller's stream.
         var mayWait: Bool { !entry.content.isReplayable }
     }
 
     private var rest: ArraySlice<MultipartBody.Entry>
     private var end: Data?
     private var current: Current?
-    /// A piece that did not fit behind what was handed out last.
+    /// A chunk that did not fit into the previous result.
     private var held: Data?
     private var failure: (any Error)?
 
@@ -37,17 +37,18 @@ actor MultipartReader {
         end = body.end
     }
 
-    /// The next piece, never an empty one, or nil after the last. After an error the same error.
+    /// The next chunk, which is never empty; `nil` after the last one. After an error, every call throws the same
+    /// error.
     ///
-    /// - Throws: What a part's stream threw; `file` when a file cannot be read or is no longer as it was,
-    ///   `invalidRequest` when a stream does not keep to its length.
+    /// - Throws: The error of a part's stream; `file` if a file cannot be read or has changed; `invalidRequest` if a
+    ///   stream does not have its declared length.
     func next() async throws -> Data? {
         if let failure { throw failure }
         do {
             return try await gather()
         } catch {
             failure = error
-            // Closes what is open.
+            // Closes an open file.
             current = nil
             throw error
         }
@@ -69,7 +70,7 @@ actor MultipartReader {
         return gathered.isEmpty ? nil : gathered
     }
 
-    /// The next head, piece of a content, or the end.
+    /// The next header, chunk of content, or closing delimiter.
     private func piece() async throws -> Data? {
         while var part = current {
             let piece = try await content(of: &part)
@@ -77,7 +78,7 @@ actor MultipartReader {
             current = piece == nil ? nil : part
             try check(part, isOver: piece == nil)
             if let piece, !piece.isEmpty { return piece }
-            // A stream may give empty pieces without end.
+            // A stream can yield empty chunks without end.
             if Task.isCancelled {
                 throw RequestFailure(.cancelled, "The request was cancelled while its body was read.", phase: .sending)
             }
@@ -98,14 +99,14 @@ actor MultipartReader {
         return data.subdata(in: start..<start + count)
     }
 
-    /// Holds a part to its length: too much is never handed out, and after too little nothing more.
+    /// Checks the length of a part. Excess bytes are never returned, and nothing follows a part that is too short.
     private func check(_ part: Current, isOver: Bool) throws(RequestFailure) {
         guard let length = part.entry.length, isOver ? part.count != length : part.count > length else { return }
         throw RequestFailure(
             .invalidRequest,
             isOver
-                ? "The stream of the \(part.entry.shown) ended after \(part.count) of \(length) bytes."
-                : "The stream of the \(part.entry.shown) gave more than the \(length) bytes of its length.",
-            remedy: "Give the number of bytes that there will be, or nil when it is not known.", phase: .sending)
+                ? "The stream of the \(part.entry.shown) ended after \(part.count) of the declared \(length) bytes."
+                : "The stream of the \(part.entry.shown) has more than the declared \(length) bytes.",
+            remedy: "Declare the exact number of bytes, or nil if it is not known.", phase: .sending)
     }
 }

@@ -1,4 +1,4 @@
-/// Which redirects are followed, and how far.
+/// Which redirects are followed, and how many.
 ///
 /// ```swift
 /// var policy = RedirectPolicy.limit(3)
@@ -9,44 +9,48 @@
 /// }
 /// ```
 ///
-/// Followed are 301, 302, 303, 307 and 308 with a `Location` (RFC 9110, 15.4); an empty one is the same URL. POST becomes
-/// GET after 301 and 302, everything but HEAD after 303, and the body is left behind then. A redirect to another origin
-/// takes no credentials along, nor any field that sounds like a secret (see ``sensitiveFields``), and one from `https` to
-/// `http` is refused. The body goes along after 307 and 308 (RFC 9110, 15.4.8 and 15.4.9), unless an interceptor of a
-/// service has changed it.
+/// The policy follows 301, 302, 303, 307 and 308 with a `Location` field (RFC 9110, 15.4). An empty `Location` is the
+/// same URL. POST becomes GET after 301 and 302, every method but HEAD becomes GET after 303, and the body is then
+/// dropped. After 307 and 308 the body is sent again (RFC 9110, 15.4.8 and 15.4.9); if an interceptor of a service has
+/// changed it, a redirect to another origin is refused instead.
+///
+/// A redirect to another origin drops credentials and every field whose name indicates a secret (see
+/// ``sensitiveFields``). A redirect from `https` to `http` is refused; see ``allowsDowngrade``.
 public struct RedirectPolicy: Sendable {
-    /// Looks at a redirect before it is followed. Called on the task that sends, once per redirect.
+    /// Decides about a redirect before it is followed. It is called once for each redirect, on the task that sends the
+    /// request.
     ///
-    /// What it throws ends the request: a `RequestFailure` as it is, anything else as `redirectRefused` with that error
-    /// below it.
+    /// An error that it throws ends the request: a `RequestFailure` unchanged, and any other error as the underlying
+    /// error of `redirectRefused`.
     public typealias Decide = @Sendable (RedirectProposal) throws -> RedirectDecision
 
-    /// The most redirects to follow; nil when they are handed back.
+    /// The maximum number of redirects; `nil` if redirects are returned to the caller.
     package let limit: Int?
     package let decide: Decide?
 
-    /// Whether a redirect may lead from `https` to `http`. False: it is `redirectRefused`.
+    /// Whether a redirect from `https` to `http` is followed. The default is `false`: it fails with `redirectRefused`.
     public var allowsDowngrade = false
 
-    /// Fields that go to no other origin, and do not come back when a later redirect returns to the first one.
+    /// Fields that are not sent to another origin. They are not added again if a later redirect returns to the first
+    /// origin. The default is empty.
     ///
-    /// Two kinds of fields stay behind without being named here (RFC 9110, 15.4, item 2):
+    /// Two kinds of fields are always dropped at another origin (RFC 9110, 15.4, item 2):
     ///
-    /// - `Authorization`, `Cookie`, `Cookie2`, `Proxy-Authorization`, the fields of authentication responses
-    ///   (`WWW-Authenticate` and its like), `Host` and `Referer`;
-    /// - fields whose name sounds like that of a secret, by its words: `X-Api-Key`, `X-Auth-Token`, `X-Csrf-Token`,
-    ///   `X-Signature`, `X-Session-Id`, `X-Otp` and their like, unless ``sharedFields`` names them. `Idempotency-Key`,
-    ///   `Surrogate-Key` and `Sec-WebSocket-Key` are no secrets.
+    /// - `Authorization`, `Cookie`, `Cookie2`, `Proxy-Authorization`, the fields of authentication responses (such as
+    ///   `WWW-Authenticate`), `Host` and `Referer`;
+    /// - fields whose name indicates a secret by its words, such as `X-Api-Key`, `X-Auth-Token`, `X-Csrf-Token`,
+    ///   `X-Signature`, `X-Session-Id` and `X-Otp`, unless ``sharedFields`` contains them. `Idempotency-Key`,
+    ///   `Surrogate-Key` and `Sec-WebSocket-Key` are not secrets.
     ///
     /// A redirect within the origin keeps every field.
     public var sensitiveFields: Set<HTTPField.Name> = []
 
-    /// Fields that go to other origins although their names sound like those of secrets. The default is none.
+    /// Fields that are sent to other origins although their names indicate a secret. The default is empty.
     ///
-    /// Fields in ``sensitiveFields``, and fields of the first kind that is described there, stay behind in any case.
+    /// Fields in ``sensitiveFields``, and the first kind of fields described there, are dropped in any case.
     public var sharedFields: Set<HTTPField.Name> = []
 
-    /// Whether the body goes to no other origin, because it may hold what only the first one may see.
+    /// Whether the body is not sent to another origin, because it may contain data for the first origin only.
     package var keepsBodyInOrigin = false
 
     private init(limit: Int?, decide: Decide? = nil) {
@@ -54,20 +58,58 @@ public struct RedirectPolicy: Sendable {
         self.decide = decide
     }
 
-    /// Follows nothing: a 3xx response is handed back as it came.
+    /// Follows no redirects. A 3xx response is returned unchanged.
     public static let none = RedirectPolicy(limit: nil)
 
     /// Follows up to 10 redirects.
     public static let standard = RedirectPolicy.limit(10)
 
-    /// Follows at most that many redirects; one more is `redirectLimit`. With 0 (or less) the first one is.
+    /// Follows at most this many redirects. One more fails with `redirectLimit`. A limit of 0 or less fails at the
+    /// first redirect.
     public static func limit(_ count: Int) -> RedirectPolicy { RedirectPolicy(limit: count) }
 
-    /// Follows at most that many redirects, each only when the closure says so.
+    /// Follows at most this many redirects, and only those that the closure accepts.
     ///
-    /// The closure is asked after the policy's own rules: it sees no redirect that is over the limit, or from `https` to
-    /// `http` without ``allowsDowngrade``. What it may stop is a body that cannot be sent again.
+    /// The closure is called after the policy's own checks. It receives no redirect that exceeds the limit, and none
+    /// from `https` to `http` unless ``allowsDowngrade`` is set. It is called before the check whether the body can be
+    /// sent again, so it can stop such a redirect.
     public static func deciding(limit: Int = 10, _ decide: @escaping Decide) -> RedirectPolicy {
         RedirectPolicy(limit: limit, decide: decide)
     }
+}
+
+/// A redirect that a ``RedirectPolicy``'s closure decides about.
+///
+/// ```swift
+/// .deciding { proposal in proposal.request.body.isReplayable ? .follow : .stop }
+/// ```
+public struct RedirectProposal: Sendable {
+    /// The source and the target of the redirect.
+    public let hop: RedirectHop
+    /// The request to send next, without the fields that must not be sent there.
+    public let request: TransportRequest
+    /// The redirects that were followed before this one, the oldest first.
+    public let history: [RedirectHop]
+
+    /// Creates a proposal to test a closure.
+    public init(hop: RedirectHop, request: TransportRequest, history: [RedirectHop] = []) {
+        self.hop = hop
+        self.request = request
+        self.history = history
+    }
+}
+
+/// The decision of a ``RedirectPolicy``'s closure about a redirect.
+///
+/// ```swift
+/// .deciding { $0.hop.to.origin.host == trusted ? .follow : .stop }
+/// ```
+public enum RedirectDecision: Sendable, Hashable {
+    /// Follow the redirect with the proposed request.
+    case follow
+    /// Do not follow the redirect. The 3xx response is returned.
+    case stop
+    /// End the request with `redirectRefused`. The text is part of the failure's message, so it must not contain
+    /// secrets.
+    case refuse(String)
 }

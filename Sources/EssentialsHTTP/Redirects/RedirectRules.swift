@@ -1,24 +1,23 @@
-/// Decides what a response means for a chain of redirects (RFC 9110, 15.4), without sending anything.
-@usableFromInline
+/// Decides whether a response is a redirect to follow (RFC 9110, 15.4), without sending anything.
 package enum RedirectRules {
     /// What to do with a response.
     package enum Outcome: Sendable {
-        /// It is no redirect, or one that the policy hands back.
+        /// The response is not a redirect, or the policy returns it to the caller.
         case deliver
-        /// Send this request; the hop becomes the newest of the history.
+        /// Send this request, and add the hop to the history.
         case follow(TransportRequest, RedirectHop)
-        /// End the request.
+        /// The request fails.
         case fail(RequestFailure)
     }
 
     /// Judges a response.
     ///
     /// - Parameters:
-    ///   - request: The request that was answered.
+    ///   - request: The request that the response belongs to.
     ///   - status: The response's status.
-    ///   - headerFields: The response's fields; read only when the status is a redirect's.
-    ///   - policy: What is followed.
-    ///   - history: The redirects that led to the request, oldest first.
+    ///   - headerFields: The response's fields, which are read only for a redirect.
+    ///   - policy: The redirect policy.
+    ///   - history: The redirects that led to the request, the oldest first.
     package static func outcome(
         of request: TransportRequest, status: HTTPResponse.Status, headerFields: @autoclosure () -> HTTPFields,
         policy: RedirectPolicy, history: [RedirectHop]
@@ -32,7 +31,7 @@ package enum RedirectRules {
             guard history.count < limit else { throw overLimit(limit, history: history, hop: hop) }
             guard !isDowngrade(hop) || policy.allowsDowngrade else { throw downgrade(hop) }
             if policy.decide != nil {
-                // Whoever keeps the request and sends it for itself gets its body as the request says.
+                // The closure may keep the request and send it itself, so its body behaves as the request says.
                 var shown = next
                 shown.unwantedBodies = []
                 let proposal = RedirectProposal(hop: hop, request: shown, history: history)
@@ -46,8 +45,8 @@ package enum RedirectRules {
         }
     }
 
-    /// 300 leaves the choice to somebody else, 304 is about a cache, 305 and 306 are deprecated (RFC 9110, 15.4).
-    @inlinable
+    /// Whether a status is a redirect to follow. 300 leaves the choice to the user, 304 concerns a cache, and 305 and
+    /// 306 are deprecated (RFC 9110, 15.4).
     package static func isFollowed(_ statusCode: Int) -> Bool {
         switch statusCode {
         case 301, 302, 303, 307, 308: true
@@ -55,15 +54,15 @@ package enum RedirectRules {
         }
     }
 
-    /// The field's value; nil without one. The same value twice is no conflict.
+    /// The value of `Location`; `nil` without the field. Repeated equal values are accepted.
     private static func location(in fields: HTTPFields, from url: RequestURL) throws(RequestFailure) -> [UInt8]? {
         var found: [UInt8]?
         for field in fields[fields: .location] {
             let value = field.withUnsafeBytesOfValue { Array($0) }
             guard found == nil || found == value else {
                 throw RequestFailure(
-                    .protocolViolation, "\(url.origin) redirects to more than one URL.",
-                    remedy: "Report it to those who run the server: a response has one Location field.",
+                    .protocolViolation, "\(url.origin) sent more than one redirect URL.",
+                    remedy: "Report this to the operators of the server: a response has one Location field.",
                     phase: .receiving, host: url.origin.host.text)
             }
             found = value
@@ -75,7 +74,7 @@ package enum RedirectRules {
         hop.from.origin.scheme == .https && hop.to.origin.scheme == .http
     }
 
-    /// Whether to follow; false to hand the response back.
+    /// Whether to follow the redirect; `false` to return the response.
     private static func decision(
         of policy: RedirectPolicy, about proposal: RedirectProposal
     ) throws(RequestFailure) -> Bool {
@@ -99,14 +98,15 @@ package enum RedirectRules {
 // MARK: - The next request
 
 extension RedirectRules {
-    /// Fields about a body. They go with it (RFC 9110, 15.4, item 5).
+    /// Fields that describe a body. They are dropped together with it (RFC 9110, 15.4, item 5).
     private static let contentFields = names([
         "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Content-Length", "Content-Range",
         "Content-Disposition", "Content-MD5", "Content-Digest", "Repr-Digest", "Digest", "Last-Modified",
         "Transfer-Encoding", "Trailer", "Expect",
     ])
 
-    /// Fields that only one origin may see (RFC 9110, 15.4, item 2). `Referer` may hold the path and query of a page.
+    /// Fields that are specific to an origin (RFC 9110, 15.4, item 2). `Referer` may contain the path and query of a
+    /// page.
     private static let originFields = names([
         "Authorization", "Proxy-Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "Proxy-Authenticate",
         "Authentication-Info", "Proxy-Authentication-Info", "Host", "Referer",
@@ -114,7 +114,8 @@ extension RedirectRules {
 
     private static func names(_ texts: [String]) -> Set<HTTPField.Name> { Set(texts.compactMap { HTTPField.Name($0) }) }
 
-    /// Made of the request before, never of the first one, so that a removed field does not come back.
+    /// Creates the next request from the previous one, never from the first one, so that a removed field is not
+    /// restored.
     private static func nextRequest(
         after request: TransportRequest, status: HTTPResponse.Status, to url: RequestURL, policy: RedirectPolicy
     ) -> TransportRequest {
@@ -136,7 +137,7 @@ extension RedirectRules {
         return !policy.sharedFields.contains(name) && SecretName.isSecret(name.canonicalName)
     }
 
-    /// Whether the next request fetches what the first one brought about (RFC 9110, 15.4.2 to 15.4.4).
+    /// Whether the redirect changes the method to GET (RFC 9110, 15.4.2 to 15.4.4).
     private static func isRetrieval(_ status: HTTPResponse.Status, after method: HTTPRequest.Method) -> Bool {
         status.code == 303 || (status.code == 301 || status.code == 302) && method == .post
     }
@@ -145,7 +146,7 @@ extension RedirectRules {
 // MARK: - Failures
 
 extension RedirectRules {
-    /// How many origins a message names.
+    /// The maximum number of origins in a message.
     private static let shownOrigins = 12
 
     private static func overLimit(_ limit: Int, history: [RedirectHop], hop: RedirectHop) -> RequestFailure {
@@ -159,7 +160,7 @@ extension RedirectRules {
 
     private static func downgrade(_ hop: RedirectHop) -> RequestFailure {
         failure(
-            .redirectRefused, hop, "\(hop.from.origin) redirects to \(hop.to.origin), which is without TLS.",
+            .redirectRefused, hop, "\(hop.from.origin) redirects to \(hop.to.origin), which does not use TLS.",
             remedy: "Have the server redirect to https, or set the redirect policy's allowsDowngrade.")
     }
 
@@ -172,8 +173,8 @@ extension RedirectRules {
     private static func bodyStays(_ hop: RedirectHop) -> RequestFailure {
         failure(
             .redirectRefused, hop,
-            "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to \(hop.to.origin), "
-                + "and an interceptor has added to it.",
+            "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to "
+                + "\(hop.to.origin), but an interceptor has changed it.",
             remedy:
                 "Have the interceptor add a header field, which stays in the origin, or use the target's origin as the "
                 + "base URL if it may see the body.")
@@ -183,7 +184,7 @@ extension RedirectRules {
         failure(
             .notReplayable, hop,
             "\(hop.from.origin) redirects with the status \(hop.status.code), so the body would go to \(hop.to.origin) "
-                + "again, and it is a stream.")
+                + "again, but it is a stream.")
     }
 
     private static func failure(

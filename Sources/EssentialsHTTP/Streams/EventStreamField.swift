@@ -1,4 +1,4 @@
-/// What one line of an event stream says (WHATWG HTML, 9.2.6).
+/// The meaning of one line of an event stream (WHATWG HTML, 9.2.6).
 enum EventStreamField: Hashable {
     /// The empty line after an event.
     case end
@@ -6,10 +6,10 @@ enum EventStreamField: Hashable {
     case data(String)
     case id(String)
     case retry(Duration)
-    /// A comment, an unknown field, or a value that does not count.
+    /// A comment, an unknown field, or an invalid value.
     case ignored
 
-    /// Reads a line without its ending.
+    /// Parses a line without its line ending.
     init(line: UnsafeRawBufferPointer) {
         guard !line.isEmpty else {
             self = .end
@@ -17,7 +17,7 @@ enum EventStreamField: Hashable {
         }
         let colon = line.firstIndex(of: UInt8(ascii: ":"))
         var value = line[(colon.map { $0 + 1 } ?? line.endIndex)...]
-        // One space and no more belongs to the colon.
+        // A single space after the colon is not part of the value.
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         let name = line[..<(colon ?? line.endIndex)]
         if name.elementsEqual("data".utf8) {
@@ -37,12 +37,12 @@ enum EventStreamField: Hashable {
         String(decoding: UnsafeRawBufferPointer(rebasing: value), as: UTF8.self)
     }
 
-    /// Digits and nothing else; nil also for a number over 64 bits.
+    /// A number of digits only; `nil` if it overflows 64 bits.
     private static func milliseconds(_ value: Slice<UnsafeRawBufferPointer>) -> Duration? {
         guard !value.isEmpty else { return nil }
         var number: Int64 = 0
         for byte in value {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard byte.isASCIIDigit else { return nil }
             let (shifted, isOver) = number.multipliedReportingOverflow(by: 10)
             let (sum, isSumOver) = shifted.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
             guard !isOver, !isSumOver else { return nil }

@@ -1,9 +1,9 @@
 extension ResponseBody {
-    /// Reads the body as lines of text.
+    /// The body as lines of text.
     ///
-    /// A line ends in LF or CR LF, which are not part of it; a lone CR belongs to its line. What comes after the last
-    /// ending is a line unless it is empty. The text is UTF-8: a byte order mark before it is removed, and bytes that
-    /// are none become U+FFFD.
+    /// A line ends with LF or CR LF, which are not part of it. A single CR is part of the line. Text after the last
+    /// line ending is a line unless it is empty. The text is decoded as UTF-8: a leading byte order mark is removed,
+    /// and invalid bytes become U+FFFD.
     ///
     /// ```swift
     /// for try await line in response.body.lines() {
@@ -11,29 +11,29 @@ extension ResponseBody {
     /// }
     /// ```
     ///
-    /// - Parameter maximumLength: The most bytes in a line, without its ending.
+    /// - Parameter maximumLength: The maximum number of bytes in a line, without its line ending.
     public func lines(maximumLength: Int = 65_536) -> LineSequence {
         LineSequence(body: self, maximumLength: maximumLength)
     }
 }
 
-/// The lines of a body, made by ``EssentialsTransport/ResponseBody/lines(maximumLength:)``.
+/// The lines of a body, created by ``EssentialsTransport/ResponseBody/lines(maximumLength:)``.
 ///
-/// Each line is given as soon as its ending has come. The reader sets the pace of the transfer, as with the body
-/// itself, and a stream can be read once. Memory is bounded by the longest line allowed and one piece of the body; the
-/// cost grows with the bytes alone, wherever they were cut.
+/// Each line is delivered as soon as its line ending is received. The reader controls the pace of the transfer, as with
+/// the body itself, and a stream can be read once. Memory is bounded by the maximum line length and one chunk of the
+/// body. The cost is proportional to the number of bytes, regardless of the chunks.
 ///
-/// Iterating throws `tooLarge` in phase `receiving` for a line over the maximum, which cancels the transfer, and
-/// whatever ended the transfer early.
+/// Iterating throws `tooLarge` in the phase `receiving` for a line above the maximum, which cancels the transfer, and
+/// the failure of the transfer.
 ///
 /// ```swift
 /// var count = 0
 /// for try await line in response.body.lines(maximumLength: 1_024) where !line.hasPrefix("#") { count += 1 }
 /// ```
 public struct LineSequence: AsyncSequence, Sendable {
-    /// A line without its ending.
+    /// A line without its line ending.
     public typealias Element = String
-    /// What ends a body early.
+    /// The failure that ends a body early.
     public typealias Failure = RequestFailure
 
     private let body: ResponseBody
@@ -44,23 +44,23 @@ public struct LineSequence: AsyncSequence, Sendable {
         self.maximumLength = maximumLength
     }
 
-    /// Begins to read; a stream can be read once.
+    /// Begins reading. A stream can be read once.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(parsed: ParsedBody(body, parser: Parser(maximumLength: maximumLength)))
     }
 
-    /// Reads the lines of a body.
+    /// Iterates over the lines of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var parsed: ParsedBody<Parser>
 
-        /// The next line; nil after the last, and after a failure.
+        /// The next line; `nil` after the last one and after a failure.
         ///
-        /// - Throws: `tooLarge` for a line over the maximum, and whatever ended the transfer.
+        /// - Throws: `tooLarge` for a line above the maximum, and the failure of the transfer.
         public mutating func next() async throws(RequestFailure) -> String? { try await parsed.next() }
 
-        /// The next line, read where the caller runs; what a `for` loop calls.
+        /// The next line, read on the caller's actor. A `for` loop calls this method.
         ///
-        /// - Throws: What ``next()`` throws.
+        /// - Throws: The same failures as ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> String? {
             try await parsed.next()
         }

@@ -1,32 +1,32 @@
-/// Splits bytes that come in pieces into lines. Holds at most the beginning of one line; has no I/O.
+/// Splits byte chunks into lines. It buffers at most the beginning of one line, and does no I/O.
 ///
-/// A line that lies within one piece is lent to its reader where it is; only one that spans pieces is copied.
+/// A line within one chunk is passed to its reader without a copy. Only a line that spans chunks is copied.
 struct LineSplitter {
-    /// U+FEFF as UTF-8, which some senders put before the text.
+    /// U+FEFF as UTF-8, which some senders write before the text.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let endings: LineEndings
     private let maximumLength: Int
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end was not received yet.
     private var beginning: [UInt8] = []
-    /// How many bytes of the byte order mark have been seen; nil once the text has begun.
+    /// The number of bytes of the byte order mark that were read; `nil` after the text has begun.
     private var markLength: Int? = 0
-    /// Whether an LF at this place belongs to the CR before it, which has ended a line already.
+    /// Whether a following LF belongs to a CR that has already ended a line.
     private var followsCarriageReturn = false
 
-    /// - Parameter maximumLength: The most bytes in a line, without its ending.
+    /// - Parameter maximumLength: The maximum number of bytes in a line, without its line ending.
     init(endings: LineEndings, maximumLength: Int) {
         self.endings = endings
         self.maximumLength = maximumLength
     }
 
-    /// Reads the next line that ends in a piece; nil when the rest of the piece has been taken over.
+    /// Reads the next line that ends in a chunk; `nil` if the rest of the chunk was consumed.
     ///
     /// - Parameters:
-    ///   - bytes: The piece.
-    ///   - offset: How far the piece has been read; moved on.
-    ///   - read: Is lent the line without its ending.
-    /// - Throws: `tooLarge` for a line over the maximum.
+    ///   - bytes: The chunk.
+    ///   - offset: The number of bytes of the chunk that were read. The method advances it.
+    ///   - read: Receives the line without its line ending. The pointer is valid during the call.
+    /// - Throws: `tooLarge` for a line above the maximum.
     mutating func next<Line>(
         in bytes: UnsafeRawBufferPointer, from offset: inout Int, _ read: (UnsafeRawBufferPointer) -> Line
     ) throws(RequestFailure) -> Line? {
@@ -53,12 +53,12 @@ struct LineSplitter {
         return beginning.withUnsafeBytes { read(withoutCarriageReturn($0)) }
     }
 
-    /// Reads what comes after the last ending; nil if that is nothing.
+    /// Reads the text after the last line ending; `nil` if it is empty.
     ///
-    /// - Throws: `tooLarge` for a line over the maximum.
+    /// - Throws: `tooLarge` for a line above the maximum.
     mutating func finish<Line>(_ read: (UnsafeRawBufferPointer) -> Line) throws(RequestFailure) -> Line? {
         beginTextAfterPartOfMark()
-        // A CR at the very end has no LF any more and counts.
+        // No LF can follow a CR at the end, so the CR counts.
         try check(count: beginning.count, last: nil)
         defer { beginning = [] }
         return beginning.isEmpty ? nil : beginning.withUnsafeBytes { read($0) }
@@ -72,7 +72,7 @@ struct LineSplitter {
         }
     }
 
-    /// What looked like a byte order mark was none: it is text.
+    /// Treats the beginning of an incomplete byte order mark as text.
     private mutating func beginTextAfterPartOfMark() {
         guard let length = markLength else { return }
         beginning.append(contentsOf: Self.byteOrderMark[..<length])
@@ -85,12 +85,12 @@ struct LineSplitter {
     }
 
     private func check(count: Int, last: UInt8?) throws(RequestFailure) {
-        // A CR in the last place may turn out to belong to the ending.
+        // A CR at the end may turn out to be part of the line ending.
         let mayEnd = endings == .lineFeed && last == LineEndings.carriageReturnByte
         guard (mayEnd ? count - 1 : count) <= maximumLength else {
             throw RequestFailure(
-                .tooLarge, "A line is over \(maximumLength) bytes.",
-                remedy: "Raise the maximum if such long lines are expected.", phase: .receiving)
+                .tooLarge, "A line exceeds \(maximumLength) bytes.",
+                remedy: "Raise the maximum if longer lines are expected.", phase: .receiving)
         }
     }
 

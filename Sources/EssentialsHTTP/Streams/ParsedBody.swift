@@ -1,7 +1,22 @@
-/// Reads a body through a parser. Holds one piece at a time.
+/// Parses elements from a sequence of byte chunks. It does no I/O.
+protocol ChunkParser {
+    associatedtype Element
+
+    /// Parses the next element that ends in a chunk; `nil` if the rest of the chunk was consumed.
+    ///
+    /// - Parameters:
+    ///   - bytes: The chunk.
+    ///   - offset: The number of bytes of the chunk that were parsed. The method advances it.
+    mutating func next(in bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(RequestFailure) -> Element?
+
+    /// Parses the element that the end of the bytes completes; `nil` if there is none. It is called once.
+    mutating func finish() throws(RequestFailure) -> Element?
+}
+
+/// Reads a body through a parser. It holds one chunk at a time.
 struct ParsedBody<Parser: ChunkParser> {
     private var parser: Parser
-    /// The body; nil after its end or a failure, so that nothing holds the transfer any longer.
+    /// The body; `nil` after its end or a failure, so that the transfer is released.
     private var body: ResponseBody?
     private var chunks: ResponseBody.AsyncIterator?
     private var chunk: BodyChunk?
@@ -13,11 +28,11 @@ struct ParsedBody<Parser: ChunkParser> {
         chunks = body.makeAsyncIterator()
     }
 
-    /// The next element; nil after the last and after a failure. A failure of the parser cancels the transfer.
+    /// The next element; `nil` after the last one and after a failure. A failure of the parser cancels the transfer.
     mutating func next() async throws(RequestFailure) -> Parser.Element? {
         while body != nil {
             if let element = try parsed() { return element }
-            // The piece is given back before the next is waited for.
+            // Release the chunk before waiting for the next one.
             chunk = nil
             offset = 0
             guard try await receive() else {
@@ -31,7 +46,7 @@ struct ParsedBody<Parser: ChunkParser> {
     private mutating func parsed() throws(RequestFailure) -> Parser.Element? {
         guard let chunk else { return nil }
         do throws(RequestFailure) {
-            // The pointer does not outlive the call: parsers copy what they keep.
+            // The pointer is valid only during the call, so parsers copy what they keep.
             return try chunk.withUnsafeBytes { bytes throws(RequestFailure) in
                 try parser.next(in: bytes, from: &offset)
             }

@@ -1,21 +1,22 @@
-/// An event that a server sent in an event stream (WHATWG HTML, 9.2).
+/// An event of an event stream (WHATWG HTML, 9.2).
 ///
 /// ```swift
 /// let event = ServerSentEvent(event: "price", data: "42", id: "7", retry: .seconds(3))
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The event's name; `message` where the server gave none.
+    /// The name of the event. It is `message` if the server sent none.
     public let event: String
     /// The text of the event. Several `data` lines are joined with LF.
     public let data: String
-    /// The last event id that the stream has given, with this event or an earlier one; empty before the first.
+    /// The most recent event id of the stream, which this event or an earlier one set; empty before the first id.
     ///
-    /// A request that takes up the stream again sends it as `Last-Event-ID`.
+    /// A request that reconnects sends it as `Last-Event-ID`.
     public let id: String
-    /// The time to wait before connecting again that the stream has announced last, in this event or before it.
+    /// The most recent reconnection time of the stream, which this event or an earlier one set; `nil` before the first
+    /// one.
     public let retry: Duration?
 
-    /// Makes an event, for doubles.
+    /// Creates an event for a test double.
     public init(event: String = "message", data: String, id: String = "", retry: Duration? = nil) {
         self.event = event
         self.data = data

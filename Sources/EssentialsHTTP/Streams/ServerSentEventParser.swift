@@ -1,16 +1,16 @@
-/// Makes events out of the bytes of an event stream (WHATWG HTML, 9.2.5 and 9.2.6). Has no I/O.
+/// Parses the events of an event stream (WHATWG HTML, 9.2.5 and 9.2.6). It does no I/O.
 struct ServerSentEventParser: ChunkParser {
     private let maximumSize: Int
     private var splitter: LineSplitter
     private var name = ""
-    /// The text so far; nil before the first `data` line, which is another thing than an empty one.
+    /// The text so far; `nil` before the first `data` line, which differs from an empty text.
     private var data: String?
-    /// Stays when an event is over.
+    /// The last event id, which is kept after an event.
     private var id = ""
-    /// Stays when an event is over.
+    /// The reconnection time, which is kept after an event.
     private var retry: Duration?
 
-    /// - Parameter maximumSize: The most bytes in a line, and in an event's name, text and id together.
+    /// - Parameter maximumSize: The maximum number of bytes in a line, and in an event's name, text and id together.
     init(maximumSize: Int) {
         self.maximumSize = maximumSize
         splitter = LineSplitter(endings: .carriageReturnOrLineFeed, maximumLength: maximumSize)
@@ -25,7 +25,7 @@ struct ServerSentEventParser: ChunkParser {
         return nil
     }
 
-    /// Nothing: an event without the empty line after it does not count.
+    /// Always `nil`: an event without a following empty line is discarded.
     mutating func finish() -> ServerSentEvent? { nil }
 
     private mutating func take(_ field: EventStreamField) throws(RequestFailure) -> ServerSentEvent? {
@@ -51,7 +51,7 @@ struct ServerSentEventParser: ChunkParser {
         return nil
     }
 
-    /// Without a `data` line there is no event, and its name is forgotten.
+    /// The event; `nil` without a `data` line. The name is reset in any case.
     private mutating func dispatched() -> ServerSentEvent? {
         defer {
             name = ""
@@ -64,8 +64,8 @@ struct ServerSentEventParser: ChunkParser {
     private func check() throws(RequestFailure) {
         guard name.utf8.count + id.utf8.count + (data?.utf8.count ?? 0) <= maximumSize else {
             throw RequestFailure(
-                .tooLarge, "An event is over \(maximumSize) bytes.",
-                remedy: "Raise the maximum if such large events are expected.", phase: .receiving)
+                .tooLarge, "An event exceeds \(maximumSize) bytes.",
+                remedy: "Raise the maximum if larger events are expected.", phase: .receiving)
         }
     }
 }

@@ -1,9 +1,9 @@
 extension ResponseBody {
-    /// Reads the body as an event stream (WHATWG HTML, 9.2).
+    /// The body as an event stream (WHATWG HTML, 9.2).
     ///
-    /// Only a response with status 200 and media type `text/event-stream` is an event stream: checking its
-    /// `Content-Type` is up to the caller. So is connecting again, with ``ServerSentEvent/id`` as `Last-Event-ID` after
-    /// ``ServerSentEvent/retry``.
+    /// Only a response with status 200 and the media type `text/event-stream` is an event stream. The caller must check
+    /// its status and `Content-Type`. The caller also reconnects, after the time ``ServerSentEvent/retry`` and with
+    /// ``ServerSentEvent/id`` as `Last-Event-ID`.
     ///
     /// ```swift
     /// guard response.headerFields[.contentType]?.hasPrefix("text/event-stream") == true else { return }
@@ -12,21 +12,21 @@ extension ResponseBody {
     /// }
     /// ```
     ///
-    /// - Parameter maximumSize: The most bytes in a line without its ending, comments too, and in an event's name, text
-    ///   and id together.
+    /// - Parameter maximumSize: The maximum number of bytes in a line without its line ending, also in a comment, and
+    ///   in an event's name, text and id together.
     public func serverSentEvents(maximumSize: Int = 1 << 20) -> ServerSentEventSequence {
         ServerSentEventSequence(body: self, maximumSize: maximumSize)
     }
 }
 
-/// The events of an event stream, made by ``EssentialsTransport/ResponseBody/serverSentEvents(maximumSize:)``.
+/// The events of an event stream, created by ``EssentialsTransport/ResponseBody/serverSentEvents(maximumSize:)``.
 ///
-/// Each event is given as soon as the empty line after it has come; one that the end of the body cuts off is dropped.
-/// The reader sets the pace of the transfer, as with the body itself, and a stream can be read once. Memory is bounded
-/// by the largest event and line allowed and one piece of the body.
+/// Each event is delivered as soon as the empty line after it is received. An event that the end of the body cuts off
+/// is discarded. The reader controls the pace of the transfer, as with the body itself, and a stream can be read once.
+/// Memory is bounded by the maximum size of an event and a line, and one chunk of the body.
 ///
-/// Iterating throws `tooLarge` in phase `receiving` for an event or line over the maximum, which cancels the transfer,
-/// and whatever ended the transfer early.
+/// Iterating throws `tooLarge` in the phase `receiving` for an event or line above the maximum, which cancels the
+/// transfer, and the failure of the transfer.
 ///
 /// ```swift
 /// var lastEventID = ""
@@ -38,7 +38,7 @@ extension ResponseBody {
 public struct ServerSentEventSequence: AsyncSequence, Sendable {
     /// An event of the stream.
     public typealias Element = ServerSentEvent
-    /// What ends a body early.
+    /// The failure that ends a body early.
     public typealias Failure = RequestFailure
 
     private let body: ResponseBody
@@ -49,23 +49,23 @@ public struct ServerSentEventSequence: AsyncSequence, Sendable {
         self.maximumSize = maximumSize
     }
 
-    /// Begins to read; a stream can be read once.
+    /// Begins reading. A stream can be read once.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(parsed: ParsedBody(body, parser: ServerSentEventParser(maximumSize: maximumSize)))
     }
 
-    /// Reads the events of a stream.
+    /// Iterates over the events of a stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var parsed: ParsedBody<ServerSentEventParser>
 
-        /// The next event; nil after the last, and after a failure.
+        /// The next event; `nil` after the last one and after a failure.
         ///
-        /// - Throws: `tooLarge` for an event or line over the maximum, and whatever ended the transfer.
+        /// - Throws: `tooLarge` for an event or line above the maximum, and the failure of the transfer.
         public mutating func next() async throws(RequestFailure) -> ServerSentEvent? { try await parsed.next() }
 
-        /// The next event, read where the caller runs; what a `for` loop calls.
+        /// The next event, read on the caller's actor. A `for` loop calls this method.
         ///
-        /// - Throws: What ``next()`` throws.
+        /// - Throws: The same failures as ``next()``.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RequestFailure) -> ServerSentEvent? {

@@ -1,10 +1,10 @@
-/// Decides what an interface is.
+/// Determines the kind of an interface.
 enum InterfaceKindRules {
-    /// The kind, from what the kernel's link message says and from sysfs, where it has an entry for the interface.
+    /// The kind, from the kernel's link message and from the interface's entry in sysfs, if there is one.
     ///
-    /// In a network namespace the mounted sysfs may be another namespace's and have none; then the driver's own name
-    /// for its kind, which physical devices do not have, tells what is made by software.
-    static func kind(of link: LinkAnswer, entry: SysfsEntry?) -> NetworkInterface.Kind {
+    /// In a network namespace, the mounted sysfs may belong to another namespace and have no entry. Then the driver's
+    /// kind, which physical devices do not have, indicates a virtual interface.
+    static func kind(of link: LinkReply, entry: SysfsEntry?) -> NetworkInterface.Kind {
         if link.isLoopback || link.hardwareType == HardwareType.loopback { return .loopback }
         if let entry, entry.isWireless || entry.deviceType == "wlan" { return .wireless }
         if entry?.deviceType == "wwan" || link.hardwareType == HardwareType.rawIP { return .wwan }
@@ -15,7 +15,7 @@ enum InterfaceKindRules {
         return link.hardwareType == HardwareType.ethernet ? .ethernet : .other
     }
 
-    private static func isTunnel(_ link: LinkAnswer, _ entry: SysfsEntry?) -> Bool {
+    private static func isTunnel(_ link: LinkReply, _ entry: SysfsEntry?) -> Bool {
         if let entry, entry.hasTunFlags || entry.deviceType == "wireguard" { return true }
         return HardwareType.tunnels.contains(link.hardwareType) || tunnelDrivers.contains(link.driverKind ?? "")
     }
@@ -26,12 +26,12 @@ enum InterfaceKindRules {
     ]
 }
 
-/// Numbers of `linux/if_arp.h`, which Swift does not import.
+/// Constants of `linux/if_arp.h`, which Swift does not import.
 private enum HardwareType {
     static let ethernet: UInt16 = 1
     static let ppp: UInt16 = 512
     static let rawIP: UInt16 = 519
     static let loopback: UInt16 = 772
-    /// None, IP in IP, IPv6 in IP, SIT, GRE, and GRE over IPv6.
+    /// ARPHRD_NONE, TUNNEL, TUNNEL6, SIT, IPGRE and IP6GRE.
     static let tunnels: Set<UInt16> = [65534, 768, 769, 776, 778, 823]
 }

@@ -1,25 +1,25 @@
 import Glibc
 
-/// What sysfs says about an interface.
+/// The attributes of an interface in sysfs.
 struct SysfsEntry: Sendable, Hashable {
-    /// Whether there is `wireless` or `phy80211`.
+    /// Whether `wireless` or `phy80211` exists.
     var isWireless = false
-    /// `DEVTYPE` of `uevent`.
+    /// The value of `DEVTYPE` in `uevent`.
     var deviceType: String?
-    /// Whether a device of a bus is behind it.
+    /// Whether the interface belongs to a device on a bus.
     var hasDevice = false
-    /// Whether it belongs to the TUN/TAP driver.
+    /// Whether the interface belongs to the TUN/TAP driver.
     var hasTunFlags = false
 }
 
-/// Reads the directory of network interfaces below a root, which is `/sys` but in tests.
+/// Reads the directory of network interfaces below a root, which is `/sys` except in tests.
 struct SysfsTree: Sendable {
     let root: String
-    /// More than any of the files that are read has.
+    /// The maximum number of bytes that are read. All files that are read are smaller.
     private static let maximumFile = 4096
 
-    /// The entry of an interface, nil when there is none of this name and number: the mounted sysfs can be that of
-    /// another network namespace, where the name belongs to another interface.
+    /// The entry of an interface; `nil` if no entry has this name and index. The mounted sysfs can belong to another
+    /// network namespace, in which the name is that of another interface.
     func entry(name: String, index: UInt32) -> SysfsEntry? {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
         let folder = "\(root)/class/net/\(name)"

@@ -1,7 +1,7 @@
-/// One message of netlink (RFC 3549, 2.2): a header of 16 bytes and what follows it.
+/// A netlink message (RFC 3549, 2.2): a header of 16 bytes and a payload.
 ///
-/// Swift imports none of the kernel's netlink headers, so messages are read and written byte by byte, in the machine's
-/// own order.
+/// Swift imports none of the kernel's netlink headers, so messages are encoded and decoded byte by byte, in native byte
+/// order.
 struct NetlinkMessage: Sendable, Hashable {
     var type: UInt16
     var flags: UInt16 = 0
@@ -11,9 +11,9 @@ struct NetlinkMessage: Sendable, Hashable {
 
     static let headerSize = 16
 
-    /// The messages of a datagram.
+    /// Decodes the messages of a datagram.
     ///
-    /// - Returns: Those that are whole, and whether the datagram held nothing else.
+    /// - Returns: The complete messages, and whether the datagram contains nothing else.
     static func read(_ datagram: [UInt8]) -> (messages: [NetlinkMessage], isWhole: Bool) {
         var messages: [NetlinkMessage] = []
         var rest = datagram[...]
@@ -30,7 +30,7 @@ struct NetlinkMessage: Sendable, Hashable {
         return (messages, true)
     }
 
-    /// The message as it is sent.
+    /// The encoded message.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(number: UInt32(Self.headerSize + payload.count))
@@ -41,24 +41,24 @@ struct NetlinkMessage: Sendable, Hashable {
         return bytes + payload
     }
 
-    /// The error number that a message of the type error carries; 0 is an acknowledgement, nil another message.
+    /// The error number of an error message; 0 is an acknowledgement, and `nil` another type of message.
     var errorCode: Int32? {
         guard type == NetlinkNumber.error else { return nil }
-        // The kernel gives it negated; the wrapping minus is for a number that has no counterpart.
+        // The kernel sends the negated number. The wrapping subtraction is for the number that cannot be negated.
         return payload[...].number(at: 0, as: Int32.self).map { 0 &- $0 }
     }
 
-    /// Lengths of messages and attributes are filled up to four bytes.
+    /// The length of a message or attribute, padded to four bytes.
     static func padded(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 
-/// The attributes that follow a message's fixed part (RFC 3549, 2.3.2.2).
+/// The attributes after the fixed part of a message (RFC 3549, 2.3.2.2).
 struct NetlinkAttributes: Sendable, Hashable {
     private var values: [UInt16: ArraySlice<UInt8>] = [:]
     /// The upper two bits of a type are flags.
     private static let typeMask: UInt16 = 0x3fff
 
-    /// Reads attributes up to the first that is not whole.
+    /// Decodes attributes up to the first incomplete one.
     init(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
         while let length = rest.number(at: 0, as: UInt16.self), let type = rest.number(at: 2, as: UInt16.self),
@@ -82,7 +82,7 @@ struct NetlinkAttributes: Sendable, Hashable {
 
     func nested(_ type: UInt16) -> NetlinkAttributes? { values[type].map { NetlinkAttributes($0) } }
 
-    /// One attribute as it is sent.
+    /// Encodes one attribute.
     static func encoded(_ type: UInt16, _ value: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(number: UInt16(4 + value.count))
@@ -93,7 +93,7 @@ struct NetlinkAttributes: Sendable, Hashable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number so many bytes behind the beginning, nil when the bytes end before it does.
+    /// The number at an offset; `nil` if it is out of bounds.
     func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
         let piece = dropFirst(offset).prefix(MemoryLayout<Number>.size)
         guard piece.count == MemoryLayout<Number>.size else { return nil }

@@ -1,30 +1,31 @@
 import Glibc
 
-/// A socket to the kernel's routing tables, not blocking and closed on exec. Used by one thread at a time.
+/// A nonblocking, close-on-exec socket to the kernel's routing tables. It is used by one thread at a time.
 struct NetlinkSocket: Sendable {
-    /// What came in.
+    /// The result of receiving.
     enum Received: Sendable, Hashable {
         /// A datagram from the kernel.
         case datagram([UInt8])
-        /// One that another process sent, or that was longer than what is read; its content does not count.
+        /// A datagram from another process, or one that was too long. Its content is ignored.
         case foreign, cut
-        /// The kernel had more to say than fitted in.
+        /// The kernel dropped messages, because the receive buffer was full.
         case overrun
         case nothing
         case failed(Int32)
     }
 
     let descriptor: Int32
-    /// Announcements and single answers are of a few KiB at most; a longer one counts as ``Received/cut``.
+    /// The buffer size. Notifications and single replies have a few KiB at most. A longer one counts as
+    /// ``Received/cut``.
     private static let maximumDatagram = 32 << 10
     /// struct sockaddr_nl: family, padding, port, groups.
     private static let addressSize = 12
 
-    /// Opens a socket and joins these groups, in the network namespace of the calling thread, where it stays.
+    /// Opens a socket in the network namespace of the calling thread and joins the multicast groups.
     init(groups: UInt32) throws(ReachabilityError) {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_NETLINK, type, NetlinkNumber.routeProtocol)
-        guard descriptor >= 0 else { throw .system("The system gave no netlink socket") }
+        guard descriptor >= 0 else { throw .system("The system could not open a netlink socket") }
         guard Self.withAddress(groups: groups, { bind(descriptor, $0, $1) }) == 0 else {
             let error = ReachabilityError.system("The netlink socket could not join its groups")
             Glibc.close(descriptor)
@@ -32,10 +33,10 @@ struct NetlinkSocket: Sendable {
         }
     }
 
-    /// Frees the descriptor. Once.
+    /// Closes the descriptor. It must be called exactly once.
     func close() { Glibc.close(descriptor) }
 
-    /// Sends a message to the kernel, and gives the error number or 0.
+    /// Sends a message to the kernel, and returns the error number or 0.
     func send(_ message: NetlinkMessage) -> Int32 {
         let bytes = message.bytes
         let count = Self.withAddress(groups: 0) { address, size in
@@ -44,7 +45,7 @@ struct NetlinkSocket: Sendable {
         return count == bytes.count ? 0 : (count < 0 ? errno : EMSGSIZE)
     }
 
-    /// Takes the next datagram without waiting.
+    /// Receives the next datagram without waiting.
     func receive() -> Received {
         var buffer = [UInt8](repeating: 0, count: Self.maximumDatagram)
         var sender = [UInt8](repeating: 0, count: Self.addressSize)
@@ -66,13 +67,13 @@ struct NetlinkSocket: Sendable {
         }
     }
 
-    /// What a datagram counts as. Any process may send one that looks like the kernel's; only the port tells.
+    /// Classifies a datagram. Any process can send one that resembles the kernel's, so the sender's port decides.
     static func judge(_ buffer: [UInt8], count: Int, sender: [UInt8], senderSize: Int) -> Received {
         guard senderSize == addressSize, sender[...].number(at: 4, as: UInt32.self) == 0 else { return .foreign }
         return count > buffer.count ? .cut : .datagram(Array(buffer.prefix(count)))
     }
 
-    /// The kernel's address, or this socket's own with groups.
+    /// The address of the kernel, or with groups that of this socket.
     private static func withAddress<Result>(
         groups: UInt32, _ body: (UnsafePointer<sockaddr>?, socklen_t) -> Result
     ) -> Result {

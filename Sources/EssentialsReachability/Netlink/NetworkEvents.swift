@@ -1,32 +1,32 @@
-/// Tells that something about the network has changed. A seam for tests.
+/// A source of notifications about network changes. Tests replace it.
 protocol NetworkEvents: Sendable {
-    /// Readable when there is something to take.
+    /// A descriptor that is readable while notifications are pending.
     var descriptor: Int32 { get }
-    /// Takes all that there is.
+    /// Receives all pending notifications.
     func drain() -> NetworkChange
-    /// Frees the descriptor. Once.
+    /// Closes the descriptor. It must be called exactly once.
     func close()
 }
 
-/// What came of taking events.
+/// The result of receiving notifications.
 enum NetworkChange: Sendable, Hashable {
     case none
     case changed
-    /// Nothing will be told any more.
+    /// The source has failed and delivers no more notifications.
     case lost
 }
 
-/// The kernel's own announcements.
+/// The notifications of the kernel.
 struct KernelEvents: NetworkEvents {
     let socket: NetlinkSocket
-    /// So many datagrams are taken in a row, so that a flood of them does not keep the thread from anything else.
+    /// The maximum number of datagrams in one call, so that a flood of them does not block the thread.
     private static let maximumDatagrams = 1000
 
     var descriptor: Int32 { socket.descriptor }
 
     init() throws(ReachabilityError) { self.init(socket: try NetlinkSocket(groups: NetlinkNumber.groups)) }
 
-    /// Listens to a socket that has joined its groups. Takes it over.
+    /// Uses a socket that has joined its groups, and takes ownership of it.
     init(socket: NetlinkSocket) { self.socket = socket }
 
     func drain() -> NetworkChange {
@@ -36,7 +36,7 @@ struct KernelEvents: NetworkEvents {
             case .nothing: return change
             case .failed: return .lost
             case .foreign: continue
-            // What was missed may have been anything.
+            // The missed notification may have been a relevant change.
             case .overrun, .cut: change = .changed
             case .datagram(let bytes): if Self.isChange(bytes) { change = .changed }
             }
@@ -46,7 +46,7 @@ struct KernelEvents: NetworkEvents {
 
     func close() { socket.close() }
 
-    /// Whether a datagram tells of a change that can matter; one that cannot be read may.
+    /// Whether a datagram may report a relevant change. A malformed datagram counts as one.
     static func isChange(_ datagram: [UInt8]) -> Bool {
         let (messages, isWhole) = NetlinkMessage.read(datagram)
         return !isWhole

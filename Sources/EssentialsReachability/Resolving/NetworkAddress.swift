@@ -1,6 +1,6 @@
 import Glibc
 
-/// An IPv4 or IPv6 address, with the zone that a link-local one needs.
+/// An IPv4 or IPv6 address, with the zone of a link-local address.
 ///
 /// ```swift
 /// NetworkAddress("192.0.2.1")
@@ -8,16 +8,16 @@ import Glibc
 /// NetworkAddress("fe80::1%eth0")
 /// ```
 public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Four or sixteen bytes, in the network's order.
+    /// The four or sixteen bytes in network order.
     public let bytes: [UInt8]
-    /// The index of the interface that a link-local address belongs to, else 0.
+    /// The index of the interface of a link-local address; otherwise 0.
     public let scope: UInt32
 
-    /// Reads an address literal; nil for anything else. IPv6 may stand in brackets.
+    /// Parses an address literal; `nil` if the text is malformed. An IPv6 address can have brackets.
     ///
-    /// A zone is an interface's name or number; a name is looked up in the calling thread's network namespace, and nil
-    /// is the result when there is no such interface. An IPv4 address inside of IPv6 (`::ffff:0:0/96`, RFC 4291,
-    /// 2.5.5.2) is read as IPv4, because that is what is sent.
+    /// A zone is the name or index of an interface. A name is looked up in the calling thread's network namespace, and
+    /// the result is `nil` if there is no such interface. An IPv4-mapped IPv6 address (`::ffff:0:0/96`, RFC 4291,
+    /// 2.5.5.2) becomes the IPv4 address, because the packets use IPv4.
     public init?(_ text: String) {
         let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
         let literal = isBracketed ? String(text.dropFirst().dropLast()) : text
@@ -39,7 +39,7 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: bytes, scope: index)
     }
 
-    /// Makes an address from its bytes; nil unless there are four or sixteen.
+    /// Creates an address from its bytes; `nil` unless there are four or sixteen.
     public init?(bytes: [UInt8], scope: UInt32 = 0) {
         let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
         switch bytes.count {
@@ -50,7 +50,7 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads what the system's resolver gives; nil for other families.
+    /// Creates an address from a result of the system's resolver; `nil` for other address families.
     init?(_ address: UnsafePointer<sockaddr>, size: Int) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -64,7 +64,7 @@ public struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The kernel's number of the address family.
+    /// The kernel's constant for the address family.
     var family: UInt8 { UInt8(bytes.count == 4 ? AF_INET : AF_INET6) }
 
     /// The address as text (RFC 5952), with its zone as a number.

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Threads for what blocks, so that it holds up neither Swift's threads nor those of Dispatch.
+/// Starts threads for blocking work, which must not run on the threads of Swift concurrency or Dispatch.
 enum LoopThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts a detached thread, and gives the error number or 0. It is in the network namespace of the calling thread.
+    /// Starts a detached thread in the network namespace of the calling thread, and returns the error number or 0.
     ///
-    /// Every signal is blocked on it except those that tell of a crash: no handler of the program runs there.
+    /// All signals except those for crashes are blocked on it, so that no signal handler of the program runs there.
     static func start(named name: StaticString, _ run: @escaping @Sendable () -> Void) -> Int32 {
         var blocked = sigset_t()
         var before = sigset_t()
@@ -34,7 +34,7 @@ enum LoopThread {
     }
 
     private static func nameThread(_ name: StaticString) {
-        // The call that names a thread is not among what Swift imports; the kernel takes the name here as well.
+        // Swift does not import pthread_setname_np. Writing this file has the same effect.
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
         _ = "\(name)".withCString { write(file, $0, strlen($0)) }

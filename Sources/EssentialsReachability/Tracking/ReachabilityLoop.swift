@@ -2,14 +2,14 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Does what the machine decides, on a thread of its own.
+/// Executes the machine's actions on a thread of its own.
 ///
-/// A plain thread in poll(2) rather than a source of Dispatch: it can be waited for, so that every descriptor is
-/// free when ``stop()`` returns. It sleeps while nothing happens and does nothing else that could block: names are
-/// resolved elsewhere, and observers have their own queues.
+/// It uses a thread in poll(2) instead of a Dispatch source, because ``stop()`` can then wait until every descriptor is
+/// closed. The thread sleeps while nothing happens and does nothing that blocks: names are resolved elsewhere, and
+/// observers have their own queues.
 ///
-/// `@unchecked Sendable`: `machine` and `tasks` are used by the thread alone, and before it exists by ``begin()``; all
-/// else is constant and `Sendable`.
+/// `@unchecked Sendable`: only the thread uses `machine` and `tasks`, and ``begin()`` before the thread exists; all
+/// other properties are constant and `Sendable`.
 final class ReachabilityLoop: @unchecked Sendable {
     private enum Message: Sendable, Equatable {
         case refresh
@@ -18,10 +18,10 @@ final class ReachabilityLoop: @unchecked Sendable {
     }
 
     private struct Mailbox {
-        /// A few at most: one resolution and two timers are under way at a time, and a refresh waits once.
+        /// At most a few messages: there is one resolution and two timers at a time, and refreshes are combined.
         var messages: [Message] = []
         var isStopping = false
-        /// Whether the descriptors are free, so that none may be used.
+        /// Whether the descriptors are closed, so that none may be used.
         var hasEnded = false
         var thread: pthread_t?
     }
@@ -32,14 +32,14 @@ final class ReachabilityLoop: @unchecked Sendable {
     private let routes: any RouteLookup
     private let wake: WakeChannel
     private let mailbox = Mutex(Mailbox())
-    /// Left when the descriptors are free.
+    /// A group that is left when the descriptors are closed.
     private let running = DispatchGroup()
 
     private var machine: ReachabilityMachine
-    /// What runs for the machine, by its numbers.
+    /// The running tasks of the machine, by its numbers.
     private var tasks: [UInt64: Task<Void, Never>] = [:]
 
-    /// Takes over the descriptors.
+    /// Creates a loop and takes ownership of the descriptors.
     init(
         _ target: ReachabilityTarget, options: ReachabilityOptions, events: any NetworkEvents, routes: any RouteLookup,
         wake: WakeChannel
@@ -51,21 +51,21 @@ final class ReachabilityLoop: @unchecked Sendable {
         machine = ReachabilityMachine(target, debounce: options.debounce)
     }
 
-    /// Finds out the first status, as far as that takes no waiting, and starts the thread.
+    /// Determines the first status, if that needs no waiting, and starts the thread.
     ///
-    /// - Throws: ``ReachabilityError/Reason/system`` without a thread; then the descriptors are free.
+    /// - Throws: ``ReachabilityError/Reason/system`` if no thread could be created. The descriptors are then closed.
     func begin() throws(ReachabilityError) {
         running.enter()
         perform(machine.start())
         let code = LoopThread.start(named: "essentials-path") { self.run() }
         guard code != 0 else { return }
         end()
-        throw .system("The system gave no thread", code: code)
+        throw .system("The system could not create a thread", code: code)
     }
 
     func refresh() { post(.refresh) }
 
-    /// Ends the thread without waiting for it.
+    /// Signals the thread to end without waiting for it.
     func signalStop() {
         board.close()
         mailbox.withLock { mailbox in
@@ -74,7 +74,8 @@ final class ReachabilityLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread and waits until the descriptors are free. On the thread itself it does not wait.
+    /// Ends the thread and waits until the descriptors are closed. It does not wait if it is called on the thread
+    /// itself.
     func stop() {
         signalStop()
         let isOwnThread = mailbox.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
@@ -95,7 +96,7 @@ final class ReachabilityLoop: @unchecked Sendable {
         mailbox.withLock { $0.thread = pthread_self() }
         var isDeaf = false
         while true {
-            // poll(2) passes over negative descriptors.
+            // poll(2) ignores negative descriptors.
             var requests = [wake.descriptor, isDeaf ? -1 : events.descriptor]
                 .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&requests, nfds_t(requests.count), -1) >= 0 else { continue }
@@ -114,7 +115,7 @@ final class ReachabilityLoop: @unchecked Sendable {
         end()
     }
 
-    /// What was posted; nil when it is time to stop.
+    /// The posted messages; `nil` if the thread must stop.
     private func takeMessages() -> [Message]? {
         mailbox.withLock { mailbox in
             guard !mailbox.isStopping else { return nil }
@@ -148,7 +149,7 @@ final class ReachabilityLoop: @unchecked Sendable {
                 }
             case .wait(let duration, let number):
                 tasks[number] = Task { [clock = options.clock] in
-                    // Only a cancelled sleep throws, and then nobody waits for it.
+                    // The sleep throws only when it is cancelled, and the timer is then no longer needed.
                     guard (try? await clock.sleep(for: duration)) != nil else { return }
                     self.post(.timerEnded(number))
                 }
@@ -159,7 +160,7 @@ final class ReachabilityLoop: @unchecked Sendable {
         }
     }
 
-    /// Frees everything. Only ``begin()`` without a thread, or the thread as its last.
+    /// Releases everything. Only the thread calls it as its last step, or ``begin()`` if no thread could be created.
     private func end() {
         for task in tasks.values { task.cancel() }
         tasks = [:]

@@ -1,23 +1,23 @@
-/// What a tracker knows, and what it does next. It owns no socket, thread or clock.
+/// The state of a tracker and its next actions. It owns no socket, thread or clock.
 struct ReachabilityMachine {
     enum Action: Sendable, Hashable {
-        /// Look the addresses up and say so with ``lookedUp(_:)``.
+        /// Look up the addresses and report the status with ``lookedUp(_:)``.
         case lookUp([NetworkAddress])
-        /// Resolve the name and say so with ``resolved(_:_:)`` and this number.
+        /// Resolve the name and report the addresses with ``resolved(_:_:)`` and this number.
         case resolve(String, number: UInt64)
-        /// Say so with ``timerEnded(_:)`` and this number when the time has passed.
+        /// Call ``timerEnded(_:)`` with this number when the time has passed.
         case wait(Duration, number: UInt64)
-        /// The timer with this number is not needed any more.
+        /// The timer with this number is no longer needed.
         case forget(UInt64)
         case publish(ReachabilityStatus)
-        /// What could be found out at the beginning has been.
+        /// The first status is determined, as far as possible.
         case settle
     }
 
-    /// How long after the end of one resolution the next begins at the earliest. While a name cannot be resolved, every
-    /// change of the network is a reason to try again, and there can be thousands in a second.
+    /// The minimum time between the end of a resolution and the next one. While a name is not resolved, every network
+    /// change triggers a resolution, and there can be thousands of changes per second.
     static let pause = Duration.seconds(1)
-    /// The longest debounce. Clocks trap where a time and the present are together more than they can count.
+    /// The maximum debounce. Clocks trap if the sum of the current time and the duration overflows.
     static let longestDebounce = Duration.seconds(1 << 31)
 
     private let name: String?
@@ -26,17 +26,17 @@ struct ReachabilityMachine {
     private var current = ReachabilityStatus.unknown
     private var published = ReachabilityStatus.unknown
     private var isSettled = false
-    /// Whether changes of the network are not told any more.
+    /// Whether notifications about network changes were lost.
     private var isDeaf = false
     private var lastNumber: UInt64 = 0
 
-    // Numbers of what is under way.
+    // The numbers of pending actions.
     private var resolution: UInt64?
     private var pauseTimer: UInt64?
     private var debounceTimer: UInt64?
-    /// Whether a resolution is due after the present one and the pause.
+    /// Whether another resolution follows after the current one and the pause.
     private var isResolutionDue = false
-    /// Whether the newest resolution failed.
+    /// Whether the most recent resolution failed.
     private var isNameInDoubt = false
 
     init(_ target: ReachabilityTarget, debounce: Duration) {
@@ -49,17 +49,17 @@ struct ReachabilityMachine {
 
     mutating func start() -> [Action] { name == nil ? [.lookUp(addresses)] : resolveSoon() }
 
-    /// Something about the network has changed, or may have.
+    /// Reports that the network has changed, or may have changed.
     mutating func networkChanged() -> [Action] {
         guard !isDeaf else { return [] }
         let resolving = isNameInDoubt || resolution != nil && addresses.isEmpty ? resolveSoon() : []
         return lookUpKnown() + resolving
     }
 
-    /// Somebody wants to know anew.
+    /// Reports that the application requested a refresh.
     mutating func refresh() -> [Action] { isDeaf ? [] : lookUpKnown() + resolveSoon() }
 
-    /// No change will be told any more, so that nothing is known any more.
+    /// Reports that no more notifications arrive, so that the status is no longer known.
     mutating func eventsLost() -> [Action] {
         isDeaf = true
         current = .unknown
@@ -71,12 +71,12 @@ struct ReachabilityMachine {
         let before = current
         current = status
         let actions = judge() + settle()
-        // The name may have other addresses on the network that is back.
+        // The name may have other addresses after the network is available again.
         guard case .unreachable = before, status.interface != nil || status == .local else { return actions }
         return actions + resolveSoon()
     }
 
-    /// - Parameter found: None, or nil, when the name was not resolved.
+    /// - Parameter found: The addresses. Empty or `nil` means that the name was not resolved.
     mutating func resolved(_ number: UInt64, _ found: [NetworkAddress]?) -> [Action] {
         guard number == resolution, !isDeaf else { return [] }
         resolution = nil
@@ -89,7 +89,7 @@ struct ReachabilityMachine {
             addresses = Array(known)
             return [.lookUp(addresses), waiting]
         }
-        // Addresses that are known from before are better advice than none. Without them nothing is known.
+        // The previously known addresses are better advice than none. Without them the status is unknown.
         return judge() + settle() + [waiting]
     }
 
@@ -118,7 +118,7 @@ struct ReachabilityMachine {
         return [.settle]
     }
 
-    /// Resolves the name, now or as soon as it may.
+    /// Resolves the name as soon as it is allowed.
     private mutating func resolveSoon() -> [Action] {
         guard let name else { return [] }
         guard resolution == nil, pauseTimer == nil else {
@@ -131,7 +131,7 @@ struct ReachabilityMachine {
         return [.resolve(name, number: number)]
     }
 
-    /// Decides whether the present status is told now, later or not at all.
+    /// Decides whether the current status is published now, later or not at all.
     private mutating func judge() -> [Action] {
         guard current != published else { return forgetDebounce() }
         guard published != .unknown, debounce > .zero else { return forgetDebounce() + publish() }

@@ -1,11 +1,11 @@
 package import Dispatch
 import Synchronization
 
-/// The newest status, and all who want to be told of it.
+/// The current status and its observers.
 package final class StatusBoard: Sendable {
     private struct Entry {
         let observer: StatusObserver
-        /// What is done for the observer when nothing more will come.
+        /// Called when no more statuses follow.
         let finish: @Sendable () -> Void
     }
 
@@ -21,7 +21,7 @@ package final class StatusBoard: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "essentials.reachability")
-    /// How many observers there are at a time, and how many tasks that wait for the first status.
+    /// The maximum number of observers, and the maximum number of tasks that wait for the first status.
     static let limit = 4096
 
     package init() {}
@@ -29,7 +29,7 @@ package final class StatusBoard: Sendable {
     package var status: ReachabilityStatus { state.withLock { $0.status } }
     var observerCount: Int { state.withLock { $0.entries.count } }
 
-    // MARK: What the tracker tells
+    // MARK: For the tracker
 
     package func publish(_ status: ReachabilityStatus) {
         let (observers, version) = state.withLock { state -> ([StatusObserver], UInt64) in
@@ -41,7 +41,7 @@ package final class StatusBoard: Sendable {
         for observer in observers { observer.offer(status, version: version) }
     }
 
-    /// The beginning is over: who waited for the first status gets it.
+    /// Ends the initial phase, and resumes the tasks that wait for the first status.
     package func settle() {
         let (waiters, status) = state.withLock { state in
             state.isSettled = true
@@ -51,7 +51,7 @@ package final class StatusBoard: Sendable {
         for waiter in waiters.values { waiter.resume(returning: status) }
     }
 
-    /// Nothing more will come.
+    /// Ends all observations.
     package func close() {
         let entries = state.withLock { state -> [Entry] in
             guard !state.isClosed else { return [] }
@@ -67,7 +67,7 @@ package final class StatusBoard: Sendable {
         settle()
     }
 
-    // MARK: What observers ask
+    // MARK: For observers
 
     package func stream() -> AsyncStream<ReachabilityStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
@@ -100,7 +100,7 @@ package final class StatusBoard: Sendable {
         }
     }
 
-    /// The status once the beginning is over, or as it is when the task is cancelled.
+    /// The status after the initial phase, or the current one if the task is cancelled.
     func settledStatus() async -> ReachabilityStatus {
         let number = state.withLock { Self.nextNumber(&$0) }
         return await withTaskCancellationHandler {
@@ -119,7 +119,7 @@ package final class StatusBoard: Sendable {
         }
     }
 
-    /// Adds an observer and offers it the present status; nil when there are too many, or nothing more will come.
+    /// Adds an observer and offers it the current status; `nil` if the limit is reached or the board is closed.
     private func add(_ observer: StatusObserver, finish: @escaping @Sendable () -> Void) -> UInt64? {
         let added = state.withLock { state -> (UInt64, ReachabilityStatus, UInt64)? in
             guard !state.isClosed, state.entries.count < Self.limit else { return nil }
@@ -133,7 +133,7 @@ package final class StatusBoard: Sendable {
     }
 
     private func remove(_ number: UInt64) {
-        // Goes after the lock is free: with it goes a closure, and with that whatever its owner does then.
+        // Released after the lock: the entry holds a closure, and releasing that can run any code of its owner.
         let entry = state.withLock { $0.entries.removeValue(forKey: number) }
         entry?.observer.end()
     }

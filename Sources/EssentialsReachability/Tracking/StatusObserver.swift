@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Delivers statuses to one observer: one after another, the newest only, and none twice in a row.
+/// Delivers statuses to one observer, one at a time. Only the newest is delivered, and never the same one twice in a
+/// row.
 final class StatusObserver: Sendable {
     private struct State {
-        /// The status to be delivered next; a newer one takes its place.
+        /// The next status to deliver. A newer status replaces it.
         var due: ReachabilityStatus?
         var version: UInt64 = 0
         var delivered: ReachabilityStatus?
@@ -16,8 +17,8 @@ final class StatusObserver: Sendable {
     private let deliver: @Sendable (ReachabilityStatus) -> Void
 
     /// - Parameters:
-    ///   - schedule: Runs its argument, now or later, where `deliver` is to be called.
-    ///   - deliver: Called without a lock, never twice at a time.
+    ///   - schedule: Runs its argument, now or later, in the context where `deliver` is called.
+    ///   - deliver: Receives a status. It is called without a lock, and calls never overlap.
     init(
         schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         deliver: @escaping @Sendable (ReachabilityStatus) -> Void
@@ -26,7 +27,7 @@ final class StatusObserver: Sendable {
         self.deliver = deliver
     }
 
-    /// Offers a status. One that is older than another one that was offered is dropped.
+    /// Offers a status. It is dropped if a newer status was already offered.
     func offer(_ status: ReachabilityStatus, version: UInt64) {
         let schedules = state.withLock { state in
             guard !state.hasEnded, version > state.version else { return false }
@@ -38,7 +39,7 @@ final class StatusObserver: Sendable {
         if schedules { schedule { self.drain() } }
     }
 
-    /// Delivers nothing more.
+    /// Ends the delivery.
     func end() { state.withLock { $0.hasEnded = true } }
 
     private func drain() {

@@ -18,20 +18,13 @@ final class AuthorizationStore: Sendable {
     private static let limit = 64
 
     private let entries = Mutex<[Entry]>([])
-    /// Whether there were ever credentials; few services have any.
-    private let wasUsed = Atomic(false)
-
-    /// Whether no origin has credentials, as far as a look without a lock tells.
-    var isEmpty: Bool { !wasUsed.load(ordering: .acquiring) }
-
-    /// Takes the place of what the origin has, and of what its server has said.
+    /// Replaces the credentials of an origin, and what its server has said about the former ones.
     func set(_ new: Credentials, for origin: Origin) {
         let content: Content =
             switch new.content {
             case .field(let value): .field(value)
             case .digest(let account): .digest(DigestSession(account, for: origin))
             }
-        wasUsed.store(true, ordering: .releasing)
         entries.withLock { entries in
             entries.removeAll { $0.origin == origin }
             entries.append(Entry(origin: origin, content: content))

@@ -34,11 +34,7 @@ public struct Credentials: Sendable, Hashable {
     public static func bearer(_ token: String) throws(RequestFailure) -> Credentials {
         let body = token.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
         let isToken = body.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            default: "-._~+/".utf8.contains(byte)
-            }
+            byte.isASCIIAlphanumeric || "-._~+/".utf8.contains(byte)
         }
         guard isToken, !body.isEmpty else {
             throw RequestFailure(

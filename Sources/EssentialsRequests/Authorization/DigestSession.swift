@@ -42,13 +42,17 @@ final class DigestSession: Sendable {
     }
 
     /// The failure for a 401 whose challenges are all weaker than the credentials allow; nil for any other.
-    func weakness(of response: TransportResponse, to request: DigestRequest) async -> RequestFailure? {
+    func weakness(
+        of response: TransportResponse, to request: DigestRequest, _ cancellation: Cancellation
+    ) async -> RequestFailure? {
         let challenges = DigestChallenge.all(in: response.headerFields)
         // The body is read only for a failure.
         guard weakness(of: challenges, request, FailedResponse(head: response.head, body: Data())) != nil else {
             return nil
         }
-        let body = await response.body.beginning(upTo: HTTPExchange.failedBodyLimit)
+        let body = await cancellation.whileReading(response.body) { body in
+            await body.beginning(upTo: StatusStage.failedBodyLimit)
+        }
         return weakness(of: challenges, request, FailedResponse(head: response.head, body: body))
     }
 

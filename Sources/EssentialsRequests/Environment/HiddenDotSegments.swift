@@ -46,7 +46,7 @@ enum HiddenDotSegments {
         var bytes: [UInt8] = []
         var rest = text[...]
         while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(hexValue)
+            let digits = rest.prefix(2).compactMap(\.hexDigitValue)
             if byte == UInt8(ascii: "%"), digits.count == 2 {
                 bytes.append(digits[0] << 4 | digits[1])
                 rest = rest.dropFirst(2)
@@ -55,14 +55,5 @@ enum HiddenDotSegments {
             }
         }
         return bytes
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

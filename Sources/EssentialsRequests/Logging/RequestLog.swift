@@ -1,17 +1,15 @@
 import EssentialsHTTP
 import Logging
 
-/// What a service tells its logger of one request. Where its level is neither debug nor trace when the request begins, it
-/// costs one look at that.
+/// The log messages of one request. If the logger's level is above debug when the request begins, they cost a comparison
+/// each.
 struct RequestLog: Sendable {
-    /// By reference, because every request has a log of its own.
-    let settings: ServiceSettings
+    private let settings: ServiceSettings
     /// The request's number, the same in all of its messages.
-    let number: UInt64
-    /// Asked once for each request, because asking a logger goes through its handler.
+    private let number: UInt64
+    /// Read once for each request, because the logger asks its handler.
     private let isOn: Bool
 
-    @inline(__always)
     init(settings: ServiceSettings, number: UInt64) {
         self.settings = settings
         self.number = number
@@ -21,12 +19,8 @@ struct RequestLog: Sendable {
     private var logger: Logger { settings.configuration.logger }
     private var redaction: Redaction { settings.configuration.redaction }
 
-    @inline(__always)
     func sends(_ request: TransportRequest) {
-        if isOn { logSending(request) }
-    }
-
-    private func logSending(_ request: TransportRequest) {
+        guard isOn else { return }
         logger.debug("request", metadata: metadata(request))
         guard settings.configuration.logsCommands, logger.logLevel <= .trace else { return }
         var metadata = metadata(request)
@@ -34,12 +28,8 @@ struct RequestLog: Sendable {
         logger.trace("request as a command", metadata: metadata)
     }
 
-    @inline(__always)
     func received(_ response: DataResponse, to request: TransportRequest) {
-        if isOn { logReceipt(of: response, to: request) }
-    }
-
-    private func logReceipt(of response: DataResponse, to request: TransportRequest) {
+        guard isOn else { return }
         var metadata = metadata(request)
         metadata["status"] = "\(response.status.code)"
         metadata["redirects"] = "\(response.redirects.count)"
@@ -47,15 +37,14 @@ struct RequestLog: Sendable {
         logger.debug("response", metadata: metadata)
     }
 
-    /// - Parameter request: nil when the request failed before there was one to be sent.
-    func failed(_ failure: RequestFailure, _ request: TransportRequest?, _ asked: DataRequest?) {
+    /// - Parameters:
+    ///   - failure: The end of the request.
+    ///   - request: The prepared request; `nil` if the request failed before it was prepared.
+    ///   - method: The method of the request.
+    func failed(_ failure: RequestFailure, _ request: TransportRequest?, method: HTTPRequest.Method) {
         guard isOn else { return }
-        var metadata: Logger.Metadata = ["request-id": "\(number)"]
-        if let request {
-            metadata = self.metadata(request)
-        } else if let asked {
-            metadata["method"] = "\(asked.method.rawValue)"
-        }
+        var metadata: Logger.Metadata =
+            request.map(metadata) ?? ["request-id": "\(number)", "method": "\(method.rawValue)"]
         metadata["reason"] = "\(failure.reason)"
         metadata["phase"] = "\(failure.phase)"
         metadata["attempt"] = "\(failure.attempt)"
@@ -63,7 +52,7 @@ struct RequestLog: Sendable {
         logger.debug("request failed", metadata: metadata)
     }
 
-    /// A field was set in two places, and the more specific one is sent.
+    /// Logs the names of fields that were set in two places, the less specific of which has no effect.
     func passedOver(_ names: [HTTPField.Name]) {
         guard isOn, !names.isEmpty else { return }
         let text = names.map(\.rawName).joined(separator: ", ")

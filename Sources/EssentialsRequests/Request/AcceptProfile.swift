@@ -1,22 +1,21 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Which `Accept` a service sends with requests that have none: neither by their own nor by an interceptor's or the
-/// environment's hand.
+/// Which `Accept` a service sends with requests that have none of their own, of an interceptor or of the environment.
 ///
 /// ```swift
 /// configuration.accept = .seCompatible
 /// ```
 public enum AcceptProfile: Sendable, Hashable {
-    /// `application/json` where a model is asked for, else `*/*`.
+    /// `application/json` for requests for a model, `*/*` for all others.
     case typed
     /// What the Objective-C library of this name sent, for servers that know it: `application/json; charset=utf-8`, but
-    /// `*/*` for downloads and for answers that are wanted as bytes, with which it sent nothing.
+    /// `*/*` for downloads and for responses that are read as bytes, for which it sent nothing.
     case seCompatible
 
     /// The field's value.
-    func fieldValue(for answer: AnswerKind) -> String {
-        switch (self, answer) {
+    func fieldValue(for kind: ResponseKind) -> String {
+        switch (self, kind) {
         case (.typed, .model): "application/json"
         case (.seCompatible, .model), (.seCompatible, .response): "application/json; charset=utf-8"
         case (_, .bytes), (.typed, .response): "*/*"
@@ -24,16 +23,16 @@ public enum AcceptProfile: Sendable, Hashable {
     }
 }
 
-/// What the answer to a request is wanted as.
-enum AnswerKind: Sendable, Hashable {
-    /// Whatever it is: a response, text, or nothing.
+/// What the response to a request is read as.
+enum ResponseKind: Sendable, Hashable {
+    /// A response, text, or nothing.
     case response
     /// A model that a codec reads.
     case model
     /// Bytes or a file.
     case bytes
 
-    /// What a response is wanted as that is read as a type.
+    /// The kind of a response that is read as a type.
     init<Model>(reading type: Model.Type) {
         if type == Data.self || type == Data?.self || type == [UInt8].self || type == [UInt8]?.self {
             self = .bytes
@@ -44,14 +43,5 @@ enum AnswerKind: Sendable, Hashable {
         } else {
             self = .model
         }
-    }
-}
-
-extension DataRequest {
-    /// The same request with its answer wanted as something else.
-    func wanting(_ answer: AnswerKind) -> DataRequest {
-        var request = self
-        request.answer = answer
-        return request
     }
 }

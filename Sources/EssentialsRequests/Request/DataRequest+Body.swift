@@ -59,6 +59,11 @@ extension DataRequest {
             Body(.parameters(parameters), type: type?.description)
         }
 
+        /// Named values, unless there are none.
+        static func parameters(_ parameters: FormParameters, standardType: MediaType?) -> Body {
+            parameters.isEmpty ? .none : Body(.parameters(parameters), standardType: standardType)
+        }
+
         /// Bytes as they are; `application/octet-stream` where no type is named.
         public static func data(_ data: Data, type: MediaType? = nil) -> Body {
             Body(.raw(.bytes(data), standard: MediaType.octetStream.description), type: type?.description)

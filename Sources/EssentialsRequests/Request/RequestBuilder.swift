@@ -33,8 +33,7 @@ public struct RequestBuilder: BuildableRequest {
 
     /// The request.
     ///
-    /// - Throws: `invalidRequest` with the first thing that is wrong; its underlying error is a ``SettingConflict`` where
-    ///   two settings exclude each other.
+    /// - Throws: `invalidRequest` with the first fault, such as two settings that exclude each other.
     public func build() throws(RequestFailure) -> DataRequest {
         if let failure { throw failure }
         guard let contentType, bodySetting != nil else { return request }
@@ -244,4 +243,37 @@ public struct RequestBuilder: BuildableRequest {
             remedy: "A request has one body, of one kind; keep one of the two.",
             underlying: SettingConflict(first, second))
     }
+}
+
+/// A request, or a value from which one is built: ``DataRequest`` or ``RequestBuilder``. The calls of
+/// ``DataRequestService`` take either.
+///
+/// ```swift
+/// let film = try await requests.response(to: RequestBuilder(.get, "films/1").header("X-Tenant", "acme"), as: Film.self)
+/// ```
+public protocol BuildableRequest: Sendable {
+    /// The request.
+    ///
+    /// - Throws: `invalidRequest` with the first thing that is wrong.
+    func build() throws(RequestFailure) -> DataRequest
+}
+
+extension DataRequest: BuildableRequest {
+    /// The request itself.
+    public func build() -> DataRequest { self }
+}
+
+/// Two settings of a request that exclude each other: the error below an `invalidRequest`.
+struct SettingConflict: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The setting that was made first.
+    let first: String
+    /// The setting that was made second.
+    let second: String
+
+    init(_ first: String, _ second: String) {
+        self.first = first
+        self.second = second
+    }
+
+    var description: String { "“\(first)” and “\(second)” exclude each other" }
 }

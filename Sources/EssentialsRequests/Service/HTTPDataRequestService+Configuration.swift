@@ -68,8 +68,7 @@ extension HTTPDataRequestService {
         private static let standardUserAgent: String = {
             let path = CommandLine.arguments.first ?? ""
             let allowed = (path.split(separator: "/").last ?? "").utf8.filter { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-                    || byte == 0x2d || byte == 0x5f || byte == 0x2e
+                byte.isASCIIAlphanumeric || "-_.".utf8.contains(byte)
             }
             let program = String(decoding: allowed, as: UTF8.self)
             return "\(program.isEmpty ? "Swift" : program) (\(system)) ServiceEssentials/1.0"

@@ -20,51 +20,47 @@ import Synchronization
 /// after service and transport are gone. ``shutdown(grace:)``, a token and cancelling the caller's task end requests at a
 /// chosen time, and a locator that is closed shuts its services down. Only ``shutdown(grace:)`` ends the transport.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
-    /// The environment in force, asked for by a closure because an existential is copied to be asked.
-    let snapshot: @Sendable () -> EnvironmentSnapshot
-    let transport: any Transport
-    /// The same, if it can be told to end a request: asked for once, because the cast takes as long as a small request.
-    let cancellable: (any CancellableTransport)?
-    let configuration: Configuration
-    let settings: ServiceSettings
-    let inFlight = RequestsInFlight()
-    let authorization = AuthorizationStore()
-    /// Cancels what runs when the environment changes.
-    let watch = Mutex<Task<Void, Never>?>(nil)
+    private let environment: any EnvironmentService
+    private let transport: any Transport
+    private let settings: ServiceSettings
+    private let prepare: PrepareStage
+    private let chain: Chain
+    private let inFlight = RequestsInFlight()
+    private let authorization = AuthorizationStore()
+    /// Cancels running requests when the environment changes.
+    private let watch = Mutex<Task<Void, Never>?>(nil)
 
-    /// Makes a service.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - environment: Where requests go; asked once for each.
-    ///   - transport: How they travel. The service does not shut it down unless ``shutdown(grace:)`` is called.
+    ///   - environment: Where requests go. Each request reads it once.
+    ///   - transport: Sends the requests. Only ``shutdown(grace:)`` shuts it down.
     ///   - configuration: Codecs, interceptors, logging and the like.
     public init(
         environment: any EnvironmentService, transport: any Transport, configuration: Configuration = Configuration()
     ) {
-        snapshot = Self.snapshots(of: environment)
+        self.environment = environment
         self.transport = transport
-        cancellable = transport as? any CancellableTransport
-        self.configuration = configuration
         settings = ServiceSettings(configuration)
+        prepare = PrepareStage(settings: settings, authorization: authorization)
+        chain = Chain(over: transport, settings)
         guard configuration.onEnvironmentChange == .cancelRequests else { return }
         let (changes, inFlight) = (environment.changes, inFlight)
         let task = Task { for await current in changes { inFlight.cancelAll(exceptIn: current) } }
         watch.withLock { $0 = task }
     }
 
-    private static func snapshots(of environment: some EnvironmentService) -> @Sendable () -> EnvironmentSnapshot {
-        { environment.snapshot }
-    }
-
     deinit { watch.withLock { $0.take() }?.cancel() }
 
-    /// Where completion handlers run that name no queue.
+    private var configuration: Configuration { settings.configuration }
+
+    /// The queue on which completion handlers run that name no queue.
     public var callbackQueue: DispatchQueue { configuration.callbackQueue }
     /// Reads and writes the bodies.
     public var codecs: CodecRegistry { configuration.codecs }
     /// The environment in force.
-    public var currentEnvironment: EnvironmentSnapshot { snapshot() }
-    /// How many requests were taken and are not over; a streamed body counts until it was read.
+    public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
+    /// How many requests have begun and not ended; a streamed body counts until it was read.
     public var requestsInFlight: Int { inFlight.count }
 
     // MARK: Requests
@@ -72,64 +68,104 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Sends a request; see the protocol.
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
-        let environment = snapshot()
-        let flight = try inFlight.begin(in: watched(environment), finishes: finishes(request))
-        defer { inFlight.end(flight) }
-        let log = RequestLog(settings: settings, number: flight.number)
+        let environment = environment.snapshot
+        let place = try begin(request, in: environment)
+        defer { inFlight.end(place) }
+        let log = RequestLog(settings: settings, number: place.number)
         var sent: TransportRequest?
         do throws(RequestFailure) {
-            guard let plain = try plain(request, in: environment) else {
-                return try await sendThroughStages(request, in: environment, log, flight, &sent)
-            }
-            // The same, without the stages that have nothing to do. The steps of this way are inlined: between two
-            // requests others use the caches, so that what counts is in how few pages its code lies.
-            sent = plain
-            log.sends(plain)
-            let deadline = RedirectStage.standard.deadline(of: plain)
-            let first: TransportResponse
-            if let cancellable {
-                try flight.checkGoesOn(host: plain.hostText)
-                defer { flight.detach() }
-                first = try await cancellable.send(plain) { flight.attach($0) }
-            } else {
-                first = try await sendInStep(plain, flight)
-            }
-            let response: DataResponse
-            if first.body.isWhole, !RedirectRules.isFollowed(first.statusCode), request.expects(first.statusCode) {
-                response = DataResponse(first, url: plain.url)
-            } else {
-                response = try await finish(first, to: plain, deadline, of: request, flight)
-            }
-            log.received(response, to: plain)
-            return response
+            let prepared = try await prepare.prepare(request, in: environment, log, place.cancellation)
+            sent = prepared.request
+            let record = ExchangeRecord(
+                prepared.request, prepared.rules, number: place.number, environment: environment,
+                cancellation: place.cancellation)
+            let response = try await chain.send(prepared.request, record, log)
+            return inFlight.tracking(response, of: place)
         } catch {
-            log.failed(error, sent, request)
+            log.failed(error, sent, method: request.method)
             throw error
         }
     }
 
-    /// The request as it is sent, if nobody has anything to add to it.
-    @inline(__always)
-    private func plain(
-        _ request: DataRequest, in environment: EnvironmentSnapshot
-    ) throws(RequestFailure) -> TransportRequest? {
-        guard configuration.interceptors.isEmpty else { return nil }
-        let assembly = RequestAssembly(request: request, environment: environment, settings: settings)
-        // Most services have no credentials, and none is looked for then.
-        switch authorization.isEmpty ? nil : authorization.value(for: environment.baseURL.origin) {
-        case nil: return try assembly.plain(authorization: nil)
-        case .field(let value): return try assembly.plain(authorization: value)
-        case .digest: return nil
+    /// Loads a response into a file; see the protocol. The request is prepared once, also if it is resumed.
+    @discardableResult
+    public func download(
+        _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
+        progress: ProgressReport? = nil
+    ) async throws(RequestFailure) -> DownloadedFile {
+        let environment = environment.snapshot
+        let place = try begin(request, in: environment)
+        defer { inFlight.end(place) }
+        var request = request
+        request.responseKind = .bytes
+        if options.resumes { request.expectedStatus = request.expectedStatus.union([206...206, 416...416]) }
+        // In one task, so that writing the file ends with the request too.
+        return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
+            let log = RequestLog(settings: settings, number: place.number)
+            var sent: TransportRequest?
+            do throws(RequestFailure) {
+                let prepared = try await prepare.prepare(request, in: environment, log, place.cancellation)
+                sent = prepared.request
+                return try await FileDownload.run(
+                    prepared.request, to: destination, options: options, progress: progress
+                ) { [self] request throws(RequestFailure) in
+                    let record = ExchangeRecord(
+                        request, prepared.rules, number: place.number, environment: environment,
+                        cancellation: place.cancellation)
+                    return try await chain.send(request, record, log).transportResponse
+                }
+            } catch {
+                log.failed(error, sent, method: request.method)
+                throw error
+            }
         }
     }
 
-    /// Whether a graceful shutdown waits for a request.
-    @inline(__always)
-    func finishes(_ request: DataRequest) -> Bool { request.finishesOnShutdown ?? configuration.finishesOnShutdown }
+    private func begin(
+        _ request: DataRequest, in environment: EnvironmentSnapshot
+    ) throws(RequestFailure) -> RequestsInFlight.Place {
+        try inFlight.begin(
+            in: configuration.onEnvironmentChange == .cancelRequests ? environment : nil,
+            finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
+    }
 
-    /// The environment to watch, or `nil` if environment changes do not cancel requests.
-    @inline(__always)
-    func watched(_ environment: EnvironmentSnapshot) -> EnvironmentSnapshot? {
-        configuration.onEnvironmentChange == .cancelRequests ? environment : nil
+    // MARK: Authorization
+
+    /// Sends these credentials to the origin of the environment in force from now on; see the protocol.
+    public func setAuthorization(_ credentials: Credentials) {
+        authorization.set(credentials, for: currentEnvironment.baseURL.origin)
+    }
+
+    /// Forgets the credentials and the private state of the origin of the environment in force; see the protocol.
+    public func clearAuthorization() async {
+        let origin = currentEnvironment.baseURL.origin
+        authorization.clear(origin)
+        for store in configuration.privateState { await store.clearPrivateState(of: origin) }
+    }
+
+    // MARK: Shutdown
+
+    /// Ends the service and its transport. New requests fail as `closed`. Requests that run have the grace period to
+    /// finish if they or the configuration say `finishesOnShutdown`; the others end as `cancelled`.
+    ///
+    /// Returns when all connections are closed; callers receive the end of their requests at about the same time. Further
+    /// calls do the same and harm nothing.
+    ///
+    /// - Parameter grace: How long marked requests may take; a streamed body counts until it was read.
+    public func shutdown(grace: Duration = .zero) async {
+        watch.withLock { $0.take() }?.cancel()
+        inFlight.close()
+        inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
+        if grace > .zero {
+            await withTaskGroup { group in
+                group.addTask { [inFlight] in await inFlight.waitUntilEmpty() }
+                // About seventy years: the system's clock does not take every duration.
+                group.addTask { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
+                await group.next()
+                group.cancelAll()
+            }
+            inFlight.cancelAll(includingThoseThatFinish: true)
+        }
+        await transport.shutdown()
     }
 }

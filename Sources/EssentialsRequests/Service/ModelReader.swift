@@ -3,15 +3,10 @@ import FoundationEssentials
 
 /// Reads models from responses, large ones off the caller's actor.
 enum ModelReader {
-    /// Decoding less takes no longer than going to another thread and back.
+    /// Decoding a smaller body takes no longer than changing to another thread and back.
     private static let inPlaceLimit = 64 << 10
-    /// The most of a streamed body that is read for a model.
+    /// The most bytes of a streamed body that are read for a model.
     private static let streamLimit = 64 << 20
-
-    /// What is asked for where a request does not say: JSON for models, anything for text and bytes.
-    static func accepted<Model>(for type: Model.Type) -> String? {
-        AnswerKind(reading: type) == .model ? MediaType.json.description : nil
-    }
 
     static func read<Model: Decodable & Sendable>(
         _ type: Model.Type, from response: DataResponse, to method: HTTPRequest.Method, _ codecs: CodecRegistry

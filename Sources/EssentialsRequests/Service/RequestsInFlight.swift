@@ -1,36 +1,46 @@
 import EssentialsHTTP
 import Synchronization
 
-/// The requests that a service has taken and not ended, so that they can be cancelled from outside.
+/// The requests of a service that have begun and not ended, so that they can be cancelled from outside. A streamed body
+/// counts as a request until it was read.
 final class RequestsInFlight: Sendable {
+    /// A request's place among the others. ``end(_:)`` follows once for each.
+    struct Place: Sendable {
+        /// The request's number, which no other request of the service has.
+        let number: UInt64
+        /// Ends the request from outside.
+        let cancellation: Cancellation
+        fileprivate let slot: Int
+        /// The environment whose change cancels the request; `nil` if changes do not.
+        fileprivate let environment: EnvironmentSnapshot?
+        fileprivate let finishesOnShutdown: Bool
+    }
+
     private struct State {
         var isOpen = true
-        /// Each flight in the slot that it was given; nil where there is none.
-        var slots: [Flight?] = []
-        /// The slots without a flight.
-        var free: [Int] = []
-        var nextNumber: UInt64 = 0
+        /// Each request in its slot; `nil` for a free slot.
+        var slots: [Place?] = []
+        var freeSlots: [Int] = []
+        var lastNumber: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
 
-        var count: Int { slots.count - free.count }
-        /// Whether nothing runs, and somebody waits for that.
-        var isAwaited: Bool { count == 0 && !waiting.isEmpty }
+        var count: Int { slots.count - freeSlots.count }
 
-        @inline(__always)
-        mutating func add(
-            in environment: EnvironmentSnapshot?, finishes: Bool, cancel: (@Sendable () -> Void)? = nil
-        ) -> Flight {
-            nextNumber += 1
-            let slot = free.popLast() ?? slots.count
-            let flight = Flight(nextNumber, slot: slot, in: environment, finishes: finishes, cancel: cancel)
-            if slot == slots.count { slots.append(flight) } else { slots[slot] = flight }
-            return flight
+        mutating func add(in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool) -> Place {
+            lastNumber += 1
+            let slot = freeSlots.popLast() ?? slots.count
+            let place = Place(
+                number: lastNumber, cancellation: Cancellation(), slot: slot, environment: environment,
+                finishesOnShutdown: finishesOnShutdown)
+            if slot == slots.count { slots.append(place) } else { slots[slot] = place }
+            return place
         }
 
-        @inline(__always)
-        mutating func remove(_ flight: Flight) {
-            slots[flight.slot] = nil
-            free.append(flight.slot)
+        /// Takes those who wait for the end of all requests, if there is none left.
+        mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
+            guard count == 0, !waiting.isEmpty else { return [] }
+            defer { waiting = [:] }
+            return Array(waiting.values)
         }
     }
 
@@ -38,75 +48,60 @@ final class RequestsInFlight: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Takes a request, of whose work only the steps of its flight can be cancelled from outside. ``end(_:)`` follows.
+    /// Begins a request.
     ///
+    /// - Parameters:
+    ///   - environment: The environment whose change cancels the request; `nil` if changes do not.
+    ///   - finishesOnShutdown: Whether a graceful shutdown waits for the request.
     /// - Throws: `closed` after ``close()``.
-    @inline(__always)
-    func begin(in environment: EnvironmentSnapshot?, finishes: Bool) throws(RequestFailure) -> Flight {
-        guard let flight = state.withLock({ $0.isOpen ? $0.add(in: environment, finishes: finishes) : nil }) else {
-            throw Self.closed
+    func begin(
+        in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool
+    ) throws(RequestFailure) -> Place {
+        let place = state.withLock { state in
+            state.isOpen ? state.add(in: environment, finishesOnShutdown: finishesOnShutdown) : nil
         }
-        return flight
-    }
-
-    private static var closed: RequestFailure {
-        RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
-    }
-
-    /// Runs a request's work as one step, so that the whole of it can be cancelled from outside.
-    ///
-    /// - Parameter work: Gets the request's number. Begins on the caller's thread.
-    /// - Throws: `closed` after ``close()``, and what the work throws.
-    func run<Value: Sendable>(
-        in environment: EnvironmentSnapshot?, finishes: Bool,
-        _ work: @escaping @Sendable (UInt64) async throws(RequestFailure) -> Value
-    ) async throws(RequestFailure) -> Value {
-        let flight = try begin(in: environment, finishes: finishes)
-        defer { end(flight) }
-        return try await flight.step(host: nil) { () throws(RequestFailure) in try await work(flight.number) }
-    }
-
-    /// Keeps a body that is still being read in the place of its request.
-    func keep(_ environment: EnvironmentSnapshot?, finishes: Bool, cancel: @escaping @Sendable () -> Void) -> Flight {
-        state.withLock { $0.add(in: environment, finishes: finishes, cancel: cancel) }
-    }
-
-    /// A request is over. Once for each.
-    @inline(__always)
-    func end(_ flight: Flight) {
-        let isAwaited = state.withLock { state in
-            state.remove(flight)
-            return state.isAwaited
+        guard let place else {
+            throw RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
         }
-        if isAwaited { resumeWaiting() }
+        return place
     }
 
-    /// Asks again, because a wait may have been cancelled meanwhile.
-    private func resumeWaiting() {
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard state.isAwaited else { return [] }
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+    /// Begins to count the body of a request that has come to its response, whether or not the service is closed.
+    func beginBody(of request: Place) -> Place {
+        state.withLock { $0.add(in: request.environment, finishesOnShutdown: request.finishesOnShutdown) }
+    }
+
+    /// Ends a request.
+    func end(_ place: Place) {
+        let waiting = state.withLock { state in
+            state.slots[place.slot] = nil
+            state.freeSlots.append(place.slot)
+            return state.takeWaiting()
         }
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Takes no more requests.
+    /// Refuses further requests.
     func close() { state.withLock { $0.isOpen = false } }
 
-    /// Cancels the requests of other environments than this one.
+    /// Cancels the requests of all other environments.
     func cancelAll(exceptIn environment: EnvironmentSnapshot) {
-        cancel { $0.environment.map { $0 != environment } ?? false }
+        cancel { place in place.environment.map { $0 != environment } ?? false }
     }
 
-    /// Cancels the requests that are not to finish, or all.
-    func cancelAll(includingThoseThatFinish: Bool) { cancel { includingThoseThatFinish || !$0.finishes } }
+    /// Cancels all requests, or those that a graceful shutdown does not wait for.
+    func cancelAll(includingThoseThatFinish: Bool) { cancel { includingThoseThatFinish || !$0.finishesOnShutdown } }
 
-    /// Returns when no request runs, or the calling task is cancelled.
+    private func cancel(_ isChosen: (Place) -> Bool) {
+        // Cancelled without the lock, because a cancelled request may end at once.
+        for place in state.withLock({ $0.slots.compactMap(\.self).filter(isChosen) }) { place.cancellation.cancel() }
+    }
+
+    /// Returns when no request runs, or when the calling task is cancelled.
     func waitUntilEmpty() async {
         let number = state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
+            state.lastNumber += 1
+            return state.lastNumber
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -120,9 +115,5 @@ final class RequestsInFlight: Sendable {
         } onCancel: {
             state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
         }
-    }
-
-    private func cancel(_ isChosen: (Flight) -> Bool) {
-        for flight in state.withLock({ $0.slots.compactMap(\.self).filter(isChosen) }) { flight.cancel() }
     }
 }

@@ -1,43 +1,49 @@
 import EssentialsHTTP
 
-/// A service's configuration, and what is made of it once instead of with each request.
+/// A service's configuration, and the header fields that are made from it once instead of for each request.
 ///
-/// An object, so that a request carries one reference instead of copies of its parts.
+/// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
-    private let userAgent: HTTPField
-    private let forResponses: HTTPFields
-    private let forModels: HTTPFields
-    private let forBytes: HTTPFields
+    let userAgent: HTTPField
+    private let acceptResponse: HTTPField
+    private let acceptModel: HTTPField
+    private let acceptBytes: HTTPField
 
     init(_ configuration: HTTPDataRequestService.Configuration) {
-        let userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
-        func fields(for answer: AnswerKind) -> HTTPFields {
-            HTTPFields([HTTPField(name: .accept, value: configuration.accept.fieldValue(for: answer)), userAgent])
+        func accept(_ kind: ResponseKind) -> HTTPField {
+            HTTPField(name: .accept, value: configuration.accept.fieldValue(for: kind))
         }
         self.configuration = configuration
-        self.userAgent = userAgent
-        forResponses = fields(for: .response)
-        forModels = fields(for: .model)
-        forBytes = fields(for: .bytes)
+        userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
+        acceptResponse = accept(.response)
+        acceptModel = accept(.model)
+        acceptBytes = accept(.bytes)
     }
 
-    /// Fills in what a request has neither by its own nor by anybody else's hand.
+    /// Adds the service's fields, unless the request has them already.
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {
         let priority = configuration.sendsPriority ? request.options.priority.field : nil
-        let standard = standardFields(for: request.answer)
-        if !fields.contains(.accept), let accept = standard.first { fields.append(accept) }
-        if let priority, !fields.contains(priority.name) { fields.append(priority) }
-        if !fields.contains(.userAgent) { fields.append(userAgent) }
+        for field in [accept(request.responseKind), priority, userAgent] {
+            if let field, !fields.contains(field.name) { fields.append(field) }
+        }
     }
 
-    /// What a request gets that has no field at all, as most.
-    @inline(__always)
-    func standardFields(for answer: AnswerKind) -> HTTPFields {
-        switch answer {
-        case .response: forResponses
-        case .model: forModels
-        case .bytes: forBytes
+    private func accept(_ kind: ResponseKind) -> HTTPField {
+        switch kind {
+        case .response: acceptResponse
+        case .model: acceptModel
+        case .bytes: acceptBytes
         }
+    }
+}
+
+extension RequestPriority {
+    private static let name = HTTPField.Name("Priority")
+
+    /// The field that tells a server (RFC 9218, 5); nil for the normal one, which is what none means.
+    var field: HTTPField? {
+        guard self != .normal, let name = Self.name else { return nil }
+        return HTTPField(name: name, value: "u=\(urgency)")
     }
 }

@@ -1,23 +1,27 @@
 import EssentialsHTTP
 import Synchronization
 
-/// A streamed body that counts as a request in flight until it was read, or nobody reads it any more.
+/// A streamed body that counts as a request in flight until it was read or dropped.
 final class TrackedBody: ResponseBody.Source {
     private let source: any ResponseBody.Source
     private let inFlight: RequestsInFlight
     private let host: String?
-    private let wasCancelled = Atomic(false)
-    private let flight = Mutex<Flight?>(nil)
+    private let cancellation: Cancellation
+    private let place: Mutex<RequestsInFlight.Place?>
 
     init(
-        _ source: any ResponseBody.Source, _ inFlight: RequestsInFlight, environment: EnvironmentSnapshot?,
-        finishes: Bool, host: String?
+        _ source: any ResponseBody.Source, of request: RequestsInFlight.Place, _ inFlight: RequestsInFlight,
+        host: String?
     ) {
         self.source = source
         self.inFlight = inFlight
         self.host = host
-        let flight = inFlight.keep(environment, finishes: finishes) { [weak self] in self?.cancelFromOutside() }
-        self.flight.withLock { $0 = flight }
+        let place = inFlight.beginBody(of: request)
+        cancellation = place.cancellation
+        self.place = Mutex(place)
+        _ = cancellation.add { [weak source] in source?.cancel() }
+        // A cancellation that came between the response and here.
+        if request.cancellation.isCancelled { cancellation.cancel() }
     }
 
     deinit { end() }
@@ -27,10 +31,10 @@ final class TrackedBody: ResponseBody.Source {
             if let chunk = try await source.next() { return chunk }
         } catch {
             end()
-            throw wasCancelled.load(ordering: .acquiring) ? cancelled() : error
+            throw cancellation.isCancelled ? cancelled() : error
         }
         end()
-        if wasCancelled.load(ordering: .acquiring) { throw cancelled() }
+        if cancellation.isCancelled { throw cancelled() }
         return nil
     }
 
@@ -46,17 +50,23 @@ final class TrackedBody: ResponseBody.Source {
 
     var ending: ResponseEnding? { source.ending }
 
-    private func cancelFromOutside() {
-        wasCancelled.store(true, ordering: .releasing)
-        source.cancel()
-    }
-
     private func end() {
-        if let flight = flight.withLock({ $0.take() }) { inFlight.end(flight) }
+        if let place = place.withLock({ $0.take() }) { inFlight.end(place) }
     }
 
     private func cancelled() -> RequestFailure {
         RequestFailure(
             .cancelled, "The service ended the request while its body was being read.", phase: .receiving, host: host)
+    }
+}
+
+extension RequestsInFlight {
+    /// The response, with a streamed body that counts as a request in flight and ends with the service.
+    func tracking(_ response: DataResponse, of place: Place) -> DataResponse {
+        guard case .stream(let source) = response.body.content else { return response }
+        var response = response
+        response.body = ResponseBody(
+            source: TrackedBody(source, of: place, self, host: response.url?.origin.host.text))
+        return response
     }
 }

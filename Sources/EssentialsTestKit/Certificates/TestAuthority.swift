@@ -1,4 +1,4 @@
-/// A certificate authority made in memory, for tests.
+/// A certificate authority created in memory, for tests.
 ///
 /// ```swift
 /// let authority = try TestAuthority(name: "Test CA")
@@ -6,22 +6,22 @@
 /// // A client that trusts authority.certificate trusts a server with leaf.
 /// ```
 public struct TestAuthority: Sendable, Hashable {
-    /// The self-signed certificate of the authority, to be trusted by clients.
+    /// The authority's self-signed certificate, which clients have to trust.
     public let certificate: TestCertificate
 
-    /// Makes a self-signed authority.
+    /// Creates a self-signed authority.
     ///
-    /// - Throws: when the key cannot be used, or OpenSSL fails.
+    /// - Throws: ``TestKitError`` if the key cannot be used or OpenSSL fails.
     public init(name: String, key: TestCertificate.Key = .ec, pathLength: Int? = nil) throws(TestKitError) {
         certificate = try TestCertificate.selfSigned(.authority(name: name, key: key, pathLength: pathLength))
     }
 
-    /// Makes a certificate that the authority signed.
+    /// Creates a certificate signed by this authority.
     public func issue(_ template: TestCertificate.Template) throws(TestKitError) -> TestCertificate {
         try certificate.issue(template)
     }
 
-    /// Makes a certificate of an authority below this one, which can issue in its turn.
+    /// Creates the certificate of an intermediate authority, which can issue certificates itself.
     public func issueAuthority(
         name: String, key: TestCertificate.Key = .ec, pathLength: Int? = nil
     ) throws(TestKitError) -> TestCertificate {

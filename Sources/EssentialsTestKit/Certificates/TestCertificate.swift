@@ -1,7 +1,7 @@
 internal import CEssentialsTest
 import Glibc
 
-/// A certificate made in memory with its private key, for tests.
+/// A certificate created in memory together with its private key, for tests.
 ///
 /// ```swift
 /// let leaf = try authority.issue(TestCertificate.Template(commonName: "localhost"))
@@ -10,22 +10,22 @@ import Glibc
 /// try intermediate.issue(TestCertificate.Template(commonName: "below"))
 /// ```
 public struct TestCertificate: Sendable, Hashable {
-    /// The certificate as PEM.
+    /// The certificate in PEM form.
     public let certificatePEM: String
-    /// The private key as PEM (PKCS #8, not encrypted).
+    /// The private key in PEM form (PKCS #8, not encrypted).
     public let privateKeyPEM: String
     /// The certificate's DER bytes.
     public let der: [UInt8]
     /// The DER bytes of the certificate's SubjectPublicKeyInfo.
     public let publicKeyDER: [UInt8]
-    /// "sha256/" and the BASE64 digest of `der`.
+    /// "sha256/" followed by the Base64-encoded SHA-256 digest of `der`.
     public let certificatePin: String
-    /// "sha256/" and the BASE64 digest of `publicKeyDER`.
+    /// "sha256/" followed by the Base64-encoded SHA-256 digest of `publicKeyDER`.
     public let publicKeyPin: String
 
-    /// Takes a certificate and its key from elsewhere. Whether they belong together is found out by a server.
+    /// Wraps an existing certificate and its key. Whether the two match is checked when a server uses them.
     ///
-    /// - Throws: when the certificate cannot be read.
+    /// - Throws: ``TestKitError`` if the certificate cannot be parsed.
     public init(certificatePEM: String, privateKeyPEM: String) throws(TestKitError) {
         guard let der = Self.der(of: certificatePEM, CET_PART_CERTIFICATE),
             let publicKeyDER = Self.der(of: certificatePEM, CET_PART_PUBLIC_KEY),
@@ -40,29 +40,29 @@ public struct TestCertificate: Sendable, Hashable {
         self.publicKeyPin = publicKeyPin
     }
 
-    /// Makes a certificate signed with its own key.
+    /// Creates a certificate signed with its own key.
     ///
-    /// - Throws: when the key, a name or an address cannot be used.
+    /// - Throws: ``TestKitError`` if the key, a name or an address cannot be used.
     public static func selfSigned(_ template: Template) throws(TestKitError) -> TestCertificate {
         try make(template, issuer: nil)
     }
 
-    /// Makes a certificate signed with this one's key. That is not limited to authorities: an end-entity certificate
-    /// that issues is what clients must refuse.
+    /// Creates a certificate signed with this certificate's key. Any certificate can issue here, not only authorities,
+    /// so that tests can check that clients refuse a certificate issued by an end-entity certificate.
     ///
-    /// - Throws: when the key, a name or an address cannot be used.
+    /// - Throws: ``TestKitError`` if the key, a name or an address cannot be used.
     public func issue(_ template: Template) throws(TestKitError) -> TestCertificate {
         try Self.make(template, issuer: self)
     }
 
-    /// Makes the certificate of an authority below this one, which can issue in its turn.
+    /// Creates the certificate of an intermediate authority, which can issue certificates itself.
     public func issueAuthority(
         name: String, key: Key = .ec, pathLength: Int? = nil
     ) throws(TestKitError) -> TestCertificate {
         try issue(.authority(name: name, key: key, pathLength: pathLength))
     }
 
-    // MARK: Making
+    // MARK: Creation
 
     private static func make(_ template: Template, issuer: TestCertificate?) throws(TestKitError) -> TestCertificate {
         let key = try keyPEM(template.key)
@@ -77,7 +77,7 @@ public struct TestCertificate: Sendable, Hashable {
         let text = cet_certificate_create(
             &terms, template.commonName, names.joined(separator: "\n"), key, issuer?.certificatePEM,
             issuer?.privateKeyPEM, &error)
-        guard let text else { throw TestKitError(CText.string(error.text) ?? "No certificate.") }
+        guard let text else { throw TestKitError(error, fallback: "No certificate.") }
         defer { free(text) }
         return try TestCertificate(certificatePEM: String(cString: text), privateKeyPEM: key)
     }
@@ -93,7 +93,7 @@ public struct TestCertificate: Sendable, Hashable {
         }
         var error = cet_error()
         guard let text = cet_key_create(bits, &error) else {
-            throw TestKitError(CText.string(error.text) ?? "No private key.")
+            throw TestKitError(error, fallback: "No private key.")
         }
         defer { free(text) }
         return String(cString: text)
@@ -114,7 +114,7 @@ public struct TestCertificate: Sendable, Hashable {
         var size = 0
         guard let bytes = cet_certificate_der(pem, part, &size) else { return nil }
         defer { free(bytes) }
-        // `size` bytes were written there, and they are copied before they are freed.
+        // `size` bytes were written there; they are copied before the memory is freed.
         return Array(UnsafeBufferPointer(start: bytes, count: size))
     }
 
@@ -126,7 +126,7 @@ public struct TestCertificate: Sendable, Hashable {
 }
 
 extension TestCertificate: CustomReflectable {
-    /// The pins, for debuggers and `dump`; never the private key.
+    /// The pins, for debuggers and `dump`. The private key is left out.
     public var customMirror: Mirror {
         Mirror(self, children: ["certificatePin": certificatePin, "publicKeyPin": publicKeyPin])
     }

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The socket of one connection. Its thread reads, writes and closes; any thread may shut it down, never a descriptor
-/// that was closed and belongs to somebody else by now.
+/// The socket of one connection. Only its own thread reads, writes and closes it. Any thread may shut it down; after
+/// `close` that has no effect, because the descriptor may have been reused.
 final class ConnectionSocket: Sendable {
     let descriptor: Int32
     private let isClosed = Mutex(false)
@@ -17,7 +17,7 @@ final class ConnectionSocket: Sendable {
         close()
     }
 
-    /// Ends what the connection's thread is blocked in.
+    /// Interrupts the call in which the connection's thread is blocked.
     func shutDown() {
         isClosed.withLock { isClosed in
             if !isClosed { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -38,8 +38,8 @@ final class ConnectionSocket: Sendable {
         close()
     }
 
-    /// Closes with FIN. Closing a socket with unread bytes would send RST, so those are read first; with `patience`, the
-    /// peer gets that long to stop sending, unless `interruption` comes first.
+    /// Closes with FIN. Unread bytes are read first, because closing a socket with unread bytes sends RST. With
+    /// `patience`, the peer has that long to stop sending, unless `interruption` is signalled.
     func finish(patience: Duration = .zero, interruption: Wakeup) {
         _ = shutdown(descriptor, Int32(SHUT_WR))
         let deadline = ContinuousClock.now + patience
@@ -57,7 +57,8 @@ final class ConnectionSocket: Sendable {
         close()
     }
 
-    /// Reads and forgets: true after some bytes, false at the end, nil when there is nothing at the moment.
+    /// Reads and discards bytes: true after some bytes, false at the end of the stream, `nil` if
+    /// nothing is available now.
     private func discard() -> Bool? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -1,22 +1,22 @@
 internal import CEssentialsTest
 
-/// One TLS handshake as the server saw it, also when it failed.
+/// One TLS handshake as seen by the server, whether it succeeded or failed.
 public struct HandshakeRecord: Sendable, Hashable {
-    /// Which connection of the server, counted from 0.
+    /// The index of the server's connection, counted from 0.
     public let connection: Int
-    /// Whether it was completed. A client that refuses the certificate makes it fail.
+    /// Whether the handshake completed. It fails if the client refuses the certificate.
     public let succeeded: Bool
-    /// Whether an earlier session was continued, without a new look at certificates.
+    /// Whether an earlier session was resumed, in which case no certificates are exchanged.
     public let resumed: Bool
-    /// "TLSv1.3", "TLSv1.2" …; meaningless when the handshake failed early.
+    /// The protocol version, such as "TLSv1.3"; meaningless if the handshake failed early.
     public let version: String
     /// The name in the client's server_name extension.
     public let serverName: String?
-    /// The protocol chosen by ALPN.
+    /// The protocol selected by ALPN.
     public let applicationProtocol: String?
-    /// The certificate that the client showed, in this handshake or the one it resumes.
+    /// The client's certificate from this handshake, or from the one that it resumes.
     public let clientCertificatePEM: String?
-    /// Why the handshake failed, in OpenSSL's words.
+    /// OpenSSL's description of the failure.
     public let error: String?
 
     init(connection: Int, facts: cet_handshake, clientCertificatePEM: String?) {

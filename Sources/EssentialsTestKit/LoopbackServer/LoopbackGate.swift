@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A gate that starts closed and is opened once, to fix the order of what a test and its server do.
+/// A gate that starts closed and is opened once, to order events between a test and its server.
 ///
 /// ```swift
 /// let gate = LoopbackGate()
@@ -11,7 +11,7 @@ import Synchronization
 /// gate.open()
 /// ```
 ///
-/// Safe from any thread. A gate made while the process has no file descriptor left is open from the start.
+/// Safe to use from any thread. If no file descriptor is available when a gate is created, it starts open.
 public final class LoopbackGate: Sendable {
     private struct State {
         var isOpen: Bool
@@ -22,7 +22,7 @@ public final class LoopbackGate: Sendable {
     let wakeup = Wakeup()
     private let state: Mutex<State>
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {
         state = Mutex(State(isOpen: wakeup.descriptor < 0))
     }
@@ -30,7 +30,7 @@ public final class LoopbackGate: Sendable {
     /// Whether `open()` was called.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate for all current and future waiters.
     public func open() {
         let waiters = state.withLock { state in
             state.isOpen = true
@@ -41,8 +41,8 @@ public final class LoopbackGate: Sendable {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Blocks the calling thread until the gate is open, and says whether it is. For handlers and plain threads; tasks
-    /// use `opened()`.
+    /// Blocks the calling thread until the gate is open or the timeout expires, and returns whether the gate is open.
+    /// Use it in handlers and plain threads; tasks use `opened()`.
     @discardableResult
     public func wait(timeout: Duration? = nil) -> Bool {
         if !isOpen { _ = Wakeup.wait(for: [wakeup.descriptor], timeout: timeout) }

@@ -1,7 +1,7 @@
 internal import CEssentialsTest
 import Glibc
 
-/// A listening socket on a loopback address. Non-blocking and close-on-exec.
+/// A non-blocking, close-on-exec listening socket on a loopback address.
 struct LoopbackListener: Sendable {
     let descriptor: Int32
     let port: UInt16
@@ -24,7 +24,7 @@ struct LoopbackListener: Sendable {
         self.port = bound
     }
 
-    /// The next connection, or nil when there is none at the moment.
+    /// Accepts the next pending connection; `nil` if there is none.
     func accept() -> Int32? {
         let accepted = cet_accept(descriptor)
         return accepted < 0 ? nil : accepted
@@ -34,7 +34,7 @@ struct LoopbackListener: Sendable {
         Glibc.close(descriptor)
     }
 
-    // The socket calls take every kind of address as `sockaddr`; the rebinding lasts for the call only.
+    // The socket calls take every address type as `sockaddr`; the rebinding lasts for the call only.
     private static func bind(_ descriptor: Int32, _ address: ServerOptions.Address, _ port: UInt16) -> Int32 {
         switch address {
         case .ipv4:
@@ -61,7 +61,7 @@ struct LoopbackListener: Sendable {
     }
 
     private static func boundPort(_ descriptor: Int32) -> UInt16? {
-        var name = sockaddr_in6()  // has room for both kinds, and the port at the same place
+        var name = sockaddr_in6()  // large enough for both families; the port has the same offset in both
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let code = withUnsafeMutablePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
@@ -70,6 +70,6 @@ struct LoopbackListener: Sendable {
     }
 
     private static func failure(_ what: String) -> TestKitError {
-        TestKitError("The loopback server failed at \(what): \(String(cString: strerror(errno))).")
+        TestKitError("The loopback server failed at \(what)", errorNumber: errno)
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A small HTTP/1.1 server on a loopback address, for tests and demonstrations: plain or over TLS, a thread per
-/// connection, with replies in any framing and scripted faults, and a record of all that arrived.
+/// A small HTTP/1.1 server on a loopback address, for tests and demonstrations. It serves plain connections or TLS with
+/// one thread per connection, sends replies in any framing with scripted faults, and records everything that arrives.
 ///
 /// ```swift
 /// let server = try LoopbackServer { request in
@@ -12,15 +12,17 @@ import Synchronization
 /// server.stop()
 /// ```
 ///
-/// Safe from any thread. The handler runs on the connections' threads, several at a time, and may block; `stop()` waits
-/// for it. Not for untrusted clients: it trusts its memory maxima and starts a thread for everybody.
+/// Safe to use from any thread. The handler runs on the connections' threads, several calls at a time, and
+/// may block; `stop()` waits for it. The server is not suited for untrusted clients, because it does not
+/// limit the number of threads.
 public final class LoopbackServer: Sendable {
     private let run: ServerRun
     private let isTLS: Bool
 
-    /// Starts a server. Port 0 lets the system choose one.
+    /// Starts a server. With port 0 the system chooses a free port.
     ///
-    /// - Throws: when the port cannot be had, or the certificate, its key or an anchor cannot be used.
+    /// - Throws: ``TestKitError`` if the port is not available, or if the certificate, its key or an
+    ///   anchor cannot be used.
     public init(
         tls: ServerTLS? = nil, port: UInt16 = 0, options: ServerOptions = ServerOptions(),
         handler: @escaping @Sendable (ServerRequest) -> ServerReply
@@ -37,35 +39,36 @@ public final class LoopbackServer: Sendable {
     /// The port that the server listens on.
     public var port: UInt16 { run.listener.port }
 
-    /// "http://127.0.0.1:PORT" or "https://localhost:PORT"; for `::1` "http://[::1]:PORT".
+    /// The server's URL: "http://127.0.0.1:PORT", "http://[::1]:PORT" or "https://localhost:PORT".
     public var url: String {
         if isTLS { return "https://localhost:\(port)" }
         return run.options.address == .ipv4 ? "http://127.0.0.1:\(port)" : "http://[::1]:\(port)"
     }
 
-    /// All complete requests in the order of their arrival, up to the maxima in `ServerOptions`.
+    /// All complete requests in order of arrival, up to the limits in `ServerOptions`.
     public var requests: [ServerRequest] { run.records.withLock { $0.requests } }
 
-    /// How many complete requests arrived, recorded or not.
+    /// The number of complete requests, recorded or not.
     public var requestCount: Int { run.records.withLock { $0.requestCount } }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     public var connectionCount: Int { run.connectionCount }
 
-    /// How many connections are open at the moment.
+    /// The number of connections that are open now.
     public var openConnectionCount: Int { run.openConnectionCount }
 
-    /// The TLS handshakes in the order of their end.
+    /// The TLS handshakes in the order in which they ended.
     public var handshakes: [HandshakeRecord] { run.records.withLock { $0.handshakes } }
 
-    /// What was wrong with bytes that were no request, in words.
+    /// A description of each rejected sequence of bytes that was not a valid request.
     public var refusals: [String] { run.records.withLock { $0.refusals } }
 
-    /// How many decrypted bytes were read, as parts of complete requests or not.
+    /// The number of decrypted bytes that were read, including those of incomplete requests.
     public var applicationBytesReceived: Int { run.records.withLock { $0.applicationBytes } }
 
-    /// Closes the listener and all connections, interrupts every step, and waits for the threads; also for handlers that
-    /// run, except one that calls this itself. Only the first call does anything; deinit makes it if nobody did.
+    /// Closes the listener and all connections, interrupts every step, and joins the threads. It waits for
+    /// running handlers, except for one that calls this method itself. Only the first call has an effect;
+    /// `deinit` calls it as well.
     public func stop() {
         run.stop()
     }

@@ -1,16 +1,17 @@
-/// Reads requests out of a stream of bytes, as RFC 9112 frames them. A pure value: bytes in, events out.
+/// Parses requests from a stream of bytes, framed as in RFC 9112. A pure value: bytes in, events out.
 ///
-/// Stricter than servers usually are, because its purpose is to judge a client: bare line feeds, folded fields, two
-/// lengths or a length beside a transfer coding are refused.
+/// Stricter than most servers, because it tests clients: bare line feeds, folded fields, two lengths, and a length
+/// combined with a transfer coding are refused.
 struct RequestParser {
     enum Event {
-        /// Nothing more can be said without more bytes.
+        /// More bytes are needed for the next event.
         case needsBytes
-        /// A header section is complete; its body is not read yet. `expectsContinue`: the client waits for a 100.
+        /// A header section is complete, and its body is not yet read. With `expectsContinue`
+        /// the client waits for a 100.
         case head(ServerRequest, expectsContinue: Bool)
         /// A request is complete.
         case request(ServerRequest)
-        /// The bytes are no request, or over a limit; no event follows.
+        /// The bytes are not a valid request or exceed a limit; no event follows.
         case refused(status: Int, text: String)
     }
 
@@ -37,7 +38,7 @@ struct RequestParser {
         self.bodyMaximum = bodyMaximum
     }
 
-    /// Whether bytes have arrived that no event has accounted for.
+    /// Whether bytes have arrived that belong to no event yet.
     var hasUnreadBytes: Bool { start < buffer.count }
 
     mutating func append(_ bytes: some Collection<UInt8>) {
@@ -57,7 +58,7 @@ struct RequestParser {
 
     // MARK: Steps
 
-    /// One step; nil when the state moved on without an event.
+    /// Performs one step; `nil` if the state changed without an event.
     private mutating func step() throws(Refusal) -> Event? {
         switch state {
         case .head: return try readHead()
@@ -151,7 +152,7 @@ struct RequestParser {
 
     // MARK: Bytes
 
-    /// Moves what is there of the body's next `count` bytes, and says whether that was all.
+    /// Moves the available part of the body's next `count` bytes, and returns whether all of them were available.
     private mutating func take(_ count: Int) -> Bool {
         let taken = min(count, buffer.count - start)
         request?.body.append(contentsOf: buffer[start..<start + taken])
@@ -161,7 +162,7 @@ struct RequestParser {
         return false
     }
 
-    /// The next line without its CRLF; nil when it is not complete.
+    /// The next line without its CRLF; `nil` if it is incomplete.
     private mutating func line() throws(Refusal) -> String? {
         guard let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) else {
             if lineBytes + buffer.count - start > headMaximum { throw tooLong }

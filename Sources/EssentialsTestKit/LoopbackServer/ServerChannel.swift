@@ -1,11 +1,11 @@
 internal import CEssentialsTest
 import Glibc
 
-/// The bytes of one connection, over TLS or not. Belongs to the connection's thread.
+/// The byte stream of one connection, plain or over TLS. Used only on the connection's thread.
 final class ServerChannel {
-    /// How a connection ends.
+    /// How the server ends a connection.
     enum End {
-        /// In order; `patience` is how long a client that still sends may take to notice.
+        /// An orderly close. `patience` is how long a client that is still sending has to stop.
         case orderly(patience: Duration)
         /// FIN without TLS's close_notify.
         case truncated
@@ -14,7 +14,7 @@ final class ServerChannel {
     }
 
     private let socket: ConnectionSocket
-    // Made by `secure`, freed by `end` or deinit, and never given away: only this object's thread uses it.
+    // Created by `secure`, freed by `end` or `deinit`, and never shared: only this object's thread uses it.
     private var tls: OpaquePointer?
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
@@ -26,7 +26,7 @@ final class ServerChannel {
         cet_tls_free(tls)
     }
 
-    /// Does the server's side of a TLS handshake; nil when out of memory.
+    /// Performs the server's side of a TLS handshake; `nil` if out of memory.
     func secure(_ context: TLSContext, connection: Int) -> HandshakeRecord? {
         guard let tls = cet_tls_create(context.pointer, socket.descriptor) else { return nil }
         self.tls = tls
@@ -38,7 +38,7 @@ final class ServerChannel {
             clientCertificatePEM: certificate.map { String(cString: $0) })
     }
 
-    /// What has arrived, blocking until something has; nil at the end of the connection.
+    /// Reads the next available bytes, blocking until there are some; `nil` at the end of the connection.
     func read() -> ArraySlice<UInt8>? {
         let count: Int
         if let tls {
@@ -49,12 +49,12 @@ final class ServerChannel {
         return count > 0 ? buffer[..<count] : nil
     }
 
-    /// Sends all of it, or says false.
+    /// Writes all bytes, and returns whether that succeeded.
     func write(_ bytes: [UInt8]) -> Bool {
         if let tls { return cet_tls_write(tls, bytes, bytes.count) }
         var sent = 0
         while sent < bytes.count {
-            // The pointer is used within the call only.
+            // The pointer is used only within the call.
             let count = retrying {
                 bytes[sent...].withUnsafeBytes {
                     send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

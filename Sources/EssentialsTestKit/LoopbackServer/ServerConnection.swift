@@ -2,7 +2,7 @@ import Synchronization
 
 /// Serves one connection, request after request, on its own thread.
 struct ServerConnection {
-    /// What follows a list of steps.
+    /// What happens after a list of steps.
     private enum Outcome {
         case continues
         case ends(ServerChannel.End)
@@ -59,7 +59,7 @@ struct ServerConnection {
         return .orderly(patience: .zero)
     }
 
-    // MARK: Answers
+    // MARK: Replies
 
     private func answer(_ request: ServerRequest) -> Outcome {
         let request = run.records.withLock { $0.add(request, options: run.options) }
@@ -115,7 +115,7 @@ struct ServerConnection {
         return .ends(.orderly(patience: .zero))
     }
 
-    /// Sends in blocks of some size, however small the unit is.
+    /// Sends `bytes` `count` times, combining small units into larger writes.
     private func send(_ bytes: [UInt8], count: Int) -> Bool {
         guard !bytes.isEmpty, count > 0 else { return true }
         let perBlock = min(count, max(1, 65_536 / bytes.count))

@@ -1,5 +1,5 @@
 extension ServerReply {
-    /// The reply as steps. `closes`: the client asked for the end of the connection, or cannot continue on it.
+    /// The steps that send this reply. `closes` means that the client asked to close the connection or cannot reuse it.
     func steps(isHead: Bool, closes: Bool) -> [ServerStep] {
         switch content {
         case .raw(let steps):
@@ -27,7 +27,7 @@ extension ServerReply {
         }
     }
 
-    /// A status line and a header section, with the empty line that ends it.
+    /// A status line and a header section, including the empty line at the end.
     static func head(status: Int, headers: [(String, String)]) -> [UInt8] {
         Array("HTTP/1.1 \(status) \(reason(status))\r\n\(lines(headers))\r\n".utf8)
     }

@@ -1,4 +1,4 @@
-/// What the server does about a request: a well-formed response, or raw steps.
+/// The server's reply to a request: a well-formed response or raw steps.
 ///
 /// ```swift
 /// .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":1}"#)
@@ -14,10 +14,10 @@ public struct ServerReply: Sendable {
 
     let content: Content
 
-    /// A response with Content-Length, after which the connection stays open unless the request or these headers say
-    /// "close".
+    /// A response with Content-Length. The connection stays open afterwards, unless the request or
+    /// `headers` contain "close".
     ///
-    /// HEAD gets the header section only; 1xx, 204 and 304 get neither body nor length. A Content-Length or
+    /// A response to HEAD has no body; 1xx, 204 and 304 have neither body nor length. A Content-Length or
     /// Transfer-Encoding in `headers` is sent as given and replaces the server's own.
     public static func response(
         status: Int = 200, headers: [(String, String)] = [], body: [UInt8] = []
@@ -25,31 +25,31 @@ public struct ServerReply: Sendable {
         ServerReply(content: .response(status: status, headers: headers, body: body))
     }
 
-    /// A response whose body is the text as UTF-8.
+    /// A response whose body is the text in UTF-8.
     public static func response(
         status: Int = 200, headers: [(String, String)] = [], body: String
     ) -> ServerReply {
         response(status: status, headers: headers, body: Array(body.utf8))
     }
 
-    /// A response with "Transfer-Encoding: chunked"; empty chunks are left out.
+    /// A response with "Transfer-Encoding: chunked". Empty chunks are left out.
     public static func chunked(
         status: Int = 200, headers: [(String, String)] = [], chunks: [[UInt8]], trailers: [(String, String)] = []
     ) -> ServerReply {
         ServerReply(content: .chunked(status: status, headers: headers, chunks: chunks, trailers: trailers))
     }
 
-    /// Steps of any kind. Afterwards the connection closes, unless the last step is `keepAlive`.
+    /// Any sequence of steps. Afterwards the connection closes, unless the last step is `keepAlive`.
     public static func raw(_ steps: [ServerStep]) -> ServerReply {
         ServerReply(content: .raw(steps))
     }
 
-    /// No response; the connection closes in order.
+    /// Closes the connection in an orderly way without a response.
     public static var close: ServerReply { .raw([.close]) }
 
-    /// No response; the connection is reset.
+    /// Resets the connection without a response.
     public static var reset: ServerReply { .raw([.reset]) }
 
-    /// No response until the server is stopped.
+    /// Keeps the connection open without a response until the server is stopped.
     public static var hang: ServerReply { .raw([.hang]) }
 }

@@ -6,23 +6,23 @@
 /// }
 /// ```
 public struct ServerRequest: Sendable {
-    /// The method, as written.
+    /// The method as sent.
     public let method: String
-    /// The request target, as written: "/users?page=2".
+    /// The request target as sent, such as "/users?page=2".
     public let target: String
     /// "HTTP/1.1" or "HTTP/1.0".
     public let version: String
-    /// The header fields in order, names as written. Bytes that are no UTF-8 become U+FFFD.
+    /// The header fields in order, with names as sent. Bytes that are not valid UTF-8 become U+FFFD.
     public let headers: [(name: String, value: String)]
-    /// The body without its framing; empty in `ServerOptions.onHead`.
+    /// The decoded body; empty in `ServerOptions.onHead`.
     public internal(set) var body: [UInt8] = []
-    /// The fields after a chunked body.
+    /// The trailer fields of a chunked body.
     public internal(set) var trailers: [(name: String, value: String)] = []
-    /// Which connection of the server, counted from 0 in the order of acceptance.
+    /// The index of the connection, counted from 0 in order of acceptance.
     public internal(set) var connection = 0
-    /// Which request of its connection, counted from 0.
+    /// The index of the request on its connection, counted from 0.
     public internal(set) var numberOnConnection = 0
-    /// Which complete request of the server, counted from 0; -1 in `ServerOptions.onHead`.
+    /// The index of the complete request on its server, counted from 0; -1 in `ServerOptions.onHead`.
     public internal(set) var number = -1
 
     init(method: String, target: String, version: String, headers: [(name: String, value: String)]) {
@@ -32,26 +32,26 @@ public struct ServerRequest: Sendable {
         self.headers = headers
     }
 
-    /// The first field with this name, in any case.
+    /// The first field with this name, compared without case.
     public func header(_ name: String) -> String? {
         allHeaders(name).first
     }
 
-    /// All fields with this name, in any case, in order.
+    /// All fields with this name in order, compared without case.
     public func allHeaders(_ name: String) -> [String] {
         let name = name.lowercased()
         return headers.filter { $0.name.lowercased() == name }.map(\.value)
     }
 
-    /// The body as UTF-8; bytes that are none become U+FFFD.
+    /// The body as UTF-8; invalid bytes become U+FFFD.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 
-    /// The target before the question mark, as written.
+    /// The target up to the question mark, as sent.
     public var path: String {
         String(target.prefix { $0 != "?" })
     }
 
-    /// The query's items in order, percent-decoded; a plus sign stays one. An item without "=" has an empty value.
+    /// The query items in order, percent-decoded; plus signs are kept. An item without "=" has an empty value.
     public var queryItems: [(name: String, value: String)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         return target[target.index(after: mark)...].split(separator: "&").map { item in

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One run of a server: what its threads share. Kept alive by them, so that it outlives the `LoopbackServer` if need be.
+/// The state of one running server, shared by its threads. The threads retain it, so it can
+/// outlive the `LoopbackServer`.
 final class ServerRun: Sendable {
     private struct State {
         var isStopped = false
@@ -14,7 +15,7 @@ final class ServerRun: Sendable {
     let handler: @Sendable (ServerRequest) -> ServerReply
     let options: ServerOptions
     let tls: TLSContext?
-    /// On from `stop()`; every wait of the server listens to it.
+    /// Signalled by `stop()`; every wait of the server includes it.
     let interruption = Wakeup()
     let records = Mutex(ServerRecords())
     let listener: LoopbackListener
@@ -45,7 +46,7 @@ final class ServerRun: Sendable {
         }
     }
 
-    /// Ends everything; only the first call does and waits.
+    /// Stops the server. Only the first call stops it and waits for the threads.
     func stop() {
         let acceptor = state.withLock { state -> ServerThread? in
             guard !state.isStopped else { return nil }
@@ -56,7 +57,7 @@ final class ServerRun: Sendable {
         interruption.signal()
         acceptor.joinOrDetach()
         listener.close()
-        // Without the acceptor nothing is added any more.
+        // No thread is added after the acceptor has ended.
         let (sockets, threads) = state.withLock { state in
             defer { state.threads = [:] }
             return (Array(state.sockets.values), Array(state.threads.values))
@@ -73,7 +74,7 @@ final class ServerRun: Sendable {
             if ready.contains(interruption.descriptor) { return }
             joinEndedThreads()
             guard let descriptor = listener.accept() else {
-                // The client left already, or no descriptor is free: neither is worth a busy loop.
+                // The client has already left, or no descriptor is free. The wait prevents a busy loop.
                 _ = Wakeup.wait(for: [interruption.descriptor], timeout: .milliseconds(1))
                 continue
             }
@@ -106,12 +107,36 @@ final class ServerRun: Sendable {
         }
     }
 
-    /// Joins what has ended, on the acceptor's thread: it is the one that stores the threads.
+    /// Joins ended threads. It runs on the acceptor's thread, which is the one that stores them.
     private func joinEndedThreads() {
         let threads = state.withLock { state in
             defer { state.ended = [] }
             return state.ended.compactMap { state.threads.removeValue(forKey: $0) }
         }
         for thread in threads { thread.joinOrDetach() }
+    }
+}
+
+/// Everything that a server has recorded so far.
+struct ServerRecords {
+    private(set) var requests: [ServerRequest] = []
+    private(set) var requestCount = 0
+    var handshakes: [HandshakeRecord] = []
+    var refusals: [String] = []
+    var applicationBytes = 0
+    private var recordedBytes = 0
+
+    /// Counts a request, records it within the limits, and returns it with its number.
+    mutating func add(_ request: ServerRequest, options: ServerOptions) -> ServerRequest {
+        var request = request
+        request.number = requestCount
+        requestCount += 1
+        if requests.count < options.recordedRequestMaximum,
+            recordedBytes + request.body.count <= options.recordedByteMaximum
+        {
+            recordedBytes += request.body.count
+            requests.append(request)
+        }
+        return request
     }
 }

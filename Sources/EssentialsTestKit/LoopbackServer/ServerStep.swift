@@ -1,29 +1,30 @@
-/// One step of a raw reply: bytes in any framing, a wait, or a way to end the connection.
+/// One step of a raw reply: bytes in any framing, a wait, or an end of the connection.
 ///
 /// ```swift
 /// // A response that promises ten bytes, sends two, and resets the connection.
 /// .raw([.head(headers: [("Content-Length", "10")]), .text("ab"), .reset])
 /// ```
 ///
-/// The steps run on the connection's thread. `LoopbackServer.stop()` interrupts every one of them.
+/// The steps run on the connection's thread. `LoopbackServer.stop()` interrupts each of them.
 public enum ServerStep: Sendable {
-    /// Sends the bytes. When the peer is gone, the steps end here.
+    /// Sends the bytes. If the peer has closed the connection, no further step runs.
     case send([UInt8])
-    /// Sends the bytes so many times.
+    /// Sends the bytes `count` times.
     case repeatSend([UInt8], count: Int)
-    /// Waits. What the client sends meanwhile stays unread.
+    /// Waits. Bytes that the client sends in the meantime stay unread.
     case pause(Duration)
-    /// Reads until the closure, which is given all that this step has read, returns true or the client closes its side.
+    /// Reads until the closure returns true or the client closes its side. The closure receives all
+    /// bytes read by this step.
     case receive(until: @Sendable ([UInt8]) -> Bool)
     /// Waits until a test opens the gate.
     case gate(LoopbackGate)
     /// Reads and discards until the client closes its side.
     case waitForPeerClose
-    /// Ends the connection in order: close_notify under TLS, then FIN.
+    /// Closes the connection in an orderly way: close_notify under TLS, then FIN.
     case close
-    /// Ends the connection with FIN, without TLS's close_notify: a truncation. Over plain TCP the same as `close`.
+    /// Closes the connection with FIN but without TLS's close_notify, a truncation. Over plain TCP this equals `close`.
     case closeWithoutNotify
-    /// Ends the connection with RST.
+    /// Resets the connection with RST.
     case reset
     /// Does nothing until the server is stopped.
     case hang
@@ -37,18 +38,18 @@ extension ServerStep {
         .send(Array(text.utf8))
     }
 
-    /// Sends a response's status line and header section with these fields and no other.
+    /// Sends a response's status line and header section with exactly these fields.
     public static func head(status: Int = 200, headers: [(String, String)] = []) -> ServerStep {
         .send(ServerReply.head(status: status, headers: headers))
     }
 
-    /// Sends one chunk of a response with "Transfer-Encoding: chunked". An empty chunk would end the body and sends
-    /// nothing.
+    /// Sends one chunk of a response with "Transfer-Encoding: chunked". An empty chunk sends nothing,
+    /// because it would end the body.
     public static func chunk(_ bytes: [UInt8]) -> ServerStep {
         .send(ServerReply.chunk(bytes))
     }
 
-    /// Ends a chunked body, with the trailer fields if there are any.
+    /// Ends a chunked body, with trailer fields if there are any.
     public static func lastChunk(trailers: [(String, String)] = []) -> ServerStep {
         .send(ServerReply.lastChunk(trailers: trailers))
     }

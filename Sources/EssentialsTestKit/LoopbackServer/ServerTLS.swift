@@ -1,6 +1,6 @@
 internal import CEssentialsTest
 
-/// How a server speaks TLS: what it presents, which versions it takes, and what it asks of the client.
+/// The TLS settings of a server: its certificates, its protocol versions, and its client authentication.
 ///
 /// ```swift
 /// let authority = try TestAuthority(name: "Test CA")
@@ -8,53 +8,54 @@ internal import CEssentialsTest
 /// let server = try LoopbackServer(tls: ServerTLS(certificate: leaf)) { _ in .response(body: "hello") }
 /// ```
 public struct ServerTLS: Sendable {
-    /// A version of the protocol. The old ones are here for clients to refuse.
+    /// A TLS version. The old ones exist so that tests can check that clients refuse them.
     public enum Version: Int32, Sendable, Hashable, Comparable {
         /// TLS 1.0 to 1.3.
         case tls10 = 0x0301, tls11, tls12, tls13
 
-        /// Older is less.
+        /// Whether the first version is older.
         public static func < (lhs: Version, rhs: Version) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// What the server wants to know about the client.
+    /// How the server authenticates clients.
     public enum ClientAuthentication: Sendable, Hashable {
-        /// Nothing.
+        /// The server does not request a certificate.
         case none
-        /// A certificate, if there is one; any is accepted and recorded.
+        /// The server requests a certificate, and accepts and records any.
         case request
-        /// A certificate that this one signed, or this one itself; the handshake fails otherwise.
+        /// The server requires a certificate that is or was signed by the anchor; otherwise the handshake fails.
         case require(anchor: TestCertificate)
     }
 
-    /// How sessions are continued.
+    /// How TLS sessions are resumed.
     public enum Resumption: Sendable, Hashable {
-        /// Stateless tickets, and the server's cache for clients without them.
+        /// With stateless tickets, or from the server's cache for clients without ticket support.
         case tickets
-        /// The server's cache only: session identifiers under TLS 1.2.
+        /// From the server's cache only: session identifiers under TLS 1.2.
         case identifiers
-        /// Not at all.
+        /// Sessions are not resumed.
         case never
     }
 
-    /// The leaf, whose private key the server uses.
+    /// The leaf certificate, whose private key the server uses.
     public var certificate: TestCertificate
-    /// What is presented after the leaf: exactly this, in this order, related or not.
+    /// The certificates presented after the leaf: exactly these in this order, related or not.
     public var chain: [TestCertificate]
-    /// The oldest version that is taken.
+    /// The oldest version that the server accepts.
     public var minimumVersion: Version
-    /// The newest version that is taken.
+    /// The newest version that the server accepts.
     public var maximumVersion: Version
-    /// What the server wants to know about the client.
+    /// How the server authenticates clients.
     public var clientAuthentication: ClientAuthentication
-    /// The ALPN names in the server's order of preference; a client that offers none of them continues without ALPN.
+    /// The ALPN names in the server's order of preference. Without a common name the connection continues without ALPN.
     public var alpn: [String]
-    /// How sessions are continued.
+    /// How TLS sessions are resumed.
     public var resumption: Resumption
-    /// An OCSP response in DER form for clients that ask for one (RFC 6066, 8): exactly this, whatever it says. None.
+    /// An OCSP response in DER form, sent unchecked to clients that request one (RFC 6066, section
+    /// 8). The default is `nil`.
     public var staple: [UInt8]?
 
-    /// Makes a description; it is tried when a server is made of it.
+    /// Creates the settings. They are validated when a server is created with them.
     public init(
         certificate: TestCertificate, chain: [TestCertificate] = [], minimumVersion: Version = .tls12,
         maximumVersion: Version = .tls13, clientAuthentication: ClientAuthentication = .none,
@@ -91,7 +92,7 @@ public struct ServerTLS: Sendable {
         let presented = ([certificate] + chain).map(\.certificatePEM).joined()
         let context = cet_server_context_create(
             &options, presented, certificate.privateKeyPEM, anchor, alpn.joined(separator: "\n"), &error)
-        guard let context else { throw TestKitError(CText.string(error.text) ?? "No TLS context.") }
+        guard let context else { throw TestKitError(error, fallback: "No TLS context.") }
         if let staple, !cet_context_set_staple(context, staple, staple.count) {
             cet_context_free(context)
             throw TestKitError("No memory for the OCSP response.")
@@ -100,14 +101,14 @@ public struct ServerTLS: Sendable {
     }
 }
 
-/// What the TLS connections of a server share.
+/// The TLS context shared by a server's connections.
 ///
-/// `@unchecked Sendable`: the pointer never changes, OpenSSL locks its context itself, and the context is freed only
-/// with the last reference to this object.
+/// `@unchecked Sendable`: the pointer never changes, OpenSSL synchronizes access to the context, and the context is
+/// freed only with the last reference to this object.
 final class TLSContext: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes over the C context.
+    /// Takes ownership of the C context.
     init(_ pointer: OpaquePointer) {
         self.pointer = pointer
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A thread of the server's own, to be joined or detached once. SIGPIPE is blocked on it, so that a write to a closed
-/// connection fails with an error; the process's disposition stays as it is.
+/// A server's thread, which must be joined or detached once. SIGPIPE is blocked on it, so that a write to a closed
+/// connection fails with an error; the process's signal disposition is not changed.
 struct ServerThread: Sendable {
     private let handle: pthread_t
 
@@ -15,7 +15,7 @@ struct ServerThread: Sendable {
 
     /// Starts the thread.
     init(_ run: @escaping @Sendable () -> Void) throws(TestKitError) {
-        // The one reference made here is taken over by the thread, or released below when there is none.
+        // The retained reference is consumed by the thread, or released below if the thread cannot start.
         let body = Unmanaged.passRetained(Body(run))
         var handle = pthread_t()
         let code = pthread_create(
@@ -29,12 +29,12 @@ struct ServerThread: Sendable {
             }, body.toOpaque())
         guard code == 0 else {
             body.release()
-            throw TestKitError("No thread for the loopback server: \(String(cString: strerror(code))).")
+            throw TestKitError("No thread for the loopback server", errorNumber: code)
         }
         self.handle = handle
     }
 
-    /// Waits for the end of the thread; a thread that asks for its own end is only detached.
+    /// Joins the thread; if the caller is the thread itself, detaches it.
     func joinOrDetach() {
         if pthread_equal(handle, pthread_self()) != 0 {
             pthread_detach(handle)

@@ -1,9 +1,9 @@
 internal import CEssentialsTest
 import Glibc
 
-/// A signal that stays on once given, and that any number of threads can wait for together with sockets.
+/// A signal that stays set. Any number of threads can wait for it together with sockets.
 final class Wakeup: Sendable {
-    /// Readable from `signal()` on; negative when the process had no descriptor left.
+    /// Readable after `signal()`; negative if no descriptor was available.
     let descriptor: Int32
 
     init() {
@@ -18,7 +18,7 @@ final class Wakeup: Sendable {
         cet_event_signal(descriptor)
     }
 
-    /// Waits until one of the descriptors is readable or at its end, and says which of them are. Empty at the timeout.
+    /// Waits until a descriptor is readable or closed, and returns those that are. Returns an empty set at the timeout.
     static func wait(for descriptors: [Int32], timeout: Duration? = nil) -> Set<Int32> {
         let clock = ContinuousClock()
         let deadline = timeout.map { clock.now.advanced(by: $0) }

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 public import FoundationEssentials
 
-/// Which body a request must have.
+/// The body that a request must have.
 ///
 /// ```swift
 /// transport.on(.post, "/v1/users", body: .json(user)).answer(.created)
@@ -17,17 +17,17 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
 
     private let rule: Rule
 
-    /// Any body, or none.
+    /// Any body or no body.
     public static let any = BodyPattern(rule: .any)
 
-    /// Exactly these bytes; `Data()` for no body.
+    /// Exactly these bytes; `Data()` matches a request without a body.
     public static func data(_ data: Data) -> BodyPattern { BodyPattern(rule: .data(data)) }
 
-    /// This text in UTF-8.
+    /// Exactly this text in UTF-8.
     public static func text(_ text: String) -> BodyPattern { BodyPattern(rule: .text(text)) }
 
-    /// JSON that says the same as a model, in whatever order of keys at any depth. Dates are written as ISO 8601. A model
-    /// that cannot be written fits no body, and ``ScriptedTransport/problems`` says why.
+    /// JSON that is equal to an encoded model; the order of keys is ignored at every depth. Dates are encoded as ISO
+    /// 8601. If the model cannot be encoded, the pattern matches no body, and ``ScriptedTransport/problems`` says why.
     public static func json(_ model: some Encodable) -> BodyPattern {
         do {
             return BodyPattern(rule: .json(try JSONNode(ScriptedAnswer.encoded(model))))
@@ -36,8 +36,8 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// JSON that says the same as a text. A text that is no JSON fits no body, and ``ScriptedTransport/problems`` says
-    /// why.
+    /// JSON that is equal to a JSON text. If the text is not JSON, the pattern matches no body, and
+    /// ``ScriptedTransport/problems`` says why.
     public static func jsonText(_ text: String) -> BodyPattern {
         do {
             return BodyPattern(rule: .json(try JSONNode(Data(text.utf8))))
@@ -46,17 +46,17 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether every body fits.
+    /// Whether the pattern matches every body.
     var isAny: Bool {
         if case .any = rule { true } else { false }
     }
 
-    /// What is wrong with the pattern itself.
+    /// Why the pattern itself is invalid; `nil` if it is valid.
     var problem: String? {
         if case .unusable(let problem) = rule { problem } else { nil }
     }
 
-    /// The pattern as messages show it.
+    /// The pattern as shown in messages.
     public var description: String {
         switch rule {
         case .any: "any body"
@@ -67,7 +67,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What does not fit, a line each.
+    /// Each difference as one line; empty if the request matches.
     func differences(from request: RecordedRequest) -> [String] {
         switch rule {
         case .any: return []

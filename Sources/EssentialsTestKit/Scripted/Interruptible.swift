@@ -1,7 +1,8 @@
 import EssentialsHTTP
 import Synchronization
 
-/// Runs one operation that can be ended from outside, also while it listens to nobody. The first outcome counts.
+/// Runs one operation that can be ended from outside, even if it does not react to
+/// cancellation. The first outcome wins.
 final class Interruptible<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, RequestFailure>
 
@@ -20,17 +21,17 @@ final class Interruptible<Value: Sendable>: Sendable {
         state = Mutex(State(phase: phase))
     }
 
-    /// Says how far the operation is, for the failure that ends it early.
+    /// Records the operation's progress, for the failure that ends it early.
     func reached(_ phase: RequestFailure.Phase) { state.withLock { $0.phase = phase } }
 
-    /// Ends it as `cancelled`, now or as soon as it begins.
+    /// Ends the operation with `cancelled`, now or as soon as it starts.
     func cancel() {
         finish { state in
             .failure(RequestFailure(.cancelled, "The request was cancelled.", phase: state.phase, host: self.host))
         }
     }
 
-    /// Runs the operation in a task of its own, which is cancelled when the operation is ended. To be called once.
+    /// Runs the operation in its own task, which is cancelled when the operation is ended. It must be called only once.
     func run(
         _ operation: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) async throws(RequestFailure)

@@ -1,23 +1,23 @@
 import FoundationEssentials
 
-/// A JSON document for comparing: equal when two say the same, whatever their order of keys and spelling of numbers.
+/// A JSON document for comparison. The order of keys and the spelling of numbers make no difference.
 enum JSONNode: Sendable, Hashable, CustomStringConvertible {
     case null
     case bool(Bool)
     case integer(Int64)
     case decimal(Decimal)
-    /// Beyond what a decimal holds.
+    /// A number outside the range of `Decimal`.
     case number(Double)
     case string(String)
     case array([JSONNode])
     case object([String: JSONNode])
 
-    /// How many differences are listed.
+    /// The maximum number of differences that are listed.
     private static let shownDifferences = 20
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Throws: what the decoder says about a text that is no JSON, or is nested deeper than it allows.
+    /// - Throws: the decoder's error if the data is not JSON or is nested too deeply.
     init(_ data: Data) throws { self = try JSONDecoder().decode(JSONNode.self, from: data) }
 
     /// The document in one line, shortened.
@@ -35,7 +35,7 @@ enum JSONNode: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Where this document says something else than the expected one: `$.users[0].name: expected “Ann”, was “Bob”`.
+    /// The differences from the expected document, such as `$.users[0].name: expected “Ann”, was “Bob”`.
     func differences(from expected: JSONNode) -> [String] {
         var lines: [String] = []
         compare(with: expected, at: "$", &lines)

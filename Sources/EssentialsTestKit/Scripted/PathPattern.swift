@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Which paths a rule is for: segments as they are, `*` for any one segment, and `**` at the end for any number of them.
+/// A pattern for paths: literal segments, `*` for one segment, and `**` at the end for any number of segments.
 struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private enum Segment: Sendable, Hashable {
         case text(String)
@@ -9,14 +9,14 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
     private let segments: [Segment]
     private let isOpenEnded: Bool
-    /// The query that was written behind the path.
+    /// The query given after the path.
     let query: Substring?
-    /// The pattern in its normal form.
+    /// The pattern in normalized form.
     let description: String
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// - Throws: `invalidRequest` for what no URL's path can be, and for one that does not begin with `/`.
+    /// - Throws: `invalidRequest` if the text is not a valid path or does not begin with `/`.
     init(_ text: String) throws(RequestFailure) {
         guard text.utf8.first == UInt8(ascii: "/") else {
             throw RequestFailure(
@@ -37,7 +37,7 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         description = String(url.path)
     }
 
-    /// What does not fit, a line each.
+    /// Each difference as one line; empty if the path matches.
     func differences(from path: Substring) -> [String] {
         matches(Self.split(path)) ? [] : ["path: expected \(description), was \(path)"]
     }

@@ -1,12 +1,13 @@
-/// Which query a request must have.
+/// The query that a request must have.
 ///
 /// ```swift
-/// transport.on(.get, "/v1/users", query: ["role": "admin", "page": "2"])       // these and no others, in any order
-/// transport.on(.get, "/v1/users", query: .containing(["role": "admin"]))       // whatever else there is
+/// transport.on(.get, "/v1/users", query: ["role": "admin", "page": "2"])       // exactly these, in any order
+/// transport.on(.get, "/v1/users", query: .containing(["role": "admin"]))       // further items are allowed
 /// transport.on(.get, "/v1/users", query: .text("role=admin&page=2"))           // exactly this text
 /// ```
 ///
-/// Items are compared percent-decoded; a name that stands twice must come twice. A plus sign is no space.
+/// Items are compared percent-decoded, and a repeated name must occur the same number of times. A
+/// plus sign is not a space.
 public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, CustomStringConvertible {
     struct Item: Sendable, Hashable, CustomStringConvertible {
         let name: String
@@ -24,31 +25,31 @@ public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
 
     private let rule: Rule
 
-    /// Any query, or none.
+    /// Any query or no query.
     public static let any = QueryPattern(rule: .any)
 
-    /// Exactly this text, percent-encoded and without `?`. An empty one stands for no query too.
+    /// Exactly this text, percent-encoded and without `?`. An empty text also matches a request without a query.
     public static func text(_ text: String) -> QueryPattern { QueryPattern(rule: .text(text)) }
 
-    /// These items, whatever else there is.
+    /// These items; further items are allowed.
     public static func containing(_ items: KeyValuePairs<String, String>) -> QueryPattern {
         QueryPattern(rule: .containing(items.map { Item(name: $0.key, value: $0.value) }))
     }
 
-    /// These items and no others, in any order; `[:]` for no items.
+    /// Exactly these items in any order; `[:]` for no items.
     public init(dictionaryLiteral items: (String, String)...) {
         self.init(rule: .items(items.map { Item(name: $0.0, value: $0.1) }))
     }
 
-    /// The items of an encoded query and no others, in any order.
+    /// Exactly the items of an encoded query, in any order.
     init(itemsOf query: Substring) { self.init(rule: .items(Self.items(in: query))) }
 
     private init(rule: Rule) { self.rule = rule }
 
-    /// Whether every query fits.
+    /// Whether the pattern matches every query.
     var isAny: Bool { rule == .any }
 
-    /// The pattern as messages show it.
+    /// The pattern as shown in messages.
     public var description: String {
         switch rule {
         case .any: "any query"
@@ -58,7 +59,7 @@ public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
         }
     }
 
-    /// What does not fit, a line each.
+    /// Each difference as one line; empty if the query matches.
     func differences(from query: Substring?) -> [String] {
         let query = query ?? ""
         switch rule {
@@ -86,7 +87,7 @@ public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
             .map { "query: \($0) not expected" }
     }
 
-    /// The items of an encoded query, decoded.
+    /// The decoded items of an encoded query.
     static func items(in query: Substring) -> [Item] {
         query.split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -94,7 +95,7 @@ public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
         }
     }
 
-    /// Undoes percent-encoding. A text that is not UTF-8 then stays as it was.
+    /// Removes percent-encoding. If the result is not UTF-8, the text is returned unchanged.
     static func decoded(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8

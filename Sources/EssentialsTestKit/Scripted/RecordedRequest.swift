@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// A request that reached a ``ScriptedTransport``.
+/// A request that was sent over a ``ScriptedTransport``.
 ///
 /// ```swift
 /// let request = try await transport.request(number: 1)
@@ -11,17 +11,17 @@ public import FoundationEssentials
 public struct RecordedRequest: Sendable {
     /// The method.
     public let method: HTTPRequest.Method
-    /// Where it went.
+    /// The URL.
     public let url: RequestURL
-    /// Its header fields as they were given to the transport.
+    /// The header fields as they were passed to the transport.
     public let headerFields: HTTPFields
-    /// Its body, read to the end where it was a stream; at most as many bytes as the transport keeps.
+    /// The body; a stream is read to its end. Bytes above the transport's limit are not kept.
     public let body: Data
-    /// How many bytes the body had, kept or not.
+    /// The size of the body in bytes, kept or not.
     public let bodyByteCount: Int
-    /// Its deadlines and limits.
+    /// The request's timeouts and limits.
     public let options: TransportOptions
-    /// When it was whole, on the transport's clock.
+    /// When the body was complete, on the transport's clock.
     public let time: ManualClock.Instant
 
     init(_ request: TransportRequest, body: Data, bodyByteCount: Int, time: ManualClock.Instant) {
@@ -34,18 +34,18 @@ public struct RecordedRequest: Sendable {
         self.time = time
     }
 
-    /// Whether ``body`` is all that there was.
+    /// Whether ``body`` contains the whole body.
     public var isBodyComplete: Bool { body.count == bodyByteCount }
-    /// The body as UTF-8; bytes that are none become U+FFFD.
+    /// The body as UTF-8; invalid bytes become U+FFFD.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
-    /// The query's items in their order, percent-decoded; a plus sign stays one. One without `=` has an empty value.
+    /// The query items in order, percent-decoded; plus signs are kept. An item without `=` has an empty value.
     public var queryItems: [(name: String, value: String)] {
         QueryPattern.items(in: url.query ?? "").map { ($0.name, $0.value) }
     }
 
-    /// The body as a model; dates are read as ISO 8601.
+    /// Decodes the body as JSON; dates are decoded as ISO 8601.
     ///
-    /// - Throws: ``RequestMismatch`` when it is none.
+    /// - Throws: ``RequestMismatch`` if the body cannot be decoded.
     public func decoded<Model: Decodable>(as type: Model.Type) throws(RequestMismatch) -> Model {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
@@ -56,17 +56,17 @@ public struct RecordedRequest: Sendable {
         }
     }
 
-    /// The body's beginning, for messages.
+    /// The start of the body, for messages.
     var shownBody: String { ShownText.body(body, count: bodyByteCount) }
 
-    /// The request as the first lines of a difference show it.
+    /// The request as lines of text, for the description of an unexpected request.
     var lines: [String] {
         ["\(method.rawValue) \(url)"] + headerFields.map { ShownText.field($0) } + ["body: \(shownBody)"]
     }
 }
 
 extension RecordedRequest: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields, without the query and the body's bytes.
+    /// The properties for debuggers and `dump`: only the names of header fields, no query, and no bytes of the body.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Which requests a rule is for.
+/// The requests that a rule matches.
 struct RequestPattern: Sendable, CustomStringConvertible {
     private enum Rule: Sendable {
         case parts(Parts)
@@ -19,10 +19,10 @@ struct RequestPattern: Sendable, CustomStringConvertible {
 
     private let rule: Rule
 
-    /// Any request for which a closure says yes.
+    /// Matches the requests for which the closure returns true.
     init(_ matches: @escaping @Sendable (RecordedRequest) -> Bool) { rule = .closure(matches) }
 
-    /// Reads a pattern; one that cannot be read fits nothing.
+    /// Parses a pattern. A pattern that cannot be parsed matches no request.
     init(
         method: HTTPRequest.Method?, path: String, query: QueryPattern, host: String?, headerFields: HTTPFields,
         body: BodyPattern
@@ -43,7 +43,7 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong with the pattern itself.
+    /// Why the pattern itself is invalid; empty if it is valid.
     var problems: [String] {
         switch rule {
         case .parts(let parts): parts.body.problem.map { [$0] } ?? []
@@ -52,7 +52,7 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The pattern as messages show it.
+    /// The pattern as shown in messages.
     var description: String {
         switch rule {
         case .closure: return "closure"
@@ -91,7 +91,8 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         return result
     }
 
-    /// What does not fit, a line each, and how far off the request is; no lines when it is one of those that are meant.
+    /// The differences between a request and a pattern, one on each line, with a weighted distance. A request
+    /// without differences matches.
     struct Comparison: Sendable {
         private(set) var lines: [String] = []
         private(set) var distance = 0
@@ -99,6 +100,20 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         mutating func add(_ lines: [String], weight: Int) {
             self.lines += lines
             distance += weight * lines.count
+        }
+    }
+}
+
+/// Compares header fields.
+enum FieldRules {
+    /// Each expected field that is missing, as one line. Further fields are allowed.
+    static func differences(of fields: HTTPFields, expected: HTTPFields) -> [String] {
+        expected.compactMap { field in
+            let values = fields[values: field.name]
+            if values.contains(field.value) { return nil }
+            let wanted = "header \(field.name.rawName): expected \(ShownText.value(field.value, of: field.name))"
+            if values.isEmpty { return wanted + ", there is none" }
+            return wanted + ", was " + values.map { ShownText.value($0, of: field.name) }.joined(separator: ", ")
         }
     }
 }

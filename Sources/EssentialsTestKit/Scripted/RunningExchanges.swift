@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a transport has begun and not ended: requests that wait, and bodies that are being read.
+/// The exchanges that a transport has started and not finished: waiting requests and bodies that are being read.
 final class RunningExchanges: Sendable {
     private struct State {
         var isClosed = false
@@ -10,10 +10,10 @@ final class RunningExchanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether nothing new may begin.
+    /// Whether new exchanges are refused.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Keeps what ends an exchange. Nil after ``close()``.
+    /// Stores the closure that ends an exchange, and returns its number; `nil` after ``close()``.
     func add(_ cancel: @escaping @Sendable () -> Void) -> Int? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -25,7 +25,7 @@ final class RunningExchanges: Sendable {
 
     func remove(_ number: Int) { _ = state.withLock { $0.cancels.removeValue(forKey: number) } }
 
-    /// Ends all, and refuses what comes.
+    /// Ends all exchanges and refuses new ones.
     func close() {
         let cancels = state.withLock { state in
             state.isClosed = true

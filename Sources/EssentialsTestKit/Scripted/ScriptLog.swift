@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import Synchronization
 
-/// What a scripted transport was asked, and who waits for more of it.
+/// The requests that a scripted transport received, and the tasks that wait for further ones.
 final class ScriptLog: Sendable {
     private typealias Waiter = CheckedContinuation<Result<RecordedRequest, RequestFailure>, Never>
 
@@ -26,7 +26,7 @@ final class ScriptLog: Sendable {
     var requestCount: Int { state.withLock { $0.requestCount } }
     var unexpected: [UnexpectedRequest] { state.withLock { $0.unexpected } }
 
-    /// Keeps a request, and wakes those who waited for it.
+    /// Records a request and resumes the tasks that wait for it.
     func add(_ request: RecordedRequest, unexpected: UnexpectedRequest? = nil) {
         let waiters = state.withLock { state -> [Waiter] in
             state.requestCount += 1
@@ -43,7 +43,7 @@ final class ScriptLog: Sendable {
         for waiter in waiters { waiter.resume(returning: .success(request)) }
     }
 
-    /// Keeps what went wrong in the script itself.
+    /// Records a mistake in the script itself.
     func add(mistake: String) {
         state.withLock { state in
             state.mistakeCount += 1
@@ -51,7 +51,7 @@ final class ScriptLog: Sendable {
         }
     }
 
-    /// What did not go by the script, a sentence or a few lines each.
+    /// Every deviation from the script, each as one sentence or a few lines.
     var problems: [String] {
         let state = state.withLock { $0 }
         var problems = state.unexpected.map { "Unexpected request:\n\($0)" } + state.mistakes
@@ -64,7 +64,7 @@ final class ScriptLog: Sendable {
         return problems
     }
 
-    /// Lets nobody wait any longer.
+    /// Resumes all waiting tasks with a failure.
     func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
@@ -74,7 +74,7 @@ final class ScriptLog: Sendable {
         for waiter in waiters.values { waiter.continuation.resume(returning: .failure(Self.closed)) }
     }
 
-    /// The request with this number, from 1, as soon as it is there.
+    /// Returns the request with this number, counted from 1, as soon as it has been recorded.
     func request(number: Int) async throws(RequestFailure) -> RecordedRequest {
         guard (1...max(1, limits.requests)).contains(number) else {
             throw RequestFailure(

@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// What a ``ScriptedTransport`` answers: a response or a failure, at once or some time later on its clock.
+/// An answer of a ``ScriptedTransport``: a response or a failure, given at once or after a delay on its clock.
 ///
 /// ```swift
 /// transport.on(.post, "/echo").answer { request in
@@ -9,27 +9,28 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A response arrives as it is written here. A JSON or text body names its `Content-Type` if ``headerFields`` does not;
-/// no other field is added. To HEAD, and with a status that has none (204, 304), no body is delivered (RFC 9110, 6.4.1).
+/// A response is delivered as written here. A JSON or text body adds a `Content-Type` unless
+/// ``headerFields`` has one; no other field is added. Responses to HEAD and responses with status 204 or 304
+/// have no body (RFC 9110, section 6.4.1).
 public struct ScriptedAnswer: Sendable {
     enum Outcome: Sendable {
         case response(HTTPResponse.Status, [ScriptedPiece])
         case reason(RequestFailure.Reason, message: String?, phase: RequestFailure.Phase?)
         case failure(RequestFailure)
-        /// The answer could not be made.
+        /// The answer could not be created.
         case unusable(RequestFailure)
     }
 
     let outcome: Outcome
-    /// How long the request waits for it, on the clock, counted from when it was whole.
+    /// The delay on the clock, measured from when the request is complete.
     public var delay: Duration
-    /// The response's fields.
+    /// The response's header fields.
     public var headerFields: HTTPFields
-    /// The fields after the body; delivered with a collected one.
+    /// The trailer fields, delivered together with a collected body.
     public var trailerFields: HTTPFields = [:]
-    /// The responses before this one, such as `103 Early Hints`.
+    /// The interim responses before this one, such as `103 Early Hints`.
     public var informational: [HTTPResponse] = []
-    /// The connection that it pretends to have come over.
+    /// The connection facts that the response reports.
     public var connection = ConnectionFacts()
 
     private init(_ outcome: Outcome, headerFields: HTTPFields = [:], after delay: Duration) {
@@ -38,12 +39,13 @@ public struct ScriptedAnswer: Sendable {
         self.delay = delay
     }
 
-    /// A response without a body.
+    /// Creates a response without a body.
     public init(_ status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], after delay: Duration = .zero) {
         self.init(status, pieces: [], headerFields: headerFields, after: delay)
     }
 
-    /// A response whose body comes in pieces where it is streamed, and whole where it is collected.
+    /// Creates a response from pieces. They arrive one by one with streamed delivery and together
+    /// with collected delivery.
     public init(
         _ status: HTTPResponse.Status = .ok, pieces: [ScriptedPiece], headerFields: HTTPFields = [:],
         after delay: Duration = .zero
@@ -51,14 +53,14 @@ public struct ScriptedAnswer: Sendable {
         self.init(.response(status, pieces), headerFields: headerFields, after: delay)
     }
 
-    /// A response with these bytes.
+    /// Creates a response with these bytes as its body.
     public init(
         _ status: HTTPResponse.Status = .ok, data: Data, headerFields: HTTPFields = [:], after delay: Duration = .zero
     ) {
         self.init(status, pieces: [.bytes(data)], headerFields: headerFields, after: delay)
     }
 
-    /// A response with a text in UTF-8.
+    /// Creates a response with a text in UTF-8 as its body.
     public init(
         _ status: HTTPResponse.Status = .ok, text: String, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
@@ -67,8 +69,8 @@ public struct ScriptedAnswer: Sendable {
         addContentType("text/plain; charset=utf-8")
     }
 
-    /// A response with a model as JSON, dates as ISO 8601. Where the model cannot be written, the request fails as
-    /// `encoding`, and ``ScriptedTransport/problems`` says why.
+    /// Creates a response with a model encoded as JSON; dates are encoded as ISO 8601. If the model cannot be encoded,
+    /// the request fails with `encoding`, and ``ScriptedTransport/problems`` says why.
     public init(
         _ status: HTTPResponse.Status = .ok, json model: some Encodable, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
@@ -84,13 +86,13 @@ public struct ScriptedAnswer: Sendable {
         }
     }
 
-    /// A failure by its reason.
+    /// Creates a failure with a reason.
     ///
     /// - Parameters:
-    ///   - reason: What kind of failure it is.
-    ///   - message: What happened; a sentence about the script when nil.
-    ///   - phase: How far the request had come; where such failures mostly happen when nil.
-    ///   - delay: How long the request waits for it.
+    ///   - reason: The reason of the failure.
+    ///   - message: What happened. The default is a sentence about the script.
+    ///   - phase: The phase in which the request failed. The default is the usual phase for the reason.
+    ///   - delay: The delay on the clock before the request fails.
     public static func failure(
         _ reason: RequestFailure.Reason, message: String? = nil, phase: RequestFailure.Phase? = nil,
         after delay: Duration = .zero
@@ -98,17 +100,17 @@ public struct ScriptedAnswer: Sendable {
         ScriptedAnswer(.reason(reason, message: message, phase: phase), after: delay)
     }
 
-    /// This very failure.
+    /// Creates an answer that throws exactly this failure.
     public static func failure(_ failure: RequestFailure, after delay: Duration = .zero) -> ScriptedAnswer {
         ScriptedAnswer(.failure(failure), after: delay)
     }
 
-    /// Why the answer could not be made.
+    /// Why the answer could not be created; `nil` if it could.
     var problem: RequestFailure? {
         if case .unusable(let failure) = outcome { failure } else { nil }
     }
 
-    /// A model as the doubles write and compare it.
+    /// Encodes a model the way that the test kit sends and compares it.
     static func encoded(_ model: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -119,4 +121,24 @@ public struct ScriptedAnswer: Sendable {
     private mutating func addContentType(_ type: String) {
         if headerFields[.contentType] == nil { headerFields[.contentType] = type }
     }
+}
+
+/// A part of a scripted body, in the order of delivery.
+///
+/// ```swift
+/// transport.on(.get, "/events").answer(pieces: ["data: 1\n\n", .pause(.seconds(5)), .failure(.interrupted)])
+/// ```
+public enum ScriptedPiece: Sendable, ExpressibleByStringLiteral {
+    /// One chunk of a streamed body. Empty chunks are left out.
+    case bytes(Data)
+    /// A pause on the clock between the previous and the next piece, whether or not the body is being read.
+    case pause(Duration)
+    /// A failure that ends the body.
+    case failure(RequestFailure.Reason)
+
+    /// One chunk with a text in UTF-8.
+    public static func text(_ text: String) -> ScriptedPiece { .bytes(Data(text.utf8)) }
+
+    /// One chunk with a text in UTF-8.
+    public init(stringLiteral text: String) { self = .text(text) }
 }

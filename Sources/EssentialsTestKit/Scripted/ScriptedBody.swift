@@ -1,11 +1,11 @@
 import EssentialsHTTP
 import Synchronization
 
-/// The pieces of one streamed answer, given out as their reader asks for them.
+/// The pieces of one streamed answer, delivered as the reader requests them.
 final class ScriptedBody: Sendable {
     private struct State {
         var rest: ArraySlice<ScriptedPiece>
-        /// When the next piece can be read, were it no pause.
+        /// When the next piece becomes readable, not counting a pause.
         var moment: ManualClock.Instant
         var end: Result<Void, RequestFailure>?
         var pause: Interruptible<Void>?
@@ -27,10 +27,10 @@ final class ScriptedBody: Sendable {
         host = pace.request.url.origin.host.text
     }
 
-    /// Whether nothing more will come.
+    /// Whether the body has ended.
     var isEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// Ends the body as `cancelled`, also while its reader waits.
+    /// Ends the body with `cancelled`, even while its reader waits.
     func cancel() {
         let pause = state.withLock { state in
             if state.end == nil { state.end = .failure(cancelled) }
@@ -39,7 +39,7 @@ final class ScriptedBody: Sendable {
         pause?.cancel()
     }
 
-    /// The next chunk, or nil after the last. One reader at a time.
+    /// Returns the next chunk, or `nil` after the last one. It supports one reader at a time.
     func next() async throws(RequestFailure) -> BodyChunk? {
         if Task.isCancelled { cancel() }
         while true {
@@ -55,7 +55,7 @@ final class ScriptedBody: Sendable {
                     }
                     state.withLock { $0.pause = nil }
                 } catch {
-                    // The next turn says how it ended.
+                    // The next iteration of the loop returns this end.
                     state.withLock { state in
                         state.pause = nil
                         if state.end == nil { state.end = .failure(error) }

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Turns an answer of the script into a response, as the request wants it delivered.
+/// Turns a scripted answer into a response with the delivery that the request asked for.
 struct ScriptedDelivery: Sendable {
     let record: RecordedRequest
     let pace: ScriptedPace
@@ -9,7 +9,7 @@ struct ScriptedDelivery: Sendable {
 
     private var host: String { record.url.origin.host.text }
 
-    /// Waits as long as the answer does, and gives what it says.
+    /// Waits for the answer's delay, then returns its response or throws its failure.
     func deliver(_ answer: ScriptedAnswer) async throws(RequestFailure) -> TransportResponse {
         try await pace.wait(from: record.time, for: answer.delay, isHead: true)
         switch answer.outcome {

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Failures by their reasons.
+/// Creates failures from their reasons.
 enum ScriptedFailure {
     private static let phases: [RequestFailure.Reason: RequestFailure.Phase] = {
         let reasons: [(RequestFailure.Phase, [RequestFailure.Reason])] = [
@@ -26,7 +26,7 @@ enum ScriptedFailure {
             reasons.flatMap { phase, reasons in reasons.map { ($0, phase) } }, uniquingKeysWith: { first, _ in first })
     }()
 
-    /// A failure of a request to a host; without a phase, in the one where such failures mostly happen.
+    /// Creates a failure of a request to a host. The default phase is the usual one for the reason.
     static func make(
         _ reason: RequestFailure.Reason, message: String? = nil, phase: RequestFailure.Phase? = nil, _ host: String
     ) -> RequestFailure {

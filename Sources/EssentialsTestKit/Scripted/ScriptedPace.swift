@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Lets the time of a script pass on the clock, as far as the request's deadlines allow.
+/// Waits on the clock on behalf of a scripted answer and enforces the request's timeouts.
 struct ScriptedPace: Sendable {
     let clock: ManualClock
     let request: TransportRequest
@@ -9,10 +9,10 @@ struct ScriptedPace: Sendable {
 
     private var host: String { request.url.origin.host.text }
 
-    /// Waits until so long after a moment, which may be over already.
+    /// Waits until `duration` after `start`, which may already be over.
     ///
-    /// - Parameter isHead: Whether the answer's first byte is waited for.
-    /// - Throws: `timeout` at the first deadline that ends before, `cancelled` when the task is cancelled.
+    /// - Parameter isHead: Whether this is the wait for the first byte of the response.
+    /// - Throws: `timeout` at the earliest deadline before that moment, `cancelled` if the task is cancelled.
     func wait(
         from start: ManualClock.Instant, for duration: Duration, isHead: Bool
     ) async throws(RequestFailure) {

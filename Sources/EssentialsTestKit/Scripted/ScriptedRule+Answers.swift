@@ -1,82 +1,82 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// Answers in short: each is `answer` or `thenAnswer` with the ``ScriptedAnswer`` of the same arguments.
+/// Short forms of `answer` and `thenAnswer`, with the arguments of the initializers of ``ScriptedAnswer``.
 extension ScriptedRule {
-    /// Answers with a status and no body from now on.
+    /// Replaces all answers with a response without a body.
     @discardableResult
     public func answer(
         _ status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], after delay: Duration = .zero
     ) -> ScriptedRule { answer(ScriptedAnswer(status, headerFields: headerFields, after: delay)) }
 
-    /// Answers with a model as JSON from now on.
+    /// Replaces all answers with a model as JSON.
     @discardableResult
     public func answer(
         _ status: HTTPResponse.Status = .ok, json model: some Encodable, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { answer(ScriptedAnswer(status, json: model, headerFields: headerFields, after: delay)) }
 
-    /// Answers with a text from now on.
+    /// Replaces all answers with a text.
     @discardableResult
     public func answer(
         _ status: HTTPResponse.Status = .ok, text: String, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { answer(ScriptedAnswer(status, text: text, headerFields: headerFields, after: delay)) }
 
-    /// Answers with bytes from now on.
+    /// Replaces all answers with bytes.
     @discardableResult
     public func answer(
         _ status: HTTPResponse.Status = .ok, data: Data, headerFields: HTTPFields = [:], after delay: Duration = .zero
     ) -> ScriptedRule { answer(ScriptedAnswer(status, data: data, headerFields: headerFields, after: delay)) }
 
-    /// Answers with a body in pieces from now on.
+    /// Replaces all answers with a body in pieces.
     @discardableResult
     public func answer(
         _ status: HTTPResponse.Status = .ok, pieces: [ScriptedPiece], headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { answer(ScriptedAnswer(status, pieces: pieces, headerFields: headerFields, after: delay)) }
 
-    /// Fails for a reason from now on.
+    /// Replaces all answers with a failure.
     @discardableResult
     public func fail(
         _ reason: RequestFailure.Reason, message: String? = nil, phase: RequestFailure.Phase? = nil,
         after delay: Duration = .zero
     ) -> ScriptedRule { answer(.failure(reason, message: message, phase: phase, after: delay)) }
 
-    /// Answers with a status and no body after the answers so far.
+    /// Appends a response without a body.
     @discardableResult
     public func thenAnswer(
         _ status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], after delay: Duration = .zero
     ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, headerFields: headerFields, after: delay)) }
 
-    /// Answers with a model as JSON after the answers so far.
+    /// Appends a response with a model as JSON.
     @discardableResult
     public func thenAnswer(
         _ status: HTTPResponse.Status = .ok, json model: some Encodable, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, json: model, headerFields: headerFields, after: delay)) }
 
-    /// Answers with a text after the answers so far.
+    /// Appends a response with a text.
     @discardableResult
     public func thenAnswer(
         _ status: HTTPResponse.Status = .ok, text: String, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, text: text, headerFields: headerFields, after: delay)) }
 
-    /// Answers with bytes after the answers so far.
+    /// Appends a response with bytes.
     @discardableResult
     public func thenAnswer(
         _ status: HTTPResponse.Status = .ok, data: Data, headerFields: HTTPFields = [:], after delay: Duration = .zero
     ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, data: data, headerFields: headerFields, after: delay)) }
 
-    /// Answers with a body in pieces after the answers so far.
+    /// Appends a response with a body in pieces.
     @discardableResult
     public func thenAnswer(
         _ status: HTTPResponse.Status = .ok, pieces: [ScriptedPiece], headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, pieces: pieces, headerFields: headerFields, after: delay)) }
 
-    /// Fails for a reason after the answers so far.
+    /// Appends a failure.
     @discardableResult
     public func thenFail(
         _ reason: RequestFailure.Reason, message: String? = nil, phase: RequestFailure.Phase? = nil,

@@ -1,17 +1,17 @@
 import EssentialsHTTP
 import Synchronization
 
-/// Which requests a ``ScriptedTransport`` answers, and with what: made by its `on`.
+/// A rule of a ``ScriptedTransport``: the requests that it matches and its answers. Rules are created with `on`.
 ///
 /// ```swift
 /// let rule = transport.on(.post, "/v1/users").answer(.created).thenAnswer(.conflict)
 /// #expect(rule.useCount == 2)
 /// ```
 ///
-/// Answers are given in their order; the last one stays, unless the rule is for ``once()``. A rule without an answer fits
-/// no request. Safe from any thread.
+/// Answers are given in order, and the last one is repeated unless the rule is marked with ``once()``. A rule without
+/// an answer matches no request. Safe to use from any thread.
 public final class ScriptedRule: Sendable {
-    /// An answer as the script has it.
+    /// One answer: a value or a closure.
     enum Supply: Sendable {
         case answer(ScriptedAnswer)
         case closure(@Sendable (RecordedRequest) async throws -> ScriptedAnswer)
@@ -19,7 +19,7 @@ public final class ScriptedRule: Sendable {
 
     private struct State {
         var supplies: [Supply] = []
-        /// Which answer comes next.
+        /// The index of the next answer.
         var next = 0
         var useCount = 0
         var isOnce = false
@@ -27,11 +27,11 @@ public final class ScriptedRule: Sendable {
         var dropped = 0
     }
 
-    /// How many answers one rule keeps.
+    /// The maximum number of answers of one rule.
     private static let maximum = 10_000
 
     let pattern: RequestPattern
-    /// What and where it is: `GET /v1/users (UserTests.swift:12)`.
+    /// The pattern and its place in the source, such as `GET /v1/users (UserTests.swift:12)`.
     let title: String
     private let state = Mutex(State())
 
@@ -40,11 +40,11 @@ public final class ScriptedRule: Sendable {
         title = "\(pattern) (\(fileID.split(separator: "/").last ?? "script"):\(line))"
     }
 
-    /// How many requests it has answered.
+    /// The number of requests that this rule has answered.
     public var useCount: Int { state.withLock { $0.useCount } }
 
-    /// Gives each answer one time: after the last, the rule fits no request any more, and older ones get their turn.
-    /// ``ScriptedTransport/verify()`` demands that all were given.
+    /// Gives each answer only once. After the last one the rule matches no more requests, and older rules are tried.
+    /// ``ScriptedTransport/verify()`` requires that all answers were given.
     @discardableResult
     public func once() -> ScriptedRule {
         state.withLock {
@@ -54,39 +54,39 @@ public final class ScriptedRule: Sendable {
         return self
     }
 
-    /// Has ``ScriptedTransport/verify()`` demand that each answer was given at least one time.
+    /// Makes ``ScriptedTransport/verify()`` require that each answer is given at least once.
     @discardableResult
     public func expected() -> ScriptedRule {
         state.withLock { $0.isExpected = true }
         return self
     }
 
-    /// Answers with this from now on, whatever was said before.
+    /// Replaces all answers of the rule with this one.
     @discardableResult
     public func answer(_ answer: ScriptedAnswer) -> ScriptedRule { replace(.answer(answer)) }
 
-    /// Answers with this after the answers so far. At most 10,000.
+    /// Appends an answer. A rule has at most 10,000 answers.
     @discardableResult
     public func thenAnswer(_ answer: ScriptedAnswer) -> ScriptedRule { append(.answer(answer)) }
 
-    /// Answers with what a closure makes of the request, from now on.
+    /// Replaces all answers of the rule with a closure that creates the answer from the request.
     ///
-    /// It runs in a task of its own, several at a time, and may wait, on the transport's clock too. A `RequestFailure`
-    /// that it throws is the request's outcome; any other error counts as a mistake in the script.
+    /// The closure runs in its own task, several at a time, and may suspend, including on the transport's clock. If it
+    /// throws a `RequestFailure`, the request fails with it. Any other error is reported as a mistake in the script.
     @discardableResult
     public func answer(
         _ make: @escaping @Sendable (RecordedRequest) async throws -> ScriptedAnswer
     ) -> ScriptedRule { replace(.closure(make)) }
 
-    /// Answers with what a closure makes of the request, after the answers so far.
+    /// Appends a closure that creates the answer from the request.
     @discardableResult
     public func thenAnswer(
         _ make: @escaping @Sendable (RecordedRequest) async throws -> ScriptedAnswer
     ) -> ScriptedRule { append(.closure(make)) }
 
-    // MARK: The transport's own
+    // MARK: For the transport
 
-    /// The answer for a request that fits, which counts as given; nil when there is none any more.
+    /// Returns the next answer and counts it as given; `nil` if none is left.
     func take() -> Supply? {
         state.withLock { state in
             let supply: Supply
@@ -103,7 +103,7 @@ public final class ScriptedRule: Sendable {
         }
     }
 
-    /// Why no request gets an answer at the moment; nil when one would.
+    /// Why the rule answers no request at the moment; `nil` if it would.
     var obstacle: String? {
         state.withLock { state in
             if state.supplies.isEmpty { return "it has no answer" }
@@ -112,7 +112,7 @@ public final class ScriptedRule: Sendable {
         }
     }
 
-    /// What is wrong with the rule, or was expected of it and did not happen.
+    /// What is wrong with the rule, and which of its required answers were not given.
     var problems: [String] {
         var found = pattern.problems.map { "The rule \(title) fits nothing: \($0)" }
         let state = state.withLock { $0 }

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import Synchronization
 
-/// The reader's hold on a streamed body: what is dropped unread has ended.
+/// The source of a streamed body. Releasing it unread ends the body.
 final class ScriptedStream: ResponseBody.Source {
     private let body: ScriptedBody
     private let running: RunningExchanges
@@ -9,7 +9,7 @@ final class ScriptedStream: ResponseBody.Source {
     private let makeEnding: @Sendable () -> ResponseEnding
     private let atEnd = Mutex<ResponseEnding?>(nil)
 
-    /// Nil when the transport was shut down meanwhile.
+    /// Returns `nil` if the transport has been shut down.
     init?(
         _ body: ScriptedBody, in running: RunningExchanges,
         makeEnding: @escaping @Sendable () -> ResponseEnding = { ResponseEnding() }

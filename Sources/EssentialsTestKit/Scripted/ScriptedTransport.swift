@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 import Synchronization
 
-/// A transport that answers from a script instead of the network, and keeps what it was asked.
+/// A transport that answers from a script instead of the network, and records the requests that it receives.
 ///
 /// ```swift
 /// let transport = ScriptedTransport()
@@ -12,35 +12,36 @@ import Synchronization
 /// transport.on { $0.headerFields[.accept] == "text/csv" }.answer { request in
 ///     ScriptedAnswer(text: "path\n\(request.url.path)")
 /// }
-/// // … what is tested sends requests …
+/// // … the code under test sends requests …
 /// try transport.verify()
 /// ```
 ///
-/// Of the rules that fit a request, the most recently added one answers, so a test can cover what its suite has set up.
-/// A request that none fits fails at once as `invalidRequest`, with the difference from the nearest rules in its message.
+/// The most recently added rule that matches a request answers it, so a test can override the answers of its
+/// suite. A request that matches no rule fails at once with `invalidRequest` and a message that shows how
+/// the nearest rules differ.
 ///
-/// It keeps to `Transport`'s contract: a streamed body comes piece by piece and a collected one whole and within its
-/// limit, every cancellation is `cancelled`, and after ``shutdown()`` requests fail as `closed`. The deadlines `total`,
-/// `idle` and `firstByte` of a request's options are kept on the clock. Trust, redirects and compression are no part of
-/// it. Safe from any thread; every `on` may come while requests run.
+/// It fulfills the contract of `Transport`: a streamed body arrives piece by piece, a collected one whole and within
+/// its limit, cancellation fails with `cancelled`, and requests after ``shutdown()`` fail with `closed`. The options
+/// `totalTimeout`, `idleTimeout` and `firstByteTimeout` are enforced on the clock. Trust, redirects and compression are
+/// not simulated. Safe to use from any thread; rules may be added while requests run.
 public final class ScriptedTransport: Transport {
-    /// What a scripted transport keeps at most. More is counted and named in ``ScriptedTransport/problems``.
+    /// The limits of a scripted transport. What exceeds them is counted and reported in ``ScriptedTransport/problems``.
     public struct Limits: Sendable, Hashable {
-        /// Recorded requests; further ones are answered all the same. 10,000.
+        /// The maximum number of recorded requests; further ones are still answered. The default is 10,000.
         public var requests = 10_000
-        /// Bytes of each recorded body; what is matched and compared is no more than these. 16 MiB.
+        /// The maximum size of a recorded body; only these bytes are matched and compared. The default is 16 MiB.
         public var recordedBody = 16 << 20
-        /// Rules; further ones have no effect. 10,000.
+        /// The maximum number of rules; further ones have no effect. The default is 10,000.
         public var rules = 10_000
-        /// Unexpected requests, and mistakes of the script, whose description is kept. 100.
+        /// The maximum number of unexpected requests and script mistakes that are described. The default is 100.
         public var unexpected = 100
 
-        /// The defaults named beside each property.
+        /// Creates the default limits.
         public init() {}
     }
 
     private struct Script {
-        /// The newest last.
+        /// The rules in the order of their addition.
         var rules: [ScriptedRule] = []
         var dropped = 0
     }
@@ -50,10 +51,10 @@ public final class ScriptedTransport: Transport {
     private let log: ScriptLog
     private let running = RunningExchanges()
 
-    /// The clock on which answers are delayed and requests are timed.
+    /// The clock for delays and timeouts.
     public let clock: ManualClock
 
-    /// Makes a transport without rules.
+    /// Creates a transport without rules.
     public init(clock: ManualClock = ManualClock(), limits: Limits = Limits()) {
         self.clock = clock
         self.limits = limits
@@ -62,20 +63,21 @@ public final class ScriptedTransport: Transport {
 
     // MARK: The script
 
-    /// Adds a rule; the returned value says what it answers.
+    /// Adds a rule; the returned value takes its answers.
     ///
-    /// Everything given must fit. A path, host or body that cannot be read fits nothing and is named in ``problems``.
+    /// A request must match every given part. A path, host or body that cannot be parsed matches no request and is
+    /// reported in ``problems``.
     ///
     /// - Parameters:
-    ///   - method: The method; nil for any.
-    ///   - path: The path, beginning with `/`. A segment `*` stands for any one, `**` at the end for any number of them.
-    ///     Segments are compared percent-decoded. A query behind it counts as `query`.
+    ///   - method: The method; `nil` for any.
+    ///   - path: The path, beginning with `/`. A segment `*` stands for one segment, `**` at the end for any number of
+    ///     them. Segments are compared percent-decoded. A query after the path is used as `query`.
     ///   - query: The query's items in any order, its text, or any query.
-    ///   - host: The host, without a port; nil for any.
-    ///   - headerFields: Fields that must be among the request's.
+    ///   - host: The host without a port; `nil` for any.
+    ///   - headerFields: Header fields that the request must have; it may have others.
     ///   - body: The body; see ``BodyPattern``.
-    ///   - fileID: Named in messages.
-    ///   - line: Named in messages.
+    ///   - fileID: The source file, for messages.
+    ///   - line: The source line, for messages.
     public func on(
         _ method: HTTPRequest.Method?, _ path: String, query: QueryPattern = .any, host: String? = nil,
         headerFields: HTTPFields = [:], body: BodyPattern = .any, fileID: String = #fileID, line: Int = #line
@@ -85,27 +87,27 @@ public final class ScriptedTransport: Transport {
         return add(ScriptedRule(pattern, fileID: fileID, line: line))
     }
 
-    /// Adds a rule for the requests for which a closure says yes. It is called for each request that no newer rule
-    /// answers, from any thread.
+    /// Adds a rule that matches the requests for which the closure returns true. The closure is called, on any thread,
+    /// for each request that no newer rule answers.
     public func on(
         fileID: String = #fileID, line: Int = #line, _ matches: @escaping @Sendable (RecordedRequest) -> Bool
     ) -> ScriptedRule {
         add(ScriptedRule(RequestPattern(matches), fileID: fileID, line: line))
     }
 
-    // MARK: The record
+    // MARK: Recorded requests
 
-    /// All whole requests in their order, those without an answer included.
+    /// All complete requests in order, including those without an answer.
     public var requests: [RecordedRequest] { log.requests }
 
-    /// How many whole requests came, recorded or not.
+    /// The number of complete requests, recorded or not.
     public var requestCount: Int { log.requestCount }
 
     /// Waits for a request.
     ///
-    /// - Parameter number: Which one, counted from 1.
-    /// - Throws: `cancelled` when the waiting task is cancelled, `closed` when the transport is shut down before,
-    ///   `invalidRequest` for a number that cannot come.
+    /// - Parameter number: The number of the request, counted from 1.
+    /// - Throws: `cancelled` if the waiting task is cancelled, `closed` if the transport is shut down first,
+    ///   `invalidRequest` if the number is out of range.
     public func request(number: Int) async throws(RequestFailure) -> RecordedRequest {
         try await log.request(number: number)
     }
@@ -113,8 +115,8 @@ public final class ScriptedTransport: Transport {
     /// The requests that no rule answered.
     public var unexpected: [UnexpectedRequest] { log.unexpected }
 
-    /// What did not go by the script: unexpected requests, answers of `once()` and `expected()` rules that were never
-    /// given, and mistakes of the script itself.
+    /// All deviations from the script: unexpected requests, answers of `once()` and `expected()` rules that were not
+    /// given, and mistakes in the script itself.
     public var problems: [String] {
         let script = script.withLock { $0 }
         var problems = log.problems + script.rules.flatMap(\.problems)
@@ -124,15 +126,16 @@ public final class ScriptedTransport: Transport {
         return problems
     }
 
-    /// Throws what did not go by the script. To be called at a test's end; `#expect(transport.problems == [])` does the
-    /// same without ending the test.
+    /// Throws the deviations from the script. Call it at the end of a test; `#expect(transport.problems == [])` makes
+    /// the same check without ending the test.
     public func verify() throws(RequestMismatch) { try RequestMismatch.check(problems) }
 
     // MARK: Transport
 
-    /// Answers by the script; as the protocol `Transport` says.
+    /// Answers a request from the script, following the contract of `Transport`.
     ///
-    /// - Throws: What the script says; `invalidRequest` for a request that no rule answers, or that no transport sends.
+    /// - Throws: the scripted failure; `invalidRequest` if no rule answers the request or if no
+    ///   transport would send it.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         try SendingRules.check(request)
         let host = request.url.origin.host.text
@@ -144,8 +147,8 @@ public final class ScriptedTransport: Transport {
         return try await exchange.run { () throws(RequestFailure) in try await self.answer(request, exchange) }
     }
 
-    /// Ends waiting requests and bodies that are being read as `cancelled`; what comes later fails as `closed`. The
-    /// record stays.
+    /// Ends waiting requests and bodies that are being read with `cancelled`; later requests fail with `closed`. The
+    /// recorded requests are kept.
     public func shutdown() async {
         running.close()
         log.close()
@@ -160,7 +163,8 @@ public final class ScriptedTransport: Transport {
         let record = RecordedRequest(request, body: body.kept, bodyByteCount: body.count, time: clock.now)
         exchange.reached(.waiting)
         let answer: ScriptedAnswer
-        // The record comes last: who waits for it may change the script, which is for later requests then.
+        // The request is recorded after its rule was chosen: a task that waits for it may add rules, which must
+        // apply to later requests only.
         switch choose(for: record) {
         case .failure(let unexpected):
             log.add(record, unexpected: unexpected)
@@ -182,7 +186,7 @@ public final class ScriptedTransport: Transport {
 
     private func choose(for record: RecordedRequest) -> Choice {
         var comparisons: [(rule: String, comparison: RequestPattern.Comparison)] = []
-        // Outside the lock, because closures are called.
+        // Without the lock, because closures are called.
         for rule in script.withLock({ $0.rules }).reversed() {
             var comparison = rule.pattern.comparison(with: record)
             if comparison.lines.isEmpty {

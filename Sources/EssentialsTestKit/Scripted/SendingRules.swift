@@ -1,16 +1,16 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// What a transport refuses to send, and how a body becomes bytes: as the transport that uses the network has it.
+/// The requests that a transport refuses, and the conversion of a body to bytes, as in the network transport.
 enum SendingRules {
-    /// Fields that are the transport's own business.
+    /// Header fields that only the transport may set.
     private static let refusedFields: [(name: String, remedy: String)] = [
         ("transfer-encoding", "Leave framing to the transport; stream the body for a chunked one."),
         ("expect", "Set the option continueWait instead."),
         ("proxy-authorization", "Give the proxy its user and password."),
     ]
 
-    /// Refuses what cannot be sent.
+    /// Refuses a request that a transport cannot send.
     ///
     /// - Throws: `invalidRequest`.
     static func check(_ request: TransportRequest) throws(RequestFailure) {
@@ -32,9 +32,9 @@ enum SendingRules {
         }
     }
 
-    /// Reads a body to its end and keeps so many bytes of it.
+    /// Reads a body to its end and keeps its first bytes up to a maximum.
     ///
-    /// - Throws: What its source throws, `encoding` for an error that is no `RequestFailure` and for a wrong length.
+    /// - Throws: the failure of the body's source; `encoding` for any other error and for a wrong length.
     static func body(
         of request: TransportRequest, keeping maximum: Int
     ) async throws(RequestFailure) -> (kept: Data, count: Int) {

@@ -1,9 +1,9 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Requests in the words of a test's output: short, in one line, without credentials.
+/// Formats parts of requests for a test's output: short, in one line, without credentials.
 enum ShownText {
-    /// A text in quotation marks, cut where it is long, with control characters made visible.
+    /// A text in quotation marks, shortened, with control characters made visible.
     static func quoted(_ text: some StringProtocol, limit: Int = 120) -> String {
         var shown = ""
         for scalar in text.unicodeScalars.prefix(limit) {
@@ -17,10 +17,10 @@ enum ShownText {
         return "“" + shown + (text.unicodeScalars.dropFirst(limit).isEmpty ? "" : "…") + "”"
     }
 
-    /// The beginning of a body: text where it is text, else bytes.
+    /// The start of a body: as text if it is text, otherwise as bytes.
     static func body(_ data: Data, count: Int) -> String {
         if count == 0 { return "none" }
-        // Of 201 characters at least the beginning; a cut may go through one, which takes up to three bytes more.
+        // 804 bytes hold at least 201 characters. The cut may split the last one, so up to three bytes are dropped.
         let beginning = data.prefix(804)
         for cut in 0...3 where cut < beginning.count {
             if let text = String(validating: beginning.dropLast(cut), as: UTF8.self) {
@@ -31,13 +31,13 @@ enum ShownText {
         return "\(count) bytes, \(bytes.joined(separator: " "))" + (count > 16 ? " …" : "")
     }
 
-    /// A field, without its value if its name is that of a secret.
+    /// A field; its value is hidden if the field holds a secret.
     static func field(_ field: HTTPField) -> String {
         let isSecret = SecretName.isSecret(field.name.canonicalName)
         return "\(field.name.rawName): \(isSecret ? "… (\(field.value.utf8.count) bytes)" : quoted(field.value))"
     }
 
-    /// The value of a field in a difference.
+    /// A field's value in a difference; hidden if the field holds a secret.
     static func value(_ value: String, of name: HTTPField.Name) -> String {
         SecretName.isSecret(name.canonicalName) ? "…" : quoted(value)
     }

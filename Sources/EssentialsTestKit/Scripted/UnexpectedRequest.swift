@@ -1,19 +1,19 @@
-/// A request for which a ``ScriptedTransport`` had no answer.
+/// A request that no rule of a ``ScriptedTransport`` answered.
 ///
 /// ```swift
 /// #expect(transport.unexpected.isEmpty, "\(transport.unexpected)")
 /// ```
 public struct UnexpectedRequest: Sendable, CustomStringConvertible {
-    /// How many of the nearest rules are named.
+    /// The maximum number of rules that are described.
     private static let shownRules = 3
 
     /// The request.
     public let request: RecordedRequest
-    /// The request, and what did not fit of the rules nearest to it. Queries and bodies are in it, credentials in known
-    /// header fields are not: it is for a test's output.
+    /// The request and its differences from the nearest rules. It contains queries and bodies, but no credentials of
+    /// known header fields; it is meant for a test's output.
     public let description: String
 
-    /// - Parameter comparisons: The rules with what did not fit, those first that are asked first.
+    /// - Parameter comparisons: The rules with their differences, in the order in which they are tried.
     init(
         _ request: RecordedRequest, comparisons: [(rule: String, comparison: RequestPattern.Comparison)]
     ) {

@@ -1,28 +1,28 @@
 extension ManualClock {
-    /// A moment on a manual clock: how long after its beginning. Sums beyond what a `Duration` holds stop at its ends.
+    /// A moment on a manual clock: the time since the clock's start. Arithmetic saturates at the limits of `Duration`.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// How long after the clock's beginning.
+        /// The time since the clock's start.
         public let elapsed: Duration
 
-        /// A moment so long after the clock's beginning.
+        /// Creates the moment at this distance from the clock's start.
         public init(elapsed: Duration) { self.elapsed = elapsed }
 
-        /// The moment so much later.
+        /// Returns the moment that is later by a duration.
         public func advanced(by duration: Duration) -> Instant {
             let sum = elapsed.attoseconds.addingReportingOverflow(duration.attoseconds)
             return Instant(elapsed: Self.duration(sum, isPositive: duration > .zero))
         }
 
-        /// How long it is from here to another moment; negative to an earlier one.
+        /// Returns the duration from this moment to another one; negative if the other one is earlier.
         public func duration(to other: Instant) -> Duration {
             let difference = other.elapsed.attoseconds.subtractingReportingOverflow(elapsed.attoseconds)
             return Self.duration(difference, isPositive: other > self)
         }
 
-        /// Whether a moment is before another.
+        /// Whether the first moment is earlier than the second.
         public static func < (first: Instant, second: Instant) -> Bool { first.elapsed < second.elapsed }
 
-        /// The time since the clock's beginning.
+        /// The time since the clock's start, as text.
         public var description: String { "\(elapsed)" }
 
         private static func duration(_ sum: (partialValue: Int128, overflow: Bool), isPositive: Bool) -> Duration {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it. Nothing on it ever sleeps in real time.
+/// A clock that stands still until a test advances it. Sleeping on it never takes real time.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -10,11 +10,11 @@ import Synchronization
 /// try await task.value
 /// ```
 ///
-/// Safe from any thread. Time jumps: a task that was woken sees the moment that the clock was moved to, also where its
-/// deadline was earlier, and what it then sleeps counts from there. To go through several sleeps of one task, move the
-/// clock once for each, with ``waitForSleepers(count:)`` in between.
+/// Safe to use from any thread. Time jumps: a resumed task sees the moment to which the clock was advanced, even if its
+/// own deadline was earlier, and its next sleep starts from there. To step through several sleeps of one task, advance
+/// the clock once for each and call ``waitForSleepers(count:)`` in between.
 public final class ManualClock: Clock {
-    /// Times on this clock are those of the standard library.
+    /// Durations are those of the standard library.
     public typealias Duration = Swift.Duration
 
     private typealias Sleepers = SleeperQueue<CheckedContinuation<Void, any Error>>
@@ -25,7 +25,7 @@ public final class ManualClock: Clock {
         var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         var nextWaiter = 0
 
-        /// Takes those out that wait for no more sleepers than there are.
+        /// Removes and returns the waiters whose number of sleepers has been reached.
         mutating func removeServedWaiters() -> [CheckedContinuation<Void, Never>] {
             let served = waiters.filter { $0.value.count <= sleepers.count }
             for id in served.keys { waiters.removeValue(forKey: id) }
@@ -43,27 +43,26 @@ public final class ManualClock: Clock {
     private let state = Mutex(State())
     private let maximumSleepers: Int
 
-    /// Makes a clock at zero.
+    /// Creates a clock at time zero.
     ///
-    /// - Parameter maximumSleepers: How many may sleep at a time; one more fails with a ``TestKitError``.
+    /// - Parameter maximumSleepers: The maximum number of concurrent sleepers; a further sleep throws ``TestKitError``.
     public init(maximumSleepers: Int = 100_000) { self.maximumSleepers = maximumSleepers }
 
-    /// The moment that the clock was last moved to.
+    /// The moment to which the clock was last advanced.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// Zero: the clock stands wherever it is put.
+    /// Zero, because the clock can be set to any moment.
     public var minimumResolution: Duration { .zero }
 
-    /// How many tasks sleep.
+    /// The number of tasks that are sleeping.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// The earliest deadline of those that sleep; nil when nobody does.
+    /// The earliest deadline of all sleepers, or `nil` if no task sleeps.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.nextDeadline } }
 
-    /// Sleeps until the clock is moved to a deadline or past it; not at all when it is there already. The tolerance is
-    /// not used.
+    /// Sleeps until the clock reaches a deadline, and returns at once if it already has. The tolerance is ignored.
     ///
-    /// - Throws: `CancellationError` when the task is or gets cancelled, ``TestKitError`` when too many sleep already.
+    /// - Throws: `CancellationError` if the task is or gets cancelled, ``TestKitError`` if too many tasks sleep.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
         let key = state.withLock { $0.sleepers.makeKey(deadline) }
@@ -74,26 +73,27 @@ public final class ManualClock: Clock {
         }
     }
 
-    /// Moves the clock. A negative duration is none: time does not go back.
+    /// Advances the clock by a duration. A negative duration has no effect.
     public func advance(by duration: Duration) {
         move { $0.now.advanced(by: duration) }
     }
 
-    /// Moves the clock to a moment; not at all to an earlier one. Resumes all whose deadline has come, in the order of
-    /// their deadlines, and of their arrival where these are equal. In which order they then run is up to what runs them.
+    /// Advances the clock to a moment; an earlier moment has no effect. Sleepers whose deadline is reached are
+    /// resumed in the order of their deadlines, and in order of arrival for equal deadlines. The executor decides
+    /// in which order they run.
     public func advance(to moment: Instant) {
         move { _ in moment }
     }
 
-    /// Moves the clock to the earliest deadline of those that sleep, and wakes whoever has it.
+    /// Advances the clock to the earliest deadline of all sleepers and resumes every sleeper with that deadline.
     ///
-    /// - Returns: The moment; nil when nobody sleeps, which leaves the clock where it is.
+    /// - Returns: That deadline, or `nil` if no task sleeps; the clock then keeps its time.
     @discardableResult
     public func advanceToNextDeadline() -> Instant? {
         move { $0.sleepers.nextDeadline }
     }
 
-    /// Suspends until so many tasks sleep at the same time, or the waiting task is cancelled.
+    /// Suspends until at least this many tasks sleep at the same time, or until the calling task is cancelled.
     public func waitForSleepers(count: Int) async {
         let waiter = state.withLock { state in
             state.nextWaiter += 1
@@ -115,7 +115,7 @@ public final class ManualClock: Clock {
 
     private func begin(_ continuation: CheckedContinuation<Void, any Error>, _ key: Sleepers.Key) {
         let beginning = state.withLock { state -> Beginning in
-            // The handler of a cancellation that came before has found nobody to wake.
+            // If cancellation came first, its handler found no sleeper to resume.
             if Task.isCancelled { return .isCancelled }
             if key.deadline <= state.now { return .isDue }
             guard state.sleepers.count < maximumSleepers else { return .isFull }

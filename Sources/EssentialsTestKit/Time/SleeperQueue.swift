@@ -1,9 +1,9 @@
-/// Who sleeps until when: gives those that are due in the order of their deadlines, and of their arrival where these
-/// are equal.
+/// A queue of sleepers, ordered by deadline and then by arrival.
 ///
-/// A removed sleeper leaves its key behind until half of the keys are such; so removing costs no search.
+/// Removing a sleeper leaves its key in the heap, so that no search is needed. The heap is rebuilt when more than
+/// half of its keys are stale.
 struct SleeperQueue<Sleeper> {
-    /// Names one sleeper.
+    /// Identifies one sleeper.
     struct Key: Hashable, Comparable {
         let deadline: ManualClock.Instant
         let number: Int
@@ -13,12 +13,12 @@ struct SleeperQueue<Sleeper> {
         }
     }
 
-    /// A binary heap, the earliest at its root.
+    /// A binary heap with the earliest key at its root.
     private var keys: [Key] = []
     private var sleepers: [Key: Sleeper] = [:]
     private var nextNumber = 0
 
-    /// How many sleep.
+    /// The number of sleepers.
     var count: Int { sleepers.count }
 
     /// The earliest deadline.
@@ -29,7 +29,7 @@ struct SleeperQueue<Sleeper> {
         }
     }
 
-    /// A key that nobody else has.
+    /// Returns a new unique key.
     mutating func makeKey(_ deadline: ManualClock.Instant) -> Key {
         defer { nextNumber += 1 }
         return Key(deadline: deadline, number: nextNumber)
@@ -41,17 +41,17 @@ struct SleeperQueue<Sleeper> {
         rise(from: keys.count - 1)
     }
 
-    /// Takes one out, whatever its deadline; nil when it is not there any more.
+    /// Removes a sleeper regardless of its deadline; `nil` if it is no longer in the queue.
     mutating func remove(_ key: Key) -> Sleeper? {
         guard let sleeper = sleepers.removeValue(forKey: key) else { return nil }
         if keys.count > 2 * sleepers.count + 16 {
-            // What is sorted is a heap too.
+            // A sorted array is a valid heap.
             keys = sleepers.keys.sorted()
         }
         return sleeper
     }
 
-    /// Takes all out whose deadline has come.
+    /// Removes and returns all sleepers whose deadline has been reached.
     mutating func removeDue(at now: ManualClock.Instant) -> [Sleeper] {
         var due: [Sleeper] = []
         while let first = keys.first, first.deadline <= now {

@@ -1,5 +1,5 @@
-/// A host in the one form that every part of the library compares: origins, trust rules, and the URL given to the
-/// transport. Two spellings of a host are equal exactly when they reach the same name or address.
+/// A host in normalized form, as it is compared in origins and trust rules and passed to the transport. Two spellings
+/// of a host are equal exactly if they refer to the same name or address.
 ///
 /// ```swift
 /// try HostName("API.Example.COM.").text      // "api.example.com"
@@ -7,32 +7,34 @@
 /// try HostName("[::ffff:192.0.2.1]").text    // "192.0.2.1"
 /// ```
 ///
-/// Lower case, without one trailing dot, A-labels only (RFC 5890): a name outside ASCII is refused rather than guessed
-/// at.
+/// Names are in lower case, without one trailing dot, and consist of A-labels (RFC 5890). A name outside ASCII is
+/// refused and not converted.
 ///
-/// Every address has one spelling, so that a rule for it holds however it is written:
+/// Every address has one spelling, so a rule for an address applies however it is written:
 ///
-/// - An IPv4 address is four decimal numbers. Other forms ("0x7f.1", "0177.0.0.1", "127.1", "2130706433") are refused,
-///   because some resolvers read them as an address and some as a name.
+/// - An IPv4 address consists of four decimal numbers. Other forms ("0x7f.1", "0177.0.0.1", "127.1", "2130706433") are
+///   refused, because some resolvers treat them as addresses and others as names.
 /// - An IPv6 address has the form of RFC 5952.
 /// - IPv4-mapped (`::ffff:192.0.2.1`) and IPv4-compatible (`::192.0.2.1`) addresses become the IPv4 address (RFC 4291,
-///   2.5.5): the system connects a mapped address to that IPv4 host.
-/// - Addresses of translators (64:ff9b::/96 of RFC 6052, 64:ff9b:1::/48 of RFC 8215, ::ffff:0:0:0/96 of RFC 2765) are
-///   refused: they lead to an IPv4 host that rules name by its IPv4 address, which an IPv6-only network cannot reach.
-/// - A zone (`fe80::1%eth0`, RFC 4007, 11) is refused: it has a meaning on one machine only, and names one interface in
-///   several ways.
-/// - `0.0.0.0` and `::` are refused: they are no destination (RFC 4291, 2.5.2), and Linux connects them to this machine.
+///   section 2.5.5), because the system connects a mapped address to that IPv4 host.
+/// - Addresses of translators (64:ff9b::/96 of RFC 6052, 64:ff9b:1::/48 of RFC 8215, ::ffff:0:0:0/96 of RFC
+///   2765) are refused. They lead to an IPv4 host, for which rules use the IPv4 address, but an IPv6-only
+///   network cannot reach that.
+/// - A zone (`fe80::1%eth0`, RFC 4007, section 11) is refused, because it is meaningful on one machine only and has
+///   several spellings for one interface.
+/// - `0.0.0.0` and `::` are refused. They are not destinations (RFC 4291, section 2.5.2), but Linux
+///   connects them to this machine.
 ///
-/// A name stays a name: a rule for an address is not a rule for the names that lead to it.
+/// A name stays a name: a rule for an address does not apply to the names that resolve to it.
 public struct HostName: Sendable, Hashable, CustomStringConvertible {
-    /// The name or address; an IPv6 address without brackets.
+    /// The name or address; IPv6 addresses have no brackets.
     public let text: String
     /// Whether this is an IP address literal.
     public let isAddress: Bool
 
-    /// Normalises a host. IPv6 addresses may stand in brackets.
+    /// Normalizes a host. IPv6 addresses may be written in brackets.
     ///
-    /// - Throws: `invalidRequest` with what is wrong about the host.
+    /// - Throws: `invalidRequest` if the host is not valid.
     public init(_ host: some StringProtocol) throws(RequestFailure) {
         if host.contains(":") || host.hasPrefix("[") {
             let inner = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : String(host)
@@ -55,7 +57,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         isAddress = false
     }
 
-    /// The text that logs show.
+    /// The host for URLs and logs; IPv6 addresses have brackets.
     public var description: String { text.contains(":") ? "[\(text)]" : text }
 
     private static func addressIPv6(
@@ -73,7 +75,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         return try destination(IPAddress.embeddedIPv4(bytes).map(IPAddress.dottedQuad) ?? address)
     }
 
-    /// An address in its one spelling, unless it is the unspecified one.
+    /// Returns a normalized address, unless it is the unspecified one.
     private static func destination(_ address: String) throws(RequestFailure) -> String {
         guard address != "0.0.0.0", address != "::" else {
             throw invalid(
@@ -108,11 +110,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || "-._".utf8.contains(byte)
     }
 
     private static func readsAsNumber(_ label: Substring) -> Bool {

@@ -1,12 +1,12 @@
-/// Reads IP address literals without asking the system.
+/// Parses IP address literals without calling the system.
 enum IPAddress {
-    /// Whether the text is four decimal numbers from 0 to 255 without leading zeros (RFC 3986, 3.2.2).
+    /// Whether the text consists of four decimal numbers from 0 to 255 without leading zeros (RFC 3986, section 3.2.2).
     static func isDottedQuad(_ text: some StringProtocol) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.allSatisfy { octet($0) != nil }
     }
 
-    /// The canonical text of an IPv6 address (RFC 5952), or nil when the text is none. Zones are not read.
+    /// The canonical text of an IPv6 address (RFC 5952), or `nil` if the text is not one. Zones are not supported.
     static func normalisedIPv6(_ text: String) -> String? {
         guard let groups = groups(of: text) else { return nil }
         let run = longestZeroRun(in: groups)
@@ -14,16 +14,17 @@ enum IPAddress {
         return join(groups[..<run.lowerBound]) + "::" + join(groups[run.upperBound...])
     }
 
-    /// The four or sixteen bytes of an address literal, nil for anything else.
+    /// The four or sixteen bytes of an address literal, or `nil` for any other text.
     static func bytes(of text: String) -> [UInt8]? {
         if isDottedQuad(text) { return text.split(separator: ".").compactMap { UInt8($0) } }
         return groups(of: text)?.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     }
 
-    /// The IPv4 address within sixteen bytes that are an IPv4-mapped address (RFC 4291, 2.5.5.2) or an IPv4-compatible one
-    /// (2.5.5.1); nil for all others.
+    /// The IPv4 address in the sixteen bytes of an IPv4-mapped (RFC 4291, section 2.5.5.2) or IPv4-compatible address
+    /// (section 2.5.5.1), or `nil` for other addresses.
     ///
-    /// An IPv4-compatible address holds a global address, so `::1` and whatever else holds one of 0.0.0.0/8 is not one.
+    /// An IPv4-compatible address contains a global address, so `::1` and other addresses that contain one of 0.0.0.0/8
+    /// are not IPv4-compatible.
     static func embeddedIPv4(_ bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count == 16, bytes[..<10].allSatisfy({ $0 == 0 }) else { return nil }
         let isMapped = bytes[10] == 0xff && bytes[11] == 0xff
@@ -31,8 +32,8 @@ enum IPAddress {
         return isMapped || isCompatible ? Array(bytes[12...]) : nil
     }
 
-    /// Whether sixteen bytes are an address that a translator gives to an IPv4 host: 64:ff9b::/96 (RFC 6052, 2.1),
-    /// 64:ff9b:1::/48 (RFC 8215) and ::ffff:0:0:0/96 (RFC 2765, 2.1).
+    /// Whether sixteen bytes are an address that a translator assigns to an IPv4 host: 64:ff9b::/96 (RFC 6052, section
+    /// 2.1), 64:ff9b:1::/48 (RFC 8215) and ::ffff:0:0:0/96 (RFC 2765, section 2.1).
     static func isTranslated(_ bytes: [UInt8]) -> Bool {
         guard bytes.count == 16 else { return false }
         let wellKnown: [UInt8] = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -41,11 +42,11 @@ enum IPAddress {
         return [wellKnown, local, stateless].contains { bytes.starts(with: $0) }
     }
 
-    /// Four bytes as a dotted quad.
+    /// Formats four bytes as a dotted quad.
     static func dottedQuad(_ bytes: [UInt8]) -> String { bytes.map { String($0) }.joined(separator: ".") }
 
     private static func octet(_ text: some StringProtocol) -> UInt16? {
-        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit) else {
             return nil
         }
         guard text.utf8.count == 1 || text.first != "0", let value = UInt16(text), value <= 255 else { return nil }
@@ -61,7 +62,7 @@ enum IPAddress {
         return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
     }
 
-    /// The groups between colons; the last may be a dotted quad, which is two groups.
+    /// The groups between colons. The last may be a dotted quad, which stands for two groups.
     private static func list(_ text: Substring) -> [UInt16]? {
         guard !text.isEmpty else { return [] }
         var groups: [UInt16] = []

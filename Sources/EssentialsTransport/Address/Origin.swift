@@ -1,4 +1,4 @@
-/// Scheme, host and port (RFC 6454): what connections, credentials and cookies are bound to.
+/// Scheme, host and port (RFC 6454). Connections, credentials and cookies are bound to an origin.
 ///
 /// ```swift
 /// try RequestURL("https://API.example.com/v1").origin == Origin(scheme: .https, host: HostName("api.example.com"))
@@ -11,27 +11,27 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         /// With TLS.
         case https
 
-        /// 80 or 443.
+        /// The default port of the scheme: 80 or 443.
         public var defaultPort: UInt16 { self == .https ? 443 : 80 }
     }
 
     /// `http` or `https`.
     public let scheme: Scheme
-    /// The normalised host.
+    /// The normalized host.
     public let host: HostName
-    /// The port, the scheme's own where the URL names none.
+    /// The port. The default is the scheme's default port.
     public let port: UInt16
 
-    /// Makes an origin; without a port, the scheme's own.
+    /// Creates an origin. Without a port it uses the scheme's default port.
     public init(scheme: Scheme, host: HostName, port: UInt16? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port ?? scheme.defaultPort
     }
 
-    /// Host, and the port where it is not the scheme's own: the `Host` field's value (RFC 9110, 7.2).
+    /// The value of the `Host` field: the host, and the port if it is not the default (RFC 9110, section 7.2).
     public var authority: String { port == scheme.defaultPort ? "\(host)" : "\(host):\(port)" }
 
-    /// `https://host:port`, without the port where it is the scheme's own.
+    /// The origin as `https://host:port`, without the port if it is the default.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
 }

@@ -1,23 +1,21 @@
-/// Path and query in origin form (RFC 9112, 3.2.1).
+/// Path and query in origin form (RFC 9112, section 3.2.1).
 enum RequestTarget {
-    private static let hex = Array("0123456789ABCDEF".utf8)
-
-    /// Reads what follows the authority of a URL.
+    /// Parses and normalizes the part of a URL after the authority.
     static func read(_ text: Substring) throws(RequestFailure) -> String {
         if text.utf8.first == UInt8(ascii: "/"), isComplete(text.utf8) { return String(text) }
-        // By bytes: a combining mark behind a sign makes another character of it.
+        // The search compares bytes, because a delimiter followed by a combining mark is a different `Character`.
         let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         let path = whole.prefix { $0 != UInt8(ascii: "?") }
         let query = whole[path.endIndex...]
         return withoutDotSegments(try escaped(path)) + (try escaped(query))
     }
 
-    /// A path below a directory, one slash between them, if both stay as they are: nothing to escape, to check or to
-    /// remove. Else nil.
+    /// Joins a path to a directory with one slash between them, or returns `nil` if escaping, validation or removal
+    /// of dot segments is needed.
     ///
     /// - Parameters:
-    ///   - path: May begin with a slash, and may have a query.
-    ///   - directory: A target that has been read.
+    ///   - path: The path. It may begin with a slash and may have a query.
+    ///   - directory: A normalized target.
     static func joined(_ path: String, under directory: String) -> String? {
         var (path, directory) = (path, directory)
         return path.withUTF8 { path in directory.withUTF8 { directory in joined(path, under: directory) } }
@@ -28,7 +26,8 @@ enum RequestTarget {
     ) -> String? {
         let slash = UInt8(ascii: "/")
         let rest = UnsafeBufferPointer(rebasing: path.first == slash ? path.dropFirst() : path[...])
-        // A colon could be a scheme's, two slashes begin an authority, and a query stands behind the whole of a path.
+        // A colon may follow a scheme, two slashes begin an authority, and a query alone extends the whole path:
+        // these need the full parser.
         guard let first = rest.first, first != slash, first != UInt8(ascii: "?"), let last = directory.last,
             isComplete(rest, after: slash), !rest.contains(UInt8(ascii: ":")), !directory.contains(UInt8(ascii: "?"))
         else { return nil }
@@ -43,10 +42,10 @@ enum RequestTarget {
         }
     }
 
-    /// Whether what stands behind the authority is as it is to be already, which it mostly is: nothing to escape, to check
-    /// or to remove.
+    /// Whether the part after the authority is already normalized, as it usually is: nothing needs to be
+    /// escaped, validated or removed.
     private static func isComplete(_ text: Substring.UTF8View) -> Bool {
-        // Byte by byte through the view's own indices takes three times as long.
+        // Iterating with the view's own indices takes three times as long.
         text.withContiguousStorageIfAvailable { isComplete($0, after: 0) } ?? false
     }
 
@@ -57,7 +56,8 @@ enum RequestTarget {
             case UInt8(ascii: "."):
                 if isPath, previous == UInt8(ascii: "/") { return false }
             case UInt8(ascii: "?"): isPath = false
-            // Letters, digits and what of the punctuation is no sign of its own (RFC 3986, 2.2 and 2.3).
+            // Letters, digits and the punctuation that is allowed without further checks (RFC
+            // 3986, sections 2.2 and 2.3).
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),
                 UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"),
                 UInt8(ascii: "!"), UInt8(ascii: "$"):
@@ -69,27 +69,13 @@ enum RequestTarget {
         return true
     }
 
-    /// Escapes everything but the unreserved characters (RFC 3986, 2.3).
+    /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
     static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
-            }
+            if byte.isURLUnreserved { bytes.append(byte) } else { bytes.append(percentEncoded: byte) }
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 
     private static func escaped(_ text: Substring.UTF8View) throws(RequestFailure) -> String {
@@ -102,7 +88,7 @@ enum RequestTarget {
                     .invalidRequest, "The URL has a control character (byte \(byte)).",
                     remedy: "Percent-encode it, or remove a line break left over from reading the URL.")
             case UInt8(ascii: "%"):
-                guard rest.prefix(2).count == 2, rest.prefix(2).allSatisfy(isHexDigit) else {
+                guard rest.prefix(2).count == 2, rest.prefix(2).allSatisfy({ $0.hexDigitValue != nil }) else {
                     throw RequestFailure(
                         .invalidRequest, "The URL has a “%” without two hexadecimal digits.",
                         remedy: "Write a percent sign itself as %25.")
@@ -111,23 +97,15 @@ enum RequestTarget {
             case 0x80..., UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),
                 UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
                 UInt8(ascii: "}"):
-                bytes += [0x25, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+                bytes.append(percentEncoded: byte)
             default: bytes.append(byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
-    }
-
-    /// RFC 3986, 5.2.4, for an absolute path. An escaped dot counts as a dot, because servers unescape it.
+    /// Removes dot segments from an absolute path (RFC 3986, section 5.2.4). An escaped dot counts as a dot,
+    /// because servers decode it.
     private static func withoutDotSegments(_ path: String) -> String {
         guard path.hasPrefix("/") else { return path.isEmpty ? "/" : withoutDotSegments("/" + path) }
         var kept: [Substring] = []

@@ -1,8 +1,8 @@
-/// An absolute `http` or `https` URL in the form in which it is requested.
+/// An absolute, normalized `http` or `https` URL.
 ///
-/// Reading is strict where two readers could differ (host, port, control characters) and lenient where the meaning is
-/// clear: a space or a character outside ASCII in path and query is percent-encoded, a fragment is dropped. Dot segments
-/// are removed (RFC 3986, 5.2.4); what is percent-encoded already stays as it is.
+/// Parsing is strict where parsers could disagree (host, port, control characters) and lenient where the meaning is
+/// clear: spaces and characters outside ASCII in the path and query are percent-encoded, and a fragment is dropped. Dot
+/// segments are removed (RFC 3986, section 5.2.4). Existing percent-encoding is kept.
 ///
 /// ```swift
 /// let url = try RequestURL("https://example.com/a b?x=1")
@@ -11,13 +11,13 @@
 public struct RequestURL: Sendable, Hashable {
     /// Scheme, host and port.
     public let origin: Origin
-    /// Path and query as they stand on the request line (RFC 9112, 3.2.1); begins with `/`.
+    /// Path and query as sent in the request line (RFC 9112, section 3.2.1). The target begins with `/`.
     public let target: String
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
-    /// - Throws: `invalidRequest` with what is wrong: no scheme, another scheme than `http` and `https`, credentials in
-    ///   the URL, a bad host or port, a control character, a `%` that starts no escape.
+    /// - Throws: `invalidRequest` if the URL has no scheme, a scheme other than `http` and `https`, credentials, a bad
+    ///   host or port, a control character, or a `%` that starts no escape.
     public init(_ text: String) throws(RequestFailure) {
         guard let colon = text.firstRange(of: "://") else {
             throw Self.invalid("“\(RequestFailure.shown(text))” is no absolute URL.", "Write it as https://host/path.")
@@ -27,48 +27,48 @@ public struct RequestURL: Sendable, Hashable {
             throw Self.invalid("The scheme “\(name)” is not supported.", "Use http or https.")
         }
         let rest = text[colon.upperBound...]
-        // By bytes: a sign with a combining mark behind it is another `Character`, and ends the authority all the same.
+        // The search compares bytes, because a delimiter followed by a combining mark is a different `Character`.
         let end = rest.utf8.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
         origin = try Self.readOrigin(scheme: scheme, authority: rest[..<end])
         target = try RequestTarget.read(rest[end...])
     }
 
-    /// Makes a URL from an origin and a path that may have a query.
+    /// Creates a URL from an origin and a path that may have a query.
     ///
-    /// - Throws: `invalidRequest` when the path holds a control character or a bad escape.
+    /// - Throws: `invalidRequest` if the path contains a control character or an invalid escape.
     public init(origin: Origin, path: String) throws(RequestFailure) {
         self.origin = origin
         target = try RequestTarget.read(path[...])
     }
 
-    /// The path alone, percent-encoded.
+    /// The percent-encoded path.
     public var path: Substring { Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }) }
 
-    /// The query alone, percent-encoded and without `?`, or nil when there is none.
+    /// The percent-encoded query without `?`, or `nil` if there is none.
     public var query: Substring? {
         target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
     }
 
-    /// The same URL with one more query item; name and value are percent-encoded (RFC 3986, 2.3).
+    /// Returns the URL with one more query item. Name and value are percent-encoded (RFC 3986, section 2.3).
     public func appending(query name: String, value: String) -> RequestURL {
         appending(encodedQuery: RequestTarget.encoded(name) + "=" + RequestTarget.encoded(value))
     }
 
-    /// The same URL with more of a query, which is percent-encoded already.
+    /// Returns the URL with a further, percent-encoded part of the query.
     package func appending(encodedQuery item: String) -> RequestURL {
         let separator = !target.contains("?") ? "?" : target.hasSuffix("?") || target.hasSuffix("&") ? "" : "&"
         return RequestURL(origin: origin, checkedTarget: target + separator + item)
     }
 
-    /// The URL of a path below this one, if joining them is all that it takes; nil where the path has to be looked at
-    /// closer, which says nothing of whether it is a good one.
+    /// Returns the URL of a path below this one, or `nil` if the path needs the full parser. `nil` does not mean
+    /// that the path is invalid.
     ///
-    /// - Parameter path: May begin with a slash, and may have a query.
+    /// - Parameter path: The path. It may begin with a slash and may have a query.
     package func joining(plainPath path: String) -> RequestURL? {
         RequestTarget.joined(path, under: target).map { RequestURL(origin: origin, checkedTarget: $0) }
     }
 
-    /// Percent-encodes all but the unreserved characters (RFC 3986, 2.3).
+    /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
     package static func queryEncoded(_ text: String) -> String { RequestTarget.encoded(text) }
 
     private init(origin: Origin, checkedTarget: String) {
@@ -87,7 +87,7 @@ public struct RequestURL: Sendable, Hashable {
             let digits = authority[authority.index(after: colon)...]
             host = authority[..<colon]
             if !digits.isEmpty {
-                guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(digits), number > 0
+                guard digits.utf8.allSatisfy(\.isASCIIDigit), let number = UInt16(digits), number > 0
                 else { throw invalid("“\(RequestFailure.shown(digits))” is no port.", "Use a number from 1 to 65535.") }
                 port = number
             }
@@ -104,7 +104,7 @@ public struct RequestURL: Sendable, Hashable {
 }
 
 extension RequestURL: CustomStringConvertible {
-    /// The whole URL, query included. For logs use ``redacted``.
+    /// The whole URL including its query. Use ``redacted`` for logs.
     public var description: String { origin.description + target }
 
     /// The URL with its query hidden.

@@ -5,14 +5,14 @@
 #endif
 
 extension FailedResponse {
-    /// How long the server asks to wait before the next attempt (`Retry-After`: RFC 9110, 10.2.3), or nil when it says
-    /// nothing that can be read. Never less than nothing; a date that has passed is zero.
+    /// The delay before the next attempt that the server requests with `Retry-After` (RFC 9110, section 10.2.3). `nil`
+    /// if the field is missing or invalid. A date in the past gives zero.
     ///
-    /// - Parameter now: From when a date counts.
+    /// - Parameter now: The time to which a date is compared.
     public func retryAfter(now: Date = Date()) -> Duration? {
         guard let text = head.headerFields[.retryAfter] else { return nil }
-        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            // More than a number holds is longer than anybody waits.
+        if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) {
+            // A number that does not fit is longer than any practical delay.
             return .seconds(min(Int64(text) ?? .max, 10_000_000_000))
         }
         guard let date = HTTPDate.date(from: text, now: now) else { return nil }

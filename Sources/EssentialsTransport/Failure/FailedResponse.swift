@@ -4,17 +4,17 @@
     public import Foundation
 #endif
 
-/// The answer that came with a failure: head and raw body.
+/// The response of a failed request: its head and raw body.
 public struct FailedResponse: Sendable {
     /// The response's status and header fields.
     public let head: HTTPResponse
-    /// The raw body, as far as it was received; of a streamed body at most 64 KiB.
+    /// The raw body as far as it was received; at most 64 KiB of a streamed body.
     public let body: Data
-    /// The body, decoded as the error model of the request or its service. `nil` if neither has one, or if the body
-    /// does not fit. `RequestFailure.errorModel(as:)` returns it with its type.
+    /// The body decoded as the error model of the request or its service. `nil` if neither has one, or if decoding
+    /// failed. `RequestFailure.errorModel(as:)` returns it with its type.
     public var model: (any Sendable)?
 
-    /// Makes one from a head and a body.
+    /// Creates a response from a head and a body.
     public init(head: HTTPResponse, body: Data) {
         self.head = head
         self.body = body
@@ -22,7 +22,7 @@ public struct FailedResponse: Sendable {
 }
 
 extension FailedResponse: CustomReflectable {
-    /// Status, names of fields, size of the body and type of the model, for debuggers and `dump`.
+    /// The status, names of header fields, size of the body and type of the model, for debuggers and `dump`.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -34,7 +34,7 @@ extension FailedResponse: CustomReflectable {
 }
 
 extension RequestFailure {
-    /// The body of the failure's response as the error model of its request or service; nil if there is none of this type.
+    /// The response body decoded as the error model of the request or service; `nil` if there is none of this type.
     ///
     /// ```swift
     /// configuration.errorModel = Problem.self
@@ -42,6 +42,6 @@ extension RequestFailure {
     /// show(failure.errorModel(as: Problem.self)?.title ?? failure.message)
     /// ```
     ///
-    /// If the body could not be read as the model, ``underlying`` is a failure with the reason `decoding`.
+    /// If the body could not be decoded, ``underlying`` is a failure with the reason `decoding`.
     public func errorModel<Model: Sendable>(as type: Model.Type = Model.self) -> Model? { response?.model as? Model }
 }

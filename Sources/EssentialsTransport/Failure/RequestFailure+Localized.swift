@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// What `localizedDescription` shows in programs that import Foundation. The texts are English.
+/// The texts of `localizedDescription` in programs that import Foundation. They are in English.
 extension RequestFailure: LocalizedError {
     /// The message.
     public var errorDescription: String? { message }

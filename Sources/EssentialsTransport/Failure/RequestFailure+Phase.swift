@@ -1,12 +1,12 @@
 extension RequestFailure {
-    /// How far a request had come when it failed.
+    /// The phase of a request in which it failed.
     public struct Phase: Sendable, Hashable, CustomStringConvertible {
         /// A stable name, for logs and metrics.
         public let name: String
 
-        /// Nothing was sent and no connection was asked for.
+        /// Nothing was sent, and no connection was requested.
         public static let preparation = Phase(name: "preparation")
-        /// The request waited for its turn.
+        /// The request was waiting in the queue.
         public static let queue = Phase(name: "queue")
         /// The host's addresses were being looked up.
         public static let nameResolution = Phase(name: "nameResolution")

@@ -1,5 +1,5 @@
 extension RequestFailure {
-    /// What kind of failure it is. New reasons may be added; compare with `==`, and keep a default.
+    /// The kind of a failure. New reasons may be added: compare with `==`, and handle unknown ones.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String, Sendable, CaseIterable {
             case invalidRequest, invalidPolicy, nameResolution, connection, proxy, tls, trustChain, trustHost
@@ -13,73 +13,73 @@ extension RequestFailure {
 
         /// A stable name such as `pinMismatch`, for logs, metrics and scripts.
         public var name: String { code.rawValue }
-        /// The text that logs show.
+        /// The stable name, for logs.
         public var description: String { name }
 
-        /// Every reason there is in this version.
+        /// All reasons of this version.
         public static let all: [Reason] = Code.allCases.map { Reason(code: $0) }
 
-        /// The request itself is wrong: its URL, a header, a combination of options.
+        /// The request is invalid: its URL, a header field, or a combination of options.
         public static let invalidRequest = Reason(code: .invalidRequest)
-        /// A trust policy is wrong: a pin, an anchor, a client identity.
+        /// A trust policy is invalid: a pin, an anchor, or a client identity.
         public static let invalidPolicy = Reason(code: .invalidPolicy)
-        /// The host's name has no address.
+        /// The host name could not be resolved to an address.
         public static let nameResolution = Reason(code: .nameResolution)
         /// No connection could be opened.
         public static let connection = Reason(code: .connection)
         /// The proxy refused or failed.
         public static let proxy = Reason(code: .proxy)
-        /// The TLS handshake failed for a reason that is not about trust.
+        /// The TLS handshake failed for a reason other than trust.
         public static let tls = Reason(code: .tls)
-        /// The certificate chain does not lead to an anchor, or a certificate in it is not valid.
+        /// The certificate chain does not lead to an anchor, or one of its certificates is not valid.
         public static let trustChain = Reason(code: .trustChain)
         /// The certificate is not for this host.
         public static let trustHost = Reason(code: .trustHost)
-        /// The chain is valid and holds none of the pinned keys or certificates.
+        /// The chain is valid but contains none of the pinned keys or certificates.
         public static let pinMismatch = Reason(code: .pinMismatch)
-        /// The connection leads to another peer than the one asked for.
+        /// The connection leads to another peer than the requested one.
         public static let unexpectedPeer = Reason(code: .unexpectedPeer)
-        /// A pooled or resumed connection was made under another trust policy.
+        /// A pooled or resumed connection was created under another trust policy.
         public static let otherTrust = Reason(code: .otherTrust)
-        /// The connection's TLS version is below the policy's floor.
+        /// The connection's TLS version is below the policy's minimum.
         public static let tlsTooOld = Reason(code: .tlsTooOld)
-        /// A connection carries no proof of whom it leads to.
+        /// A connection has no verified information about its peer.
         public static let trustEvidence = Reason(code: .trustEvidence)
-        /// A certificate was revoked. Where only the proof is missing that it was not, it is `trustChain`.
+        /// A certificate was revoked. If only the proof of its validity is missing, the reason is `trustChain`.
         public static let revoked = Reason(code: .revoked)
         /// The policy does not list this host.
         public static let hostRefused = Reason(code: .hostRefused)
-        /// The URL is `http` where the policy demands a verified peer.
+        /// The URL uses `http` although the policy requires a verified peer.
         public static let plaintextRefused = Reason(code: .plaintextRefused)
-        /// A deadline passed.
+        /// A timeout expired.
         public static let timeout = Reason(code: .timeout)
-        /// The request was cancelled, by its task, its token or a shutdown.
+        /// The request was cancelled by its task, its token or a shutdown.
         public static let cancelled = Reason(code: .cancelled)
-        /// The peer closed the connection before the exchange was whole.
+        /// The peer closed the connection before the exchange was complete.
         public static let interrupted = Reason(code: .interrupted)
-        /// The peer sent what HTTP does not allow.
+        /// The peer violated the HTTP protocol.
         public static let protocolViolation = Reason(code: .protocolViolation)
-        /// A body or head is over its limit.
+        /// A body or head exceeds its limit.
         public static let tooLarge = Reason(code: .tooLarge)
-        /// More redirects than allowed.
+        /// The number of redirects exceeds the limit.
         public static let redirectLimit = Reason(code: .redirectLimit)
-        /// A redirect that the policy does not follow.
+        /// A redirect was refused by the policy.
         public static let redirectRefused = Reason(code: .redirectRefused)
-        /// The body would have to be sent again and cannot be.
+        /// The body would have to be sent again, but it cannot be replayed.
         public static let notReplayable = Reason(code: .notReplayable)
-        /// The server's challenges are all weaker than the credentials allow, so that none was met.
+        /// All challenges of the server are weaker than the credentials allow, so none was answered.
         public static let authorization = Reason(code: .authorization)
         /// The status is not among the expected ones.
         public static let status = Reason(code: .status)
-        /// A body was expected and none came.
+        /// A body was expected, but the response has none.
         public static let emptyBody = Reason(code: .emptyBody)
-        /// The body to be sent could not be made from its model.
+        /// The body could not be encoded from its model.
         public static let encoding = Reason(code: .encoding)
-        /// The body that came could not be read as the model asked for.
+        /// The body could not be decoded as the requested model.
         public static let decoding = Reason(code: .decoding)
         /// A file could not be read or written.
         public static let file = Reason(code: .file)
-        /// Too many requests wait already.
+        /// The queue of waiting requests is full.
         public static let queueFull = Reason(code: .queueFull)
         /// There was no memory, file descriptor or thread.
         public static let resources = Reason(code: .resources)
@@ -89,7 +89,7 @@ extension RequestFailure {
 }
 
 extension RequestFailure.Reason {
-    /// What to try, where the failure itself says nothing more exact.
+    /// What to try, if the failure itself has no more specific remedy.
     public var remedy: String {
         switch code {
         case .invalidRequest: "Correct the request; nothing was sent."

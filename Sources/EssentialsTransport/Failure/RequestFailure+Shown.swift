@@ -1,5 +1,5 @@
 extension RequestFailure {
-    /// The beginning of a text that may hold credentials, a query or invisible characters, for a message.
+    /// The start of a text for a message, without credentials, query and invisible characters.
     package static func shown(_ text: some StringProtocol) -> String {
         guard !text.utf8.contains(UInt8(ascii: "@")) else { return "…" }
         var visible = ""

@@ -1,8 +1,8 @@
-/// Why a request did not give what was asked for: the one error type of requests, transports and trust policies.
+/// The error type of requests, transports and trust policies.
 ///
-/// A failure says what happened, how far the request had come, and what to try. It never holds query strings,
-/// credentials or bodies in its text. Copying it costs one retain. Programs that import Foundation get the message as
-/// `localizedDescription`.
+/// A failure describes what happened, in which phase, and what to try. Its texts never contain query
+/// strings, credentials or bodies. Copying it costs one retain. Programs that import Foundation get the
+/// message as `localizedDescription`.
 ///
 /// ```swift
 /// do throws(RequestFailure) {
@@ -41,18 +41,18 @@ public struct RequestFailure: Error, Sendable {
 
     private let storage: Storage
 
-    /// Makes a failure.
+    /// Creates a failure.
     ///
     /// - Parameters:
-    ///   - reason: What kind of failure it is.
-    ///   - message: What happened, in one sentence without a secret in it.
-    ///   - remedy: What to try. The reason's own advice when nil.
-    ///   - phase: How far the request had come.
-    ///   - host: The host it was for.
-    ///   - attempt: Which attempt failed, from 1.
-    ///   - response: What the server answered, for failures that have an answer.
-    ///   - chain: The certificates that a trust decision saw, leaf first.
-    ///   - underlying: The error below this one.
+    ///   - reason: The kind of failure.
+    ///   - message: What happened, in one sentence without secrets.
+    ///   - remedy: What to try. The default is the remedy of the reason.
+    ///   - phase: The phase in which the request failed.
+    ///   - host: The host of the request.
+    ///   - attempt: The number of the attempt that failed, from 1.
+    ///   - response: The response, if one was received.
+    ///   - chain: The certificates of the trust decision, leaf first.
+    ///   - underlying: The underlying error.
     public init(
         _ reason: Reason, _ message: String, remedy: String? = nil, phase: Phase = .preparation, host: String? = nil,
         attempt: Int = 1, response: FailedResponse? = nil, chain: [CertificateFacts] = [],
@@ -63,34 +63,34 @@ public struct RequestFailure: Error, Sendable {
             response: response, chain: chain, underlying: underlying)
     }
 
-    /// What kind of failure this is; its ``Reason/name`` is stable across versions.
+    /// The kind of failure. Its ``Reason/name`` is stable across versions.
     public var reason: Reason { storage.reason }
-    /// How far the request had come.
+    /// The phase in which the request failed.
     public var phase: Phase { storage.phase }
     /// What happened, in one sentence.
     public var message: String { storage.message }
     /// What to try.
     public var remedy: String { storage.remedy ?? storage.reason.remedy }
-    /// The normalised host that the request was for, where there was one.
+    /// The normalized host of the request, if there is one.
     public var host: String? { storage.host }
-    /// Which attempt failed, counted from 1.
+    /// The number of the attempt that failed, counted from 1.
     public var attempt: Int { storage.attempt }
-    /// The server's answer, for failures that have one (``Reason/status``, ``Reason/decoding``, ``Reason/emptyBody``).
+    /// The response, if one was received (``Reason/status``, ``Reason/decoding``, ``Reason/emptyBody``).
     public var response: FailedResponse? { storage.response }
-    /// The certificates that a trust decision saw, leaf first; empty for other failures.
+    /// The certificates of the trust decision, leaf first; empty for other failures.
     public var chain: [CertificateFacts] { storage.chain }
-    /// The error below this one, if any.
+    /// The underlying error, if any.
     public var underlying: (any Error)? { storage.underlying }
 }
 
 extension RequestFailure: CustomStringConvertible {
-    /// Reason, message and remedy in one line, and the causes: the errors below this one, at most two.
+    /// The reason, message and remedy in one line, followed by at most two underlying errors.
     ///
-    /// A cause that is a failure is shown by its reason and message, a ``SystemError`` by its text, and any other error by
-    /// its type alone, because its own text may hold what no log should.
+    /// An underlying failure is shown by its reason and message, a ``SystemError`` by its text, and any other error
+    /// only by its type, because its text may contain secrets.
     public var description: String { "\(reason.name): \(message) \(remedy)\(shownCauses)" }
 
-    /// How many of the errors below a failure its description shows.
+    /// The maximum number of underlying errors in a description.
     private static let maximumCauses = 2
 
     private var shownCauses: String {

@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// Paths that mean the same wherever the process goes meanwhile.
+/// Creates paths that do not depend on the current directory.
 package enum AbsolutePath {
-    /// The path, begun at the current directory if it is relative. Symbolic links stay.
+    /// Returns the path, prefixed with the current directory if it is relative. Symbolic links are not resolved.
     ///
-    /// - Throws: `file` when the path is empty or holds a zero byte.
+    /// - Throws: `file` if the path is empty or contains a zero byte.
     package static func of(_ path: String) throws(RequestFailure) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw RequestFailure(

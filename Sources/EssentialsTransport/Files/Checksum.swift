@@ -1,36 +1,36 @@
-/// Takes bytes one by one and gives their digest. Used by one thread at a time.
-public protocol IncrementalDigest: AnyObject {
-    /// Takes more bytes. The pointer is valid during the call only.
+/// Computes a hash incrementally. An instance is used by one thread at a time.
+public protocol IncrementalHash: AnyObject {
+    /// Adds bytes. The pointer is valid only during the call.
     func update(_ bytes: UnsafeRawBufferPointer)
-    /// The digest of all bytes. Called once, last.
+    /// Returns the hash of all bytes. It is called once, after the last update.
     func finish() -> [UInt8]
 }
 
-/// What a downloaded file must come to.
+/// The expected hash of a downloaded file.
 ///
-/// This module computes no digest itself; `makeDigest` brings one. The downloads of `EssentialsHTTP` take it among their
-/// options.
+/// This module computes no hashes; `makeHash` supplies the implementation. The download options of
+/// `EssentialsHTTP` accept a checksum.
 ///
 /// ```swift
 /// var options = DownloadOptions()
 /// options.checksum = Checksum(name: "sha-256", expected: published) { SHA256Digest() }
 /// ```
 public struct Checksum: Sendable {
-    /// What failures call it, such as `sha-256`.
+    /// The name of the algorithm for failures, such as `sha-256`.
     public let name: String
-    /// The digest that the file must have.
+    /// The expected hash.
     public let expected: [UInt8]
-    /// Makes a digest that has taken nothing yet. Called on a file thread, where the digest is then used.
-    public let makeDigest: @Sendable () -> any IncrementalDigest
+    /// Creates an empty hash. It is called on a file thread, where the hash is then used.
+    public let makeHash: @Sendable () -> any IncrementalHash
 
-    /// Makes a checksum.
-    public init(name: String, expected: [UInt8], makeDigest: @escaping @Sendable () -> any IncrementalDigest) {
+    /// Creates a checksum.
+    public init(name: String, expected: [UInt8], makeHash: @escaping @Sendable () -> any IncrementalHash) {
         self.name = name
         self.expected = expected
-        self.makeDigest = makeDigest
+        self.makeHash = makeHash
     }
 
-    /// Bytes as a failure shows them.
+    /// Formats bytes in hexadecimal for a failure.
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
         bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
     }

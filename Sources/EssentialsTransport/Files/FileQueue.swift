@@ -1,10 +1,11 @@
 import Synchronization
 
-/// The executor of one actor that works on files: its jobs run one after another, each on any of the ``FileThreads``.
+/// The serial executor of an actor that works on files. Its jobs run one after another, each on
+/// any of the ``FileThreads``.
 package final class FileQueue: SerialExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        /// Whether a thread works on this queue or will.
+        /// Whether the queue is submitted to the file threads or running on one.
         var isSubmitted = false
     }
 
@@ -22,7 +23,7 @@ package final class FileQueue: SerialExecutor {
         if submits { FileThreads.shared.submit(self) }
     }
 
-    /// Runs one job; if there are more, the others' come first. File thread.
+    /// Runs one job on a file thread. If there are more, the queue is submitted again behind the other queues.
     func runNext() {
         let job = state.withLock { $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }
         job?.runSynchronously(on: asUnownedSerialExecutor())

@@ -11,9 +11,9 @@
     import Darwin
 #endif
 
-/// A file that is to be sent, as it was when it was first looked at.
+/// A file to be sent, with its size and modification time at the time of creation.
 package struct SentFile: Sendable {
-    /// How much of it is read at once.
+    /// The size of the pieces in which a file is read.
     package static let pieceSize = 512 << 10
 
     let path: String
@@ -21,9 +21,9 @@ package struct SentFile: Sendable {
     private let size: Int64
     private let modified: FileStatus.Moment
 
-    /// Looks at a file.
+    /// Reads the status of a file.
     ///
-    /// - Throws: `file` when there is none, it is no regular file, or the range is not within it.
+    /// - Throws: `file` if the file does not exist or is not a regular file, or if the range exceeds it.
     init(_ path: String, range: Range<Int64>?) throws(RequestFailure) {
         let path = try AbsolutePath.of(path)
         let status = try RequestFailure.onFile(path, "cannot be sent", phase: .preparation) {
@@ -44,7 +44,7 @@ package struct SentFile: Sendable {
         modified = status.modified
     }
 
-    /// Whether a file is still as it was.
+    /// Whether the file is unchanged.
     func isSame(as status: FileStatus) -> Bool { status.size == size && status.modified == modified }
 
     private static func directory(_ path: String) -> RequestFailure {
@@ -60,7 +60,7 @@ package struct SentFile: Sendable {
     }
 }
 
-/// Reads one sending of a file, piece by piece, on a file thread. The file is open from the first piece to the last.
+/// Reads a file for one attempt, piece by piece, on a file thread. The file is open from the first piece to the last.
 actor FileReader {
 
     private let queue = FileQueue()
@@ -76,9 +76,9 @@ actor FileReader {
         position = file.range.lowerBound
     }
 
-    /// The next piece, or nil after the last.
+    /// Returns the next piece, or `nil` after the last one.
     ///
-    /// - Throws: `file` when the file cannot be read or is no longer as it was.
+    /// - Throws: `file` if the file cannot be read or has changed.
     func next() throws(RequestFailure) -> Data? {
         guard !isEnded else { return nil }
         let end = file.range.upperBound
@@ -91,7 +91,7 @@ actor FileReader {
         }
         guard let piece else { throw changed() }
         position += Int64(count)
-        // The last piece makes the body whole: looked at before it is handed out.
+        // The last piece completes the body, so the file is checked before the piece is returned.
         if position == end { try checkUnchanged(open) }
         return piece
     }

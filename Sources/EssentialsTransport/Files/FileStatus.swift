@@ -6,15 +6,15 @@
     import Darwin
 #endif
 
-/// What the system knows of a file.
+/// The status of a file.
 package struct FileStatus: Sendable, Hashable {
-    /// Which file it is, under whatever name.
+    /// Identifies a file independently of its name.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
     }
 
-    /// When the content was last changed.
+    /// The time of the last change of the content.
     package struct Moment: Sendable, Hashable {
         package let seconds: Int64
         let nanoseconds: Int64
@@ -24,7 +24,7 @@ package struct FileStatus: Sendable, Hashable {
     package let size: Int64
     package let modified: Moment
     package let owner: UInt32
-    /// How many names the file has in directories.
+    /// The number of hard links.
     package let linkCount: UInt64
     private let kind: mode_t
 
@@ -32,7 +32,7 @@ package struct FileStatus: Sendable, Hashable {
     package var isDirectory: Bool { kind == S_IFDIR }
     package var isLink: Bool { kind == S_IFLNK }
 
-    /// The status of what a path leads to, or of the symbolic link itself.
+    /// Reads the status of the file at a path, following a symbolic link or not.
     package init(of path: String, followsLink: Bool = true) throws(SystemError) {
         var facts = stat()
         let code = followsLink ? stat(path, &facts) : lstat(path, &facts)

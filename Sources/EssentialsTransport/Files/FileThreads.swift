@@ -6,21 +6,20 @@
     import Darwin
 #endif
 
-/// The threads on which all blocking work on files is done, so that it holds up neither Swift's threads nor a
-/// transport's.
+/// The threads for all blocking work on files, so that it blocks neither Swift's threads nor those of a transport.
 ///
-/// There are at most four in a process, started when there is work for them and kept from then on. They sleep while
-/// there is none. Debuggers show them as `essentials-file`. Every signal is blocked on them except those that tell of a
-/// crash: no handler of the program runs there, and a write over the limit of file sizes is an error and not the
-/// process's end.
+/// There are at most four in a process. They are started on demand, are kept until the process exits, and sleep
+/// without work. Debuggers show them as `essentials-file`. All signals except those for crashes are blocked on
+/// them. So no signal handler of the program runs there, and a write beyond the file size limit is an error
+/// instead of ending the process.
 ///
-/// At the end of the process they are ended like every thread, wherever they are: what is half written then stays
-/// behind under its temporary name, and never under the destination's. In a child made by fork(2) they do not exist, as
-/// Swift's own threads do not: nothing that is asynchronous works there before exec(2), which closes the files
-/// (`O_CLOEXEC`).
+/// When the process exits, the threads end at any point. An incomplete file then remains under its temporary name and
+/// never under its destination's name. In a child process created by fork(2) the threads do not exist, just as Swift's
+/// own threads do not. Asynchronous work is not possible there before exec(2), which closes the files (`O_CLOEXEC`).
 ///
-/// `@unchecked Sendable`: the variables are used only while `mutex` is held. Both pointers are constants, whose memory
-/// is initialized before the object is shared and never freed, as the one object lives as long as the process.
+/// `@unchecked Sendable`: the variables are accessed only while `mutex` is held. Both pointers are
+/// constants. Their memory is initialized before the object is shared and never freed, because the only
+/// instance lives as long as the process.
 package final class FileThreads: @unchecked Sendable {
     package static let shared = FileThreads()
     static let limit = 4
@@ -38,9 +37,10 @@ package final class FileThreads: @unchecked Sendable {
         pthread_cond_init(condition, nil)
     }
 
-    /// Makes sure that there is a thread. It is called before work is given to a ``FileQueue``, which cannot fail.
+    /// Ensures that there is at least one thread. Call it before work is enqueued on a
+    /// ``FileQueue``, which cannot fail.
     ///
-    /// - Throws: `resources` if there is no thread and the system gives none.
+    /// - Throws: `resources` if there is no thread and the system cannot start one.
     package func start() throws(RequestFailure) {
         pthread_mutex_lock(mutex)
         let error = threadCount > 0 ? nil : launch()
@@ -52,11 +52,11 @@ package final class FileThreads: @unchecked Sendable {
         }
     }
 
-    /// Has a queue's next job run on one of the threads.
+    /// Schedules a queue's next job on one of the threads.
     func submit(_ queue: FileQueue) {
         pthread_mutex_lock(mutex)
         waiting.append(queue)
-        // Fewer threads than wanted are no failure, because those that run serve this queue, too.
+        // A failed launch is not an error, because the running threads will reach this queue too.
         if idleCount < waiting.count, threadCount < Self.limit { _ = launch() }
         pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)

@@ -13,16 +13,17 @@ import Synchronization
     import Darwin
 #endif
 
-/// An open file, closed with the last reference to it. All calls may block: they belong on a file thread.
+/// An open file, which is closed with the last reference to it. All calls may block and belong on a file thread.
 package final class OpenFile: Sendable {
     package let descriptor: Int32
     private let isLocked = Atomic(false)
 
-    /// Opens a file that no program started later inherits. Never waits for the other end of a pipe.
+    /// Opens a file. The descriptor is not inherited by programs started later, and opening a pipe never
+    /// waits for its other end.
     ///
     /// - Parameters:
-    ///   - flags: How to open it, beside `O_CLOEXEC`, `O_NONBLOCK` and `O_NOCTTY`.
-    ///   - mode: The permissions of a new file before the process's mask.
+    ///   - flags: The flags in addition to `O_CLOEXEC`, `O_NONBLOCK` and `O_NOCTTY`.
+    ///   - mode: The permissions of a new file before the process's mask is applied.
     package init(_ path: String, _ flags: Int32, mode: UInt16 = 0o666) throws(SystemError) {
         let opened = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode_t(mode))
         guard opened >= 0 else { throw SystemError.last }
@@ -30,15 +31,15 @@ package final class OpenFile: Sendable {
     }
 
     deinit {
-        // A child process between fork(2) and exec(2) has copies of all descriptors, and closing ours would leave the
-        // lock with it.
+        // A child process between fork(2) and exec(2) has copies of all descriptors. Closing only our descriptor would
+        // leave the lock with the child.
         if isLocked.load(ordering: .relaxed) { _ = flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
     package func status() throws(SystemError) -> FileStatus { try FileStatus(ofOpen: descriptor) }
 
-    /// Reads from a position until the buffer is full or the file ends, and says how many bytes that were.
+    /// Reads from a position until the buffer is full or the file ends, and returns the number of bytes.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(SystemError) -> Int {
         var count = 0
         while count < buffer.count, let base = buffer.baseAddress {
@@ -53,7 +54,7 @@ package final class OpenFile: Sendable {
         return count
     }
 
-    /// So many bytes from a position on, or nil when the file ends before.
+    /// Returns `count` bytes from a position, or `nil` if the file ends before.
     func piece(at position: Int64, count: Int) throws(SystemError) -> Data? {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 1)
         let got: Int
@@ -63,28 +64,29 @@ package final class OpenFile: Sendable {
             memory.deallocate()
             throw error
         }
-        // Takes the memory over, and of a few bytes keeps a copy and frees it at once: only now, therefore.
+        // `Data` takes ownership of the memory. For a few bytes it copies them and frees the memory at once, so this
+        // must be the last use of the pointer.
         let piece = Data(bytesNoCopy: memory, count: count, deallocator: .custom { base, _ in base.deallocate() })
         return got == count ? piece : nil
     }
 
-    /// Cuts the file off, and goes on writing there.
+    /// Truncates the file and continues writing at its new end.
     package func truncate(to size: Int64) throws(SystemError) {
         guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) >= 0 else {
             throw SystemError.last
         }
     }
 
-    /// Goes on writing at a position.
+    /// Continues writing at a position.
     package func seek(to position: Int64) throws(SystemError) {
         guard lseek(descriptor, off_t(position), SEEK_SET) >= 0 else { throw SystemError.last }
     }
 
-    /// Asks for the file's advisory lock. False when another opening of the file has it.
+    /// Tries to acquire the file's advisory lock. Returns false if the file is locked through another open file.
     ///
-    /// - Parameter otherwise: What is said where the file system has no locks.
+    /// - Parameter otherwise: The result if the file system does not support locks.
     package func lock(otherwise: Bool = true) -> Bool {
-        // Set before it is known: giving back what one does not have does no harm.
+        // Set before the result is known, because releasing a lock that is not held is harmless.
         isLocked.store(true, ordering: .relaxed)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }

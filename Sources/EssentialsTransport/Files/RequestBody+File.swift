@@ -1,10 +1,9 @@
 extension RequestBody {
-    /// A file, or a part of one, read while it is sent. It can be sent again: each sending opens the file anew.
+    /// A file or a part of one, which is read while it is sent. It can be sent again; each attempt opens the file anew.
     ///
-    /// The file is looked at once here, and must be as it was then whenever it is sent: a file with another size or
-    /// time of modification ends the request with the reason `file`, rather than sending half of the old and half of
-    /// the new. It is read in pieces of 512 KiB on a thread for blocking work; memory stays flat. Symbolic links are
-    /// followed.
+    /// The status of the file is read here once. If its size or modification time differs when it is sent, the request
+    /// fails with the reason `file`, so that a mixture of old and new content is never sent. The file is read in pieces
+    /// of 512 KiB on a thread for blocking work, so memory use is constant. Symbolic links are followed.
     ///
     /// ```swift
     /// var request = TransportRequest(.put, try RequestURL("https://example.com/films/1"))
@@ -12,10 +11,10 @@ extension RequestBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - path: The file. A relative path counts from the directory that is current now.
-    ///   - range: Which bytes of it, counted from 0. All.
-    /// - Throws: `file` when the file is not there, may not be looked at, is no regular file, or is shorter than the
-    ///   range.
+    ///   - path: The path. A relative path is resolved against the current directory now.
+    ///   - range: The bytes to send, counted from 0. The default is the whole file.
+    /// - Throws: `file` if the file does not exist, is not accessible, is not a regular file, or is
+    ///   shorter than the range.
     public static func file(_ path: String, range: Range<Int64>? = nil) throws(RequestFailure) -> RequestBody {
         let file = try SentFile(path, range: range)
         guard let length = Int(exactly: file.range.upperBound - file.range.lowerBound) else {

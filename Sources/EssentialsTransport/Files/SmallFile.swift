@@ -11,13 +11,13 @@
     import Darwin
 #endif
 
-/// Files that are read as a whole, and are no longer than they should be: neither a huge one nor one without an end, such
-/// as a device, fills the memory.
+/// Reads whole files up to a maximum size, so that neither a huge file nor an endless one, such as a
+/// device, fills the memory.
 package enum SmallFile {
     /// Reads a file.
     ///
-    /// - Throws: `file` if it cannot be read or is not a regular file, the given reason if it is too long. Reading a
-    ///   pipe could wait for ever, and reading a device might never end.
+    /// - Throws: `file` if it cannot be read or is not a regular file, because reading a pipe could wait forever and
+    ///   reading a device might never end; the given reason if it is too long.
     package static func read(
         _ path: String, upTo limit: Int, for what: String, tooLong reason: RequestFailure.Reason = .invalidPolicy
     ) throws(RequestFailure) -> Data {
@@ -34,7 +34,7 @@ package enum SmallFile {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            // The buffer is valid for the call, which writes no more than its size.
+            // The buffer is valid during the call, which writes at most its size.
             let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw unreadable(path, errno) }

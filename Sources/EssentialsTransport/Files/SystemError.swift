@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// An error number of the system: the underlying error of failures with the reason `file`.
+/// An error number of the system. It is the underlying error of failures with the reason `file`.
 ///
 /// ```swift
 /// catch where (error.underlying as? SystemError)?.code == ENOSPC { askForSpace() }
@@ -15,16 +15,16 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The number, such as `ENOENT`.
     public let code: Int32
 
-    /// Makes one from a number.
+    /// Creates an error from a number.
     public init(code: Int32) { self.code = code }
 
-    /// What the last call of this thread left in `errno`. Read before anything else is called.
+    /// The current `errno` of this thread. Read it before any other call.
     package static var last: SystemError { SystemError(code: errno) }
 
-    /// The system's own text for the number.
+    /// The system's description of the number.
     public var description: String { String(cString: strerror(code)) }
 
-    /// What to try, where there is more to say than for any file.
+    /// What to try, if it is more specific than the remedy of the reason `file`.
     var remedy: String? {
         switch code {
         case ENOENT: "Check the path; only downloads make directories, and only when told to."
@@ -46,20 +46,20 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RequestFailure {
-    /// A failure of the reason `file`: the path, what could not be done, and the system's reason.
+    /// Creates a failure with the reason `file` from the path, the failed action, and the system's error.
     package static func file(_ path: String, _ what: String, _ error: SystemError, phase: Phase) -> RequestFailure {
         RequestFailure(
             .file, "“\(shownPath(path))” \(what): \(error).", remedy: error.remedy, phase: phase, underlying: error)
     }
 
-    /// Runs work on a file, and says with its path what could not be done.
+    /// Runs work on a file, and turns its error into a failure with the path and the failed action.
     package static func onFile<Value>(
         _ path: String, _ what: String, phase: Phase, _ work: () throws(SystemError) -> Value
     ) throws(RequestFailure) -> Value {
         do { return try work() } catch { throw file(path, what, error, phase: phase) }
     }
 
-    /// A path for a message: whole, as far as one can be read, without control characters.
+    /// A path for a message: at most 1,024 characters, with control characters replaced.
     package static func shownPath(_ path: String) -> String {
         var visible = String.UnicodeScalarView()
         for scalar in path.unicodeScalars.prefix(1024) {

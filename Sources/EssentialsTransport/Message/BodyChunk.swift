@@ -4,15 +4,15 @@
     public import Foundation
 #endif
 
-/// A piece of a streamed body: bytes that nobody changes any more. Copying costs one retain.
+/// An immutable piece of a streamed body. Copying it costs one retain.
 ///
 /// ```swift
 /// for try await chunk in response.body { chunk.withUnsafeBytes { hasher.update($0) } }
 /// ```
 public struct BodyChunk: Sendable {
-    /// Memory that a transport filled. Freed with the last chunk that refers to it.
+    /// Memory filled by a transport. It is freed with the last chunk that refers to it.
     private final class Storage: @unchecked Sendable {
-        // Argument for @unchecked: the memory is filled before the storage is made and only read afterwards.
+        // `@unchecked Sendable`: the memory is filled before the storage is created, and only read afterwards.
         let bytes: UnsafeRawBufferPointer
         let release: @Sendable (UnsafeMutableRawPointer) -> Void
 
@@ -28,10 +28,10 @@ public struct BodyChunk: Sendable {
 
     private let storage: Storage
 
-    /// Copies bytes.
+    /// Creates a chunk with a copy of the bytes.
     public init(_ bytes: some Collection<UInt8>) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        // Many times faster than element by element, which is what unspecialized code does.
+        // This is many times faster than the loop over elements that unspecialized code uses.
         let isCopied: Void? = bytes.withContiguousStorageIfAvailable { source in
             memory.copyMemory(from: UnsafeRawBufferPointer(source))
         }
@@ -39,29 +39,29 @@ public struct BodyChunk: Sendable {
         storage = Storage(bytes: UnsafeRawBufferPointer(memory)) { $0.deallocate() }
     }
 
-    /// Takes over memory that nobody writes to any more.
+    /// Takes ownership of memory that is no longer written to.
     ///
     /// - Parameters:
-    ///   - memory: The bytes; valid until `release` is called with their address.
-    ///   - release: Called once, from any thread, when the last copy of the chunk is gone.
+    ///   - memory: The bytes. They stay valid until `release` is called with their address.
+    ///   - release: Called once, from any thread, when the last copy of the chunk is released.
     package init(
         adopting memory: UnsafeRawBufferPointer, release: @escaping @Sendable (UnsafeMutableRawPointer) -> Void
     ) {
         storage = Storage(bytes: memory, release: release)
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { storage.bytes.count }
 
-    /// Lends the bytes without a copy. The pointer is valid during the call only.
+    /// Gives access to the bytes without a copy. The pointer is valid only during the call.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(storage.bytes)
     }
 
-    /// A copy as `Data`.
+    /// A copy of the bytes as `Data`.
     public var data: Data { Data(storage.bytes) }
-    /// A copy as an array.
+    /// A copy of the bytes as an array.
     public var array: [UInt8] { Array(storage.bytes) }
 }

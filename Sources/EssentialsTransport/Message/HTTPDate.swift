@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Dates as HTTP writes them (RFC 9110, 5.6.7), to the second.
+/// Formats and parses HTTP dates (RFC 9110, section 5.6.7), with a resolution of one second.
 ///
 /// ```swift
 /// HTTPDate.text(of: Date(timeIntervalSince1970: 784_111_777))       // "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -15,9 +15,9 @@ public enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let secondsInDay = 86_400
 
-    /// The form that is sent.
+    /// Formats a date in the preferred format.
     public static func text(of date: Date) -> String {
-        // Within the years 1 to 9999, beyond which there is no such form.
+        // The format covers the years 1 to 9999.
         let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
         let day = Int((Double(seconds) / Double(secondsInDay)).rounded(.down))
         let time = seconds - day * secondsInDay
@@ -29,11 +29,11 @@ public enum HTTPDate {
             + " \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
     }
 
-    /// Reads any of the three forms that servers send; nil for what is none. The name of the weekday is not compared.
+    /// Parses any of the three formats that servers send; `nil` for other texts. The name of the weekday is ignored.
     ///
     /// - Parameters:
     ///   - text: The field's value.
-    ///   - now: Tells the century of a year with two digits: at most 50 years ahead.
+    ///   - now: Determines the century of a two-digit year, which is at most 50 years in the future.
     public static func date(from text: String, now: Date = Date()) -> Date? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
         guard words.count == 6 || words.count == 5, words.last == "GMT" || words.count == 5 else { return nil }
@@ -57,7 +57,7 @@ public enum HTTPDate {
 
     private static func time(_ text: Substring) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        // A leap second is the second after it.
+        // A leap second counts as the following second.
         guard parts.map(\.utf8.count) == [2, 2, 2], let hour = number(parts[0], 0...23),
             let minute = number(parts[1], 0...59), let second = number(parts[2], 0...60)
         else { return nil }
@@ -65,12 +65,12 @@ public enum HTTPDate {
     }
 
     private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.count <= 4, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
+        guard text.utf8.count <= 4, text.utf8.allSatisfy(\.isASCIIDigit), let number = Int(text)
         else { return nil }
         return range.contains(number) ? number : nil
     }
 
-    // Days are counted in eras of 400 years that begin in March, so that the leap day is the last of a year.
+    // Days are counted in eras of 400 years that begin in March, so that a leap day is the last day of a year.
 
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year

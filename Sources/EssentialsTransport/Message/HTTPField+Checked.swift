@@ -1,12 +1,12 @@
 extension HTTPField {
-    /// A header field from text that may be wrong.
+    /// Creates a header field from text after validating it.
     ///
     /// ```swift
     /// request.headerFields.append(try HTTPField.checked(name: "X-Tenant", value: tenant))
     /// ```
     ///
-    /// - Throws: `invalidRequest` when the name is no token or the value holds a line break, another control character
-    ///   or outer white space (RFC 9110, 5.5), which `HTTPField.init` would silently change.
+    /// - Throws: `invalidRequest` if the name is not a token, or if the value contains a line break, another control
+    ///   character or surrounding white space (RFC 9110, section 5.5), which `HTTPField.init` would change silently.
     public static func checked(name: String, value: String) throws(RequestFailure) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
             throw RequestFailure(
@@ -28,16 +28,17 @@ extension HTTPField {
 }
 
 extension HTTPFields {
-    /// The name under which a failure takes the place of an invalid field, where setting one cannot throw.
+    /// The name of a placeholder field. Its value is the failure for an invalid field that was set
+    /// where throwing is impossible.
     private static let refusedName = HTTPField.Name("Essentials-Refused-Field")
 
-    /// Keeps a failure to be thrown when the fields are sent. The first one counts.
+    /// Records a failure that is thrown when the fields are sent. Only the first one is kept.
     package mutating func refuse(_ failure: RequestFailure) {
         guard let name = Self.refusedName, self[name] == nil else { return }
         self[name] = failure.message
     }
 
-    /// - Throws: `invalidRequest` when an invalid field was set.
+    /// - Throws: `invalidRequest` if an invalid field was set.
     package func checkNothingRefused() throws(RequestFailure) {
         guard let name = Self.refusedName, let message = self[name] else { return }
         throw RequestFailure(

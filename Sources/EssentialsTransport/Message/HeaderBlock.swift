@@ -1,4 +1,4 @@
-/// A head's fields, read from its bytes when somebody first asks for them.
+/// The header fields of a response, which are parsed on first access.
 enum UnreadFields {
     case raw([UInt8])
     case read(HTTPFields)
@@ -14,9 +14,9 @@ enum UnreadFields {
     }
 }
 
-/// Reads header lines (RFC 9112, 5). The transport has checked their framing.
+/// Parses header lines (RFC 9112, section 5). The transport has already validated their framing.
 package enum HeaderBlock {
-    /// The heads of several responses, one after the other.
+    /// Parses the heads of several consecutive responses.
     package static func readAll(_ block: [UInt8]) -> [HTTPResponse] {
         var heads: [HTTPResponse] = []
         var lines: [UInt8] = []
@@ -46,7 +46,7 @@ package enum HeaderBlock {
         }
         for line in block.split(separator: UInt8(ascii: "\n")) {
             if let first = line.first, isBlank(first), name != nil {
-                // A line folding counts as one blank (RFC 9112, 5.2).
+                // Folded lines are joined with one blank (RFC 9112, section 5.2).
                 value += [UInt8(ascii: " ")] + trimmed(line)
                 continue
             }

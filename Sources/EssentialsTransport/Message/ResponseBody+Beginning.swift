@@ -5,7 +5,7 @@
 #endif
 
 extension ResponseBody {
-    /// The beginning of a body; the rest of a stream is cancelled. What keeps it from coming is no matter.
+    /// The start of a body; the rest of a stream is cancelled. Failures are ignored.
     package func beginning(upTo limit: Int) async -> Data {
         switch content {
         case .bytes(let data): return data

@@ -4,26 +4,26 @@
     public import Foundation
 #endif
 
-/// The body of a response: bytes that have all arrived, or a stream of them.
+/// The body of a response: complete bytes or a stream.
 ///
-/// Iterating a stream sets its pace: the transfer pauses while nobody reads. A stream can be read once; dropping it
-/// unread cancels the transfer.
+/// The reader of a stream determines its pace: the transfer pauses while no data is requested. A stream can be read
+/// once, and releasing it unread cancels the transfer.
 ///
 /// ```swift
 /// for try await chunk in response.body { consume(chunk) }
 /// let whole = try await response.body.collect(upTo: 1_000_000)
 /// ```
 public struct ResponseBody: Sendable {
-    /// Where a transport delivers a streamed body.
+    /// The source of a streamed body, implemented by a transport.
     @usableFromInline
     package protocol Source: AnyObject, Sendable {
-        /// The next piece, or nil after the last. Called by one reader at a time.
+        /// Returns the next piece, or `nil` after the last one. It supports one reader at a time.
         func next() async throws(RequestFailure) -> BodyChunk?
-        /// Nobody will read on.
+        /// Cancels the transfer, because the body will not be read further.
         func cancel()
-        /// Nobody will read on, and the connection is not worth keeping: more was read already than a new one costs.
+        /// Cancels the transfer and closes the connection, because more was already read than a new connection costs.
         func abandon()
-        /// What came with the end; nil before the last piece was read, and after a failure.
+        /// The ending of the body; `nil` before the last piece was read and after a failure.
         var ending: ResponseEnding? { get }
     }
 
@@ -35,31 +35,31 @@ public struct ResponseBody: Sendable {
 
     @usableFromInline package let content: Content
 
-    /// A body that has all arrived.
+    /// Creates a complete body.
     public init(_ data: Data) { content = .bytes(data) }
 
     package init(source: any Source) { content = .stream(source) }
 
-    /// The bytes, if they have all arrived; nil for a stream.
+    /// The bytes of a complete body; `nil` for a stream.
     public var data: Data? {
         if case .bytes(let data) = content { data } else { nil }
     }
 
-    /// Whether all of it has arrived.
+    /// Whether the body is complete in memory.
     @inlinable package var isWhole: Bool {
         if case .bytes = content { true } else { false }
     }
 
-    /// What came with the end of a stream: the fields behind it, and the metrics of the whole exchange. Nil until its last
-    /// piece was read, after a failure, and for bytes that have all arrived, whose response has both.
+    /// The ending of a stream: its trailer fields and the metrics of the whole exchange. `nil` before the last piece
+    /// was read, after a failure, and for a complete body, whose response has both.
     public var ending: ResponseEnding? {
         if case .stream(let source) = content { source.ending } else { nil }
     }
 
-    /// Waits for the whole body.
+    /// Reads the whole body.
     ///
-    /// - Parameter limit: The most bytes to take.
-    /// - Throws: `tooLarge` over the limit, and whatever ended the transfer.
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Throws: `tooLarge` if the body exceeds the limit, and the failure of the transfer.
     public func collect(upTo limit: Int) async throws(RequestFailure) -> Data {
         switch content {
         case .bytes(let data):
@@ -91,16 +91,16 @@ extension ResponseBody.Source {
 extension ResponseBody: AsyncSequence {
     /// A piece of the body.
     public typealias Element = BodyChunk
-    /// What ends a body early.
+    /// The failure that ends a body early.
     public typealias Failure = RequestFailure
 
-    /// Reads the pieces of a body.
+    /// Iterates over the pieces of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var content: Content?
 
         init(content: Content) { self.content = content }
 
-        /// The next piece, or nil after the last.
+        /// Returns the next piece, or `nil` after the last one.
         public mutating func next() async throws(RequestFailure) -> BodyChunk? {
             switch content {
             case nil: return nil
@@ -114,21 +114,21 @@ extension ResponseBody: AsyncSequence {
             }
         }
 
-        /// The next piece, read where the caller runs; what a `for` loop calls.
+        /// Returns the next piece, on the caller's actor. A `for` loop calls this method.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> BodyChunk? {
             try await next()
         }
     }
 
-    /// Begins to read; a stream can be read once.
+    /// Starts reading. A stream can be read once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(content: content) }
 }
 
 extension ResponseBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind of body and its size, never its bytes.
+    /// The kind of body and its size, without its bytes.
     public var description: String { data.map(RedactedText.size) ?? "a stream" }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Nothing, because ``description`` says all that may be shown.
+    /// No children, because ``description`` contains everything that may be shown.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

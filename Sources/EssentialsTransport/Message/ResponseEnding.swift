@@ -1,18 +1,18 @@
 public import HTTPTypes
 
-/// What is known of a streamed response when the last piece of its body has been read.
+/// The information that becomes available with the last piece of a streamed body.
 ///
 /// ```swift
 /// for try await chunk in response.body { digest.update(chunk) }
 /// let announced = response.body.ending?.trailerFields[.contentDigest]
 /// ```
 public struct ResponseEnding: Sendable {
-    /// The fields after the body (RFC 9110, 6.5).
+    /// The trailer fields (RFC 9110, section 6.5).
     public let trailerFields: HTTPFields
     /// Times and byte counts of the whole exchange.
     public let metrics: TransportMetrics
 
-    /// Makes one, for doubles.
+    /// Creates an ending, for test doubles.
     public init(trailerFields: HTTPFields = [:], metrics: TransportMetrics = TransportMetrics()) {
         self.trailerFields = trailerFields
         self.metrics = metrics
@@ -20,7 +20,7 @@ public struct ResponseEnding: Sendable {
 }
 
 extension ResponseEnding: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields only.
+    /// The properties for debuggers and `dump`, with only the names of fields.
     public var customMirror: Mirror {
         Mirror(
             self, children: ["trailerFields": RedactedText.names(of: trailerFields), "metrics": metrics])

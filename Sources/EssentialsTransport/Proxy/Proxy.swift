@@ -1,42 +1,42 @@
-/// A server that passes requests on: HTTP (RFC 9110, 7.3) or SOCKS 5 (RFC 1928).
+/// A proxy server: HTTP (RFC 9110, section 7.3) or SOCKS 5 (RFC 1928).
 ///
 /// ```swift
 /// let proxy = try Proxy("http://user:secret@proxy.example.com:3128")
 /// configuration.proxy = .fixed(proxy, except: ProxyBypass("localhost, .example.com, 10.0.0.0/8"))
 /// ```
 ///
-/// Requests for `https` go through a tunnel (CONNECT), so that the proxy sees the host and nothing else; the trust
-/// policy judges the server at the tunnel's other end. A plain `http` request is read by an HTTP proxy.
+/// Requests for `https` use a tunnel (CONNECT), so the proxy sees only the host. The trust policy applies to the server
+/// at the other end of the tunnel. An HTTP proxy reads plain `http` requests.
 public struct Proxy: Sendable, Hashable {
-    /// What a proxy speaks.
+    /// The protocol of a proxy.
     public enum Kind: String, Sendable, Hashable {
-        /// HTTP; tunnels for `https`.
+        /// HTTP, with tunnels for `https`.
         case http
-        /// HTTP over TLS; tunnels for `https`. Who the proxy is, is judged by the transport's `proxyTrust`.
+        /// HTTP over TLS, with tunnels for `https`. The transport's `proxyTrust` verifies the proxy.
         case https
-        /// SOCKS 5; names are resolved here.
+        /// SOCKS 5; host names are resolved on this machine.
         case socks5
-        /// SOCKS 5; names are resolved by the proxy.
+        /// SOCKS 5; host names are resolved by the proxy.
         case socks5h
 
-        /// Whether it speaks HTTP.
+        /// Whether the protocol is HTTP.
         package var isHTTP: Bool { self == .http || self == .https }
     }
 
-    /// What it speaks.
+    /// The protocol.
     public let kind: Kind
-    /// Where it is.
+    /// The host.
     public let host: HostName
-    /// Where it listens.
+    /// The port.
     public let port: UInt16
-    /// Who asks, for Basic authentication (RFC 7617) or SOCKS user names (RFC 1929); nil sends no credentials.
+    /// The user name for Basic authentication (RFC 7617) or SOCKS (RFC 1929). With `nil` no credentials are sent.
     public let user: String?
     /// The user's password.
     public let password: String?
 
-    /// Makes a proxy.
+    /// Creates a proxy.
     ///
-    /// - Throws: `invalidRequest` for port 0, a user with a colon, or credentials with a control character.
+    /// - Throws: `invalidRequest` for port 0, a user name with a colon, or credentials with a control character.
     public init(
         _ kind: Kind = .http, host: HostName, port: UInt16, user: String? = nil, password: String? = nil
     ) throws(RequestFailure) {
@@ -54,12 +54,12 @@ public struct Proxy: Sendable, Hashable {
         self.password = user == nil ? nil : password ?? ""
     }
 
-    /// Reads a proxy as the environment names it: `http://user:password@host:port`, `https://…`, `socks5://…`,
-    /// `socks5h://…`, or `host:port`, which is HTTP. Without a port, 80 for HTTP, 443 for HTTP over TLS, 1080 for SOCKS.
-    /// Credentials are percent-decoded.
+    /// Parses a proxy as written in environment variables: `http://user:password@host:port`, `https://…`, `socks5://…`,
+    /// `socks5h://…`, or `host:port` for HTTP. The default ports are 80 for HTTP, 443 for HTTP over TLS, and 1080 for
+    /// SOCKS. Credentials are percent-decoded.
     ///
-    /// - Throws: `invalidRequest` with what is wrong, and nothing of the text: what stands in the wrong place may be a
-    ///   password. A path other than `/` is refused.
+    /// - Throws: `invalidRequest` if the text is not valid, for example if it has a path other than `/`. The message
+    ///   contains nothing of the text, because a part of it may be a password.
     public init(_ url: String) throws(RequestFailure) {
         let (kind, rest) = try Self.scheme(of: url)
         var authority = rest
@@ -85,7 +85,7 @@ public struct Proxy: Sendable, Hashable {
         try self.init(kind, host: host, port: port ?? usualPort, user: user, password: password)
     }
 
-    /// Host and port, by the rules for URLs; no port where none is written.
+    /// Parses the host and the port by the rules for URLs. The port is `nil` if none is given.
     private static func place(_ authority: Substring) throws(RequestFailure) -> (HostName, UInt16?) {
         guard let origin = try? RequestURL("http://\(authority)").origin else {
             throw invalid(
@@ -120,11 +120,11 @@ public struct Proxy: Sendable, Hashable {
                 bytes.append(byte)
                 continue
             }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
+            let digits = rest.prefix(2).compactMap(\.hexDigitValue)
+            guard digits.count == 2 else {
                 throw invalid("The proxy's credentials have a “%” that starts no escape.", "Write % as %25.")
             }
-            bytes.append(value)
+            bytes.append(digits[0] << 4 | digits[1])
             rest = rest.dropFirst(2)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -139,13 +139,13 @@ public struct Proxy: Sendable, Hashable {
 }
 
 extension Proxy: CustomStringConvertible {
-    /// Kind, host and port; never credentials.
+    /// The protocol, host and port, without credentials.
     public var description: String { "\(kind.rawValue)://\(host):\(port)" }
 }
 
 extension Proxy: CustomDebugStringConvertible, CustomReflectable {
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Kind, host and port, so that dumping a configuration shows no credentials.
+    /// The protocol, host and port, so that a dump of a configuration shows no credentials.
     public var customMirror: Mirror { Mirror(self, children: ["kind": kind, "host": host, "port": port]) }
 }

@@ -1,13 +1,13 @@
-/// Which hosts are reached without a proxy, in the form of the `no_proxy` variable.
+/// The hosts that are reached without a proxy, in the format of the `no_proxy` variable.
 ///
 /// ```swift
 /// let bypass = ProxyBypass("localhost, .example.com, 10.0.0.0/8, [::1], build:8080")
 /// ```
 ///
-/// Entries are separated by commas or blanks. `*` stands for all hosts; a name for itself and all names below it, with
-/// or without a leading dot or `*.`; an address for itself; `address/length` for a network (RFC 4632); `:port`
-/// restricts an entry to that port. An entry that is none of these matches nothing. Addresses are compared in their one
-/// spelling (``HostName``): `::ffff:10.0.0.1` is 10.0.0.1, and `::ffff:10.0.0.0/104` is 10.0.0.0/8.
+/// Entries are separated by commas or blanks. `*` matches all hosts. A name matches itself and all names below it, with
+/// or without a leading dot or `*.`. An address matches itself, and `address/length` matches a network (RFC 4632).
+/// `:port` restricts an entry to that port. Any other entry matches nothing. Addresses are compared in normalized form
+/// (``HostName``): `::ffff:10.0.0.1` equals 10.0.0.1, and `::ffff:10.0.0.0/104` equals 10.0.0.0/8.
 public struct ProxyBypass: Sendable, Hashable {
     private enum Entry: Sendable, Hashable {
         case all
@@ -17,14 +17,14 @@ public struct ProxyBypass: Sendable, Hashable {
 
     private let entries: [Entry]
 
-    /// Reads a list.
+    /// Parses a list.
     public init(_ list: String) {
-        // By bytes: a comma with a combining mark behind it is another `Character`, and ends an entry all the same.
+        // The search compares bytes, because a comma followed by a combining mark is a different `Character`.
         let parts = list.utf8.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || (0x09...0x0d).contains($0) }
         entries = parts.compactMap { Self.entry(Substring($0)) }
     }
 
-    /// No host.
+    /// A list that matches no host.
     public static let nothing = ProxyBypass("")
 
     /// Whether an origin is reached directly.
@@ -59,7 +59,7 @@ public struct ProxyBypass: Sendable, Hashable {
         return .name(host.text, port: port)
     }
 
-    /// Takes a port off, which an IPv6 address without brackets cannot have.
+    /// Separates the port from an entry. An IPv6 address has a port only if it is in brackets.
     private static func split(_ text: Substring) -> (Substring, UInt16?) {
         guard let colon = text.lastIndex(of: ":"), let port = number(text[text.index(after: colon)...]) else {
             return (text, nil)
@@ -69,9 +69,9 @@ public struct ProxyBypass: Sendable, Hashable {
         return (host, port)
     }
 
-    /// Digits alone: no sign.
+    /// Parses digits without a sign.
     private static func number(_ text: Substring) -> UInt16? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text) : nil
+        text.utf8.allSatisfy(\.isASCIIDigit) ? UInt16(text) : nil
     }
 
     private static func address(_ text: Substring) -> [UInt8]? {
@@ -79,7 +79,7 @@ public struct ProxyBypass: Sendable, Hashable {
         return IPAddress.bytes(of: String(inner))
     }
 
-    /// A network of IPv4 addresses that is written within IPv6 becomes an IPv4 network, as hosts do.
+    /// Normalizes an IPv4 network that is written as an IPv6 network, as is done for hosts.
     private static func network(_ bytes: [UInt8], length: Int, port: UInt16?) -> Entry {
         guard length >= 96, let address = IPAddress.embeddedIPv4(bytes) else {
             return .network(bytes, length: length, port: port)

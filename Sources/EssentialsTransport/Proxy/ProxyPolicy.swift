@@ -1,4 +1,4 @@
-/// Which proxy, if any, a request goes through.
+/// Decides which proxy a request uses, if any.
 ///
 /// ```swift
 /// configuration.proxy = .direct
@@ -16,29 +16,29 @@ public struct ProxyPolicy: Sendable {
 
     private let rule: Rule
 
-    /// No proxy, whatever the environment says.
+    /// No proxy, regardless of the environment.
     public static let direct = ProxyPolicy(rule: .direct)
 
-    /// What the environment says when the transport is made: `http_proxy` for `http`, `https_proxy` for `https`,
-    /// `all_proxy` for what neither names, and `no_proxy`; upper-case spellings count too, but for `HTTP_PROXY`, which
-    /// a CGI program's caller can set. This machine's own addresses (`localhost`, 127.0.0.0/8, ::1) are never proxied.
+    /// The proxies of the environment, read when the transport is created: `http_proxy` for `http`, `https_proxy` for
+    /// `https`, `all_proxy` for both, and `no_proxy`. Upper-case names are read too, except `HTTP_PROXY`, which the
+    /// client of a CGI program can set. This machine's own addresses (`localhost`, 127.0.0.0/8, ::1) never use a proxy.
     public static let environment = ProxyPolicy(rule: .environment)
 
-    /// One proxy for all hosts but some.
+    /// One proxy for all hosts except those of the bypass list.
     public static func fixed(_ proxy: Proxy, except bypass: ProxyBypass = .nothing) -> ProxyPolicy {
         ProxyPolicy(rule: .fixed(proxy, except: bypass))
     }
 
-    /// A decision for each request; nil goes directly. Called on the task that sends, so it should be quick. What it
-    /// throws ends the request as `proxy`.
+    /// A decision for each origin; `nil` means a direct connection. The closure runs on the task that sends the
+    /// request, so it should return quickly. If it throws, the request fails with `proxy`.
     public static func deciding(_ decide: @escaping @Sendable (Origin) throws -> Proxy?) -> ProxyPolicy {
         ProxyPolicy(rule: .deciding(decide))
     }
 
-    /// The same with the environment read.
+    /// Returns the policy after reading the environment.
     ///
-    /// - Parameter lookup: A variable's value, nil where it is not set.
-    /// - Throws: `invalidRequest` when a variable names no proxy.
+    /// - Parameter lookup: Returns a variable's value, or `nil` if it is not set.
+    /// - Throws: `invalidRequest` if a variable does not contain a valid proxy.
     package func resolved(_ lookup: (String) -> String?) throws(RequestFailure) -> ProxyPolicy {
         guard case .environment = rule else { return self }
         let all = try Self.proxy(lookup, "all_proxy", "ALL_PROXY")
@@ -50,13 +50,13 @@ public struct ProxyPolicy: Sendable {
             rule: .byScheme(http: http, https: https, except: ProxyBypass(bypass + ",localhost,127.0.0.0/8,::1")))
     }
 
-    /// Whether nothing ever goes through a proxy.
+    /// Whether no request ever uses a proxy.
     package var isDirect: Bool {
         if case .direct = rule { return true }
         return false
     }
 
-    /// The proxy for an origin; nil for none.
+    /// The proxy for an origin; `nil` means a direct connection.
     package func proxy(for origin: Origin) throws(RequestFailure) -> Proxy? {
         switch rule {
         case .direct, .environment: return nil

@@ -4,14 +4,14 @@
     package import Foundation
 #endif
 
-/// What descriptions and mirrors show in place of values that may be secret.
+/// The text that descriptions and mirrors show in place of values that may be secret.
 ///
-/// Any field, query or body may hold credentials, so dumps show only names and sizes. To see a value, print the
-/// property that has it.
+/// Any field, query or body may contain credentials, so dumps show only names and sizes. To see a
+/// value, print its property.
 package enum RedactedText {
-    /// The names of fields in their order.
+    /// The names of fields in order.
     package static func names(of fields: HTTPFields) -> [String] { fields.map { $0.name.rawName } }
 
-    /// The size of bytes.
+    /// The number of bytes.
     package static func size(of bytes: Data) -> String { "\(bytes.count) bytes" }
 }

@@ -1,25 +1,26 @@
-/// How urgent a request is beside the others of its transport.
+/// The urgency of a request relative to other requests of its transport.
 ///
 /// ```swift
 /// request.options.priority = .background
 /// ```
 ///
-/// Where requests to one origin wait for a connection, the more urgent ones leave the queue first, and equals in the
-/// order in which they came. What runs is not interrupted, and origins take turns whatever their requests' priorities.
-/// A less urgent one may wait as long as more urgent ones keep coming, up to its `queueTimeout`.
+/// If requests to one origin wait for a connection, the more urgent ones leave the queue first, and equally urgent ones
+/// in order of arrival. Running requests are not interrupted, and origins take turns regardless of priorities. A less
+/// urgent request may wait as long as more urgent ones keep arriving, up to its `queueTimeout`.
 public enum RequestPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Nobody waits for it.
+    /// For work that nobody waits for.
     case background
-    /// It can wait for others.
+    /// For work that can wait for other requests.
     case low
-    /// As all that say nothing.
+    /// The default.
     case normal
-    /// Before others.
+    /// For work that should run before other requests.
     case high
-    /// Somebody looks at the screen until it is there.
+    /// For work that blocks the user interface until it is done.
     case interactive
 
-    /// The urgency of RFC 9218, 4.1: from 0, the highest, to 7. 7, 5, 3, 2 and 1.
+    /// The urgency of RFC 9218, section 4.1, from 0 (highest) to 7: 7, 5, 3, 2 and 1, from
+    /// `background` to `interactive`.
     public var urgency: Int {
         switch self {
         case .background: 7
@@ -30,6 +31,6 @@ public enum RequestPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether the first is less urgent than the second.
+    /// Whether the first priority is less urgent than the second.
     public static func < (one: RequestPriority, other: RequestPriority) -> Bool { one.rawValue < other.rawValue }
 }

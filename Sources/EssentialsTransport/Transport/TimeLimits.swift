@@ -1,20 +1,16 @@
-/// The times of one request's options.
-package struct TimeLimits: Hashable, Sendable {
-    package var connect = TimeLimit(.seconds(10))
-    package var idle: TimeLimit? = TimeLimit(.seconds(60))
-    package var firstByte: TimeLimit?
-    package var total: TimeLimit?
-    package var queue: TimeLimit? = TimeLimit(.seconds(60))
-}
+/// The times of one request's options in milliseconds, which engines count in.
+package struct TimeLimits: Sendable {
+    package let connect: Int64
+    package let idle: Int64?
+    package let firstByte: Int64?
+    package let total: Int64?
+    package let queue: Int64?
 
-/// A duration, and how many milliseconds it is: counted when it is set, because that takes a division of 128 bits, and
-/// every request asks for several.
-package struct TimeLimit: Hashable, Sendable {
-    package let duration: Duration
-    package let milliseconds: Int64
-
-    package init(_ duration: Duration) {
-        self.duration = duration
-        milliseconds = Int64(duration.milliseconds)
+    init(_ options: TransportOptions) {
+        connect = Int64(options.connectTimeout.milliseconds)
+        idle = options.idleTimeout.map { Int64($0.milliseconds) }
+        firstByte = options.firstByteTimeout.map { Int64($0.milliseconds) }
+        total = options.totalTimeout.map { Int64($0.milliseconds) }
+        queue = options.queueTimeout.map { Int64($0.milliseconds) }
     }
 }

@@ -1,32 +1,31 @@
-/// When things happened, counted from the moment the transport began on the request after ``queued``, and how many bytes
-/// moved.
+/// Times of an exchange, measured from when the transport started the request after ``queued``, and byte counts.
 ///
-/// A nil time did not happen: a reused connection resolves no name, plain HTTP has no handshake.
+/// A time is `nil` if its event did not happen: a reused connection resolves no name, and plain HTTP has no handshake.
 public struct TransportMetrics: Sendable, Hashable {
-    /// How long the request waited for its turn before that.
+    /// The time for which the request waited in the queue.
     public var queued: Duration = .zero
     /// When the host's address was known.
     public var nameResolved: Duration?
-    /// When the connection stood.
+    /// When the connection was established.
     public var connected: Duration?
-    /// When the TLS handshake was done.
+    /// When the TLS handshake was complete.
     public var secured: Duration?
-    /// When the request's first byte could be sent.
+    /// When the first byte of the request could be sent.
     public var requestBegan: Duration?
-    /// When the request's last byte was handed to the connection; nil where that is not known, as for small bodies in
-    /// memory, which go out with the first byte.
+    /// When the last byte of the request was passed to the connection. `nil` if unknown, as for small bodies in memory,
+    /// which are sent together with the head.
     public var requestSent: Duration?
-    /// When the answer's first byte came.
+    /// When the first byte of the response arrived.
     public var firstByte: Duration?
-    /// When the exchange was over.
+    /// When the exchange ended.
     public var finished: Duration?
-    /// Bytes of the request's body that were sent.
+    /// The number of sent bytes of the request's body.
     public var bodyBytesSent: Int = 0
-    /// Bytes of the response's body that came, before decompression.
+    /// The number of received bytes of the response's body, before decompression.
     public var bodyBytesReceived: Int = 0
-    /// How often the request was sent; 2 when a reused connection turned out dead before it was answered.
+    /// The number of attempts. It is 2 if a reused connection turned out to be closed before a response arrived.
     public var sendings: Int = 0
 
-    /// Nothing measured.
+    /// Creates metrics without measurements.
     public init() {}
 }

@@ -1,4 +1,4 @@
-/// One request as a transport sends it: a full URL, nothing left to be filled in.
+/// One request as a transport sends it: with a full URL and all of its fields.
 ///
 /// ```swift
 /// var request = TransportRequest(.post, try RequestURL("https://example.com/notes"))
@@ -7,79 +7,37 @@
 /// let response = try await transport.send(request)
 /// ```
 public struct TransportRequest: Sendable {
-    private struct Parts {
-        var method: HTTPRequest.Method
-        var url: RequestURL
-        var headerFields: HTTPFields
-        var body: RequestBody
-        var options: TransportOptions
-        var unwantedBodies: UnwantedBodies = []
-    }
-
-    /// Every stage hands the request on, so that copies share what it is made of.
-    private var parts: CopyOnWrite<Parts>
-
     /// The method; any token (RFC 9110, 9).
-    public var method: HTTPRequest.Method {
-        get { parts.value.method }
-        _modify { yield &parts.value.method }
-    }
-
-    /// The host that it goes to, for failures.
-    package var hostText: String { parts.value.url.origin.host.text }
-
-    /// Where it goes.
-    public var url: RequestURL {
-        get { parts.value.url }
-        _modify { yield &parts.value.url }
-    }
-
-    /// Its header fields. `Host`, `Content-Length` and `Transfer-Encoding` are the transport's.
-    public var headerFields: HTTPFields {
-        get { parts.value.headerFields }
-        _modify { yield &parts.value.headerFields }
-    }
-
-    /// Its body.
-    public var body: RequestBody {
-        get { parts.value.body }
-        _modify { yield &parts.value.body }
-    }
-
-    /// Deadlines, limits and protocol.
-    public var options: TransportOptions {
-        get { parts.value.options }
-        _modify { yield &parts.value.options }
-    }
-
+    public var method: HTTPRequest.Method
+    /// The URL that the request goes to.
+    public var url: RequestURL
+    /// The header fields. The transport sets `Host`, `Content-Length` and `Transfer-Encoding` itself.
+    public var headerFields: HTTPFields
+    /// The body.
+    public var body: RequestBody
+    /// Deadlines, limits, protocol and trust.
+    public var options: TransportOptions
     /// Which bodies come as a stream although the request collects them.
-    package var unwantedBodies: UnwantedBodies {
-        get { parts.value.unwantedBodies }
-        _modify { yield &parts.value.unwantedBodies }
-    }
+    package var unwantedBodies: UnwantedBodies = []
 
-    /// Makes a request.
+    /// The host that the request goes to, for failures.
+    package var hostText: String { url.origin.host.text }
+
+    /// Creates a request.
     public init(
         _ method: HTTPRequest.Method = .get, _ url: RequestURL, headerFields: HTTPFields = HTTPFields(),
         body: RequestBody = .none, options: TransportOptions = TransportOptions()
     ) {
-        parts = CopyOnWrite(
-            Parts(method: method, url: url, headerFields: headerFields, body: body, options: options))
+        self.method = method
+        self.url = url
+        self.headerFields = headerFields
+        self.body = body
+        self.options = options
     }
 
-    package init(
-        _ method: HTTPRequest.Method, _ url: RequestURL, headerFields: HTTPFields, options: TransportOptions,
-        unwantedBodies: UnwantedBodies
-    ) {
-        parts = CopyOnWrite(
-            Parts(
-                method: method, url: url, headerFields: headerFields, body: .none, options: options,
-                unwantedBodies: unwantedBodies))
-    }
-
-    /// Makes a request from HTTPTypes' value.
+    /// Creates a request from an `HTTPRequest`.
     ///
-    /// - Throws: `invalidRequest` when scheme or authority is missing, or one of scheme, authority and path is wrong.
+    /// - Throws: `invalidRequest` if scheme or authority is missing, or if scheme, authority or path is invalid.
     public init(
         _ head: HTTPRequest, body: RequestBody = .none, options: TransportOptions = TransportOptions()
     )
@@ -96,7 +54,7 @@ public struct TransportRequest: Sendable {
                 remedy: "Use http or https, without “://” and what follows it.")
         }
         let path = head.path ?? ""
-        // Each is read by itself: joined as text, the end of one could become the beginning of the other.
+        // Each part is read by itself. In a joined text, the end of one part could become the beginning of the next.
         guard !authority.utf8.contains(where: { "/?#".utf8.contains($0) }), path.isEmpty || path.utf8.first == 0x2f
         else {
             throw RequestFailure(
@@ -107,7 +65,7 @@ public struct TransportRequest: Sendable {
         self.init(head.method, url, headerFields: head.headerFields, body: body, options: options)
     }
 
-    /// The same as HTTPTypes' value.
+    /// The request as an `HTTPRequest`, without body and options.
     public var head: HTTPRequest {
         HTTPRequest(
             method: method, scheme: url.origin.scheme.rawValue, authority: url.origin.authority, path: url.target,
@@ -116,7 +74,7 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields, without the query and the body's bytes.
+    /// The properties for debuggers and `dump`: field names without values, no query, no bytes of the body.
     public var customMirror: Mirror {
         Mirror(
             self,

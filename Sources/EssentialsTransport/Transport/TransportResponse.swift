@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What a server answered, and how.
+/// The response to a request, with its connection and metrics.
 ///
 /// ```swift
 /// let response = try await transport.send(request)
 /// print(response.status.code, response.headerFields[.contentType] ?? "-", response.body.data?.count ?? 0)
 /// ```
 public struct TransportResponse: Sendable {
-    /// All but the body, which stages replace.
+    /// All parts except the body, which stages replace.
     private final class Content: Sendable {
         enum Connection: Sendable {
             case raw(UnreadConnection)
@@ -18,7 +18,7 @@ public struct TransportResponse: Sendable {
         let fields: Mutex<UnreadFields>
         let metrics: TransportMetrics
         let connection: Connection
-        /// Nil for none, which most have: even empty fields are an allocation.
+        /// `nil` for no fields, the usual case, because even empty fields need an allocation.
         let trailerFields: HTTPFields?
         let informational: [HTTPResponse]
 
@@ -39,10 +39,10 @@ public struct TransportResponse: Sendable {
 
     /// The body.
     public var body: ResponseBody
-    /// Times and byte counts of this exchange; of a streamed one as they were when its head had come: those of the whole
-    /// are ``ResponseBody/ending``'s.
+    /// Times and byte counts of this exchange. For a streamed response they are those at the arrival of the head; the
+    /// final ones are in ``ResponseBody/ending``.
     public var metrics: TransportMetrics { content.metrics }
-    /// The connection that carried it. Made at each access: keep it where you read several of its facts.
+    /// The connection of the exchange. It is created at each access, so store it to read several of its properties.
     public var connection: ConnectionFacts {
         switch content.connection {
         case .raw(let connection): connection.read()
@@ -50,13 +50,14 @@ public struct TransportResponse: Sendable {
         }
     }
 
-    /// The fields after a collected body (RFC 9110, 6.5); those after a stream are ``ResponseBody/ending``'s.
+    /// The trailer fields of a collected body (RFC 9110, section 6.5). Those of a stream are in
+    /// ``ResponseBody/ending``.
     public var trailerFields: HTTPFields { content.trailerFields ?? [:] }
 
-    /// The informational responses before this one (RFC 9110, 15.2), such as `103 Early Hints`, in their order.
+    /// The interim responses before this one (RFC 9110, section 15.2), such as `103 Early Hints`, in order.
     public var informational: [HTTPResponse] { content.informational }
 
-    /// Makes a response, for doubles and stages.
+    /// Creates a response, for test doubles and stages.
     public init(
         _ head: HTTPResponse, body: ResponseBody, metrics: TransportMetrics = TransportMetrics(),
         connection: ConnectionFacts = ConnectionFacts(), trailerFields: HTTPFields = [:],
@@ -69,7 +70,7 @@ public struct TransportResponse: Sendable {
         self.body = body
     }
 
-    /// - Parameter block: The head's lines as they came.
+    /// - Parameter block: The unparsed lines of the head.
     package init(
         status: Int, block: [UInt8], body: ResponseBody, metrics: TransportMetrics, connection: UnreadConnection,
         trailerFields: HTTPFields?, informational: [HTTPResponse]
@@ -81,18 +82,18 @@ public struct TransportResponse: Sendable {
         self.body = body
     }
 
-    /// The status' code, without its phrase.
+    /// The status code, without a reason phrase.
     package var statusCode: Int { content.status.code }
     /// The status.
     public var status: HTTPResponse.Status { content.status }
-    /// The header fields in the order in which they came. The first access reads them; later ones are cheap.
+    /// The header fields in order of arrival. The first access parses them; later ones are cheap.
     public var headerFields: HTTPFields { content.fields.withLock { $0.read() } }
-    /// Status and fields as HTTPTypes' value.
+    /// The status and the header fields as the type of HTTPTypes.
     public var head: HTTPResponse { HTTPResponse(status: status, headerFields: headerFields) }
 }
 
 extension TransportResponse: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields, without the body's bytes.
+    /// The properties for debuggers and `dump`, with only the names of fields and without the body's bytes.
     public var customMirror: Mirror {
         Mirror(
             self,

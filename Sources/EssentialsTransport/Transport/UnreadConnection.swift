@@ -1,13 +1,13 @@
-/// A connection's facts as an engine has them, made into ``ConnectionFacts`` when somebody asks.
+/// The connection facts in the engine's format, which are converted to ``ConnectionFacts`` on demand.
 ///
-/// Most answers are never asked, and four texts are many references to count for each.
+/// Few programs read them, and four strings would need four references for each response.
 package struct UnreadConnection: Sendable {
-    /// The address's text, filled up with zeros.
+    /// The text of the address, padded with zeros.
     package typealias Address = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
-    /// What a connection with TLS has beside the rest.
+    /// The additional facts of a connection with TLS.
     package typealias Security = (version: String, cipher: String)
 
-    /// Ten times the HTTP version.
+    /// The HTTP version multiplied by ten.
     private let version: Int32
     private let isReused: Bool
     private let port: UInt16
@@ -22,7 +22,7 @@ package struct UnreadConnection: Sendable {
         self.security = security
     }
 
-    /// The facts.
+    /// Creates the facts.
     func read() -> ConnectionFacts {
         var facts = ConnectionFacts()
         facts.protocolName =

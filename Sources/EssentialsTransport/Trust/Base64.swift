@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Base64 with the standard alphabet and padding (RFC 4648, 4).
+/// Base64 with the standard alphabet and padding (RFC 4648, section 4).
 enum Base64 {
     static func encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 

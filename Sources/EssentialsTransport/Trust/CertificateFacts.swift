@@ -1,18 +1,18 @@
-/// What a trust decision saw of one certificate.
+/// The properties of one certificate in a trust decision.
 public struct CertificateFacts: Sendable, Hashable {
-    /// The subject in RFC 2253's form, in which control, bidirectional and invisible characters are written by their
-    /// numbers, such as `\u{202E}`; empty when the connection was an earlier one's and only its pins are known.
+    /// The subject in the form of RFC 2253. Control, bidirectional and invisible characters are escaped, such as
+    /// `\u{202E}`. Empty for a reused connection, whose pins alone are known.
     public let subject: String
-    /// When it begins to be valid, in seconds since 1970; 0 when unknown.
+    /// The start of the validity period, in seconds since 1970; 0 if unknown.
     public let notBefore: Int64
-    /// When it ends, in seconds since 1970; 0 when unknown.
+    /// The end of the validity period, in seconds since 1970; 0 if unknown.
     public let notAfter: Int64
-    /// The pin of the whole certificate.
+    /// The pin of the certificate.
     public let certificatePin: Pin
-    /// The pin of its public key.
+    /// The pin of the public key.
     public let publicKeyPin: Pin
 
-    /// Makes one from its parts.
+    /// Creates a value from its parts.
     public init(subject: String, notBefore: Int64, notAfter: Int64, certificatePin: Pin, publicKeyPin: Pin) {
         self.subject = subject
         self.notBefore = notBefore

@@ -1,4 +1,4 @@
-/// The certificate and key by which a client shows who it is (mutual TLS).
+/// The certificate and private key with which a client authenticates itself (mutual TLS).
 ///
 /// ```swift
 /// let identity = try ClientIdentity(
@@ -6,23 +6,23 @@
 ///     passphrase: { try readPassphrase() })
 /// ```
 public struct ClientIdentity: Sendable {
-    /// Where a passphrase comes from. An object, because closures cannot be compared.
+    /// The source of a passphrase. A class, because closures cannot be compared.
     private final class PassphraseSource: Sendable {
         let read: @Sendable () throws -> String
 
         init(_ read: @escaping @Sendable () throws -> String) { self.read = read }
     }
 
-    /// The client's certificate, then those of its chain.
+    /// The client's certificate, followed by those of its chain.
     public let certificate: PEM
-    /// Its private key.
+    /// The private key.
     public let privateKey: PEM
-    /// What the key is encrypted with; nil when it is not.
+    /// The source of the key's passphrase; `nil` if the key is not encrypted.
     private let passphrase: PassphraseSource?
 
-    /// Takes a certificate and its key, which is not encrypted.
+    /// Creates an identity with a key that is not encrypted.
     ///
-    /// - Throws: `invalidPolicy` when one of the texts holds something else, or the key is encrypted.
+    /// - Throws: `invalidPolicy` if a text contains no certificate or key, or if the key is encrypted.
     public init(certificate: PEM, privateKey: PEM) throws(RequestFailure) {
         guard !privateKey.isEncrypted else {
             throw RequestFailure(
@@ -31,14 +31,14 @@ public struct ClientIdentity: Sendable {
         try self.init(certificate, privateKey, nil)
     }
 
-    /// Takes a certificate and its encrypted key: PKCS #8, or the older form with `Proc-Type: 4,ENCRYPTED`.
+    /// Creates an identity with an encrypted key: PKCS #8, or the older form with `Proc-Type: 4,ENCRYPTED`.
     ///
     /// - Parameters:
-    ///   - certificate: The client's certificate, then those of its chain.
-    ///   - encryptedKey: Its private key.
-    ///   - passphrase: Asked for the passphrase each time that a policy with the identity is compiled, on the thread that
-    ///     compiles it. Its answer is not kept; an error from it ends the compilation as `invalidPolicy`.
-    /// - Throws: `invalidPolicy` when one of the texts holds something else, or the key is not encrypted.
+    ///   - certificate: The client's certificate, followed by those of its chain.
+    ///   - encryptedKey: The private key.
+    ///   - passphrase: Returns the passphrase. It is called each time a policy with the identity is compiled, on the
+    ///     thread that compiles it, and the result is not kept. If it throws, compilation fails with `invalidPolicy`.
+    /// - Throws: `invalidPolicy` if a text contains no certificate or key, or if the key is not encrypted.
     public init(
         certificate: PEM, encryptedKey: PEM, passphrase: @escaping @Sendable () throws -> String
     ) throws(RequestFailure) {
@@ -68,9 +68,9 @@ public struct ClientIdentity: Sendable {
         self.passphrase = passphrase
     }
 
-    /// The passphrase of an encrypted key; nil for another. Asks whoever knows it.
+    /// Reads the passphrase of an encrypted key from its source; `nil` for an unencrypted key.
     ///
-    /// - Throws: `invalidPolicy` when that throws.
+    /// - Throws: `invalidPolicy` if the source throws.
     public func readPassphrase() throws(RequestFailure) -> String? {
         guard let passphrase else { return nil }
         do {
@@ -84,17 +84,17 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: Hashable {
-    /// The same certificate, key and source of the passphrase.
+    /// Whether certificate, key and source of the passphrase are the same.
     ///
-    /// A passphrase is read when a policy is compiled and not before, so that two identities with an encrypted key are
-    /// equal only if one is a copy of the other. Make such an identity once and copy it: `CurlTransports` keeps a
+    /// The passphrase itself is read only when a policy is compiled, so two identities with encrypted keys are equal
+    /// only if one is a copy of the other. Create such an identity once and copy it, because `CurlTransports` keeps one
     /// transport for each different policy.
     public static func == (one: ClientIdentity, other: ClientIdentity) -> Bool {
         one.certificate == other.certificate && one.privateKey == other.privateKey
             && one.passphrase === other.passphrase
     }
 
-    /// Hashes certificate, key and source of the passphrase.
+    /// Hashes the certificate, the key and the source of the passphrase.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(certificate)
         hasher.combine(privateKey)
@@ -103,13 +103,13 @@ extension ClientIdentity: Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The labels of certificate and key, never their contents.
+    /// The labels of the certificate and the key, without their contents.
     public var description: String {
         let labels = certificate.labels + privateKey.labels
         return "ClientIdentity (\(labels.joined(separator: ", ")))"
     }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Certificate and key by their labels, so that dumping a policy shows no key.
+    /// The certificate and the key by their labels, so that a dump of a policy shows no key.
     public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate, "privateKey": privateKey]) }
 }

@@ -1,33 +1,33 @@
-/// Which hosts a trust rule is for.
+/// The hosts to which a trust rule applies.
 ///
 /// ```swift
 /// try HostPattern("api.example.com")     // that host
-/// try HostPattern("*.example.com")       // one label more: a.example.com, neither example.com nor b.a.example.com
-/// try HostPattern("**.example.com")      // example.com and everything below it
+/// try HostPattern("*.example.com")       // exactly one more label: a.example.com, but not b.a.example.com
+/// try HostPattern("**.example.com")      // example.com and all names below it
 /// ```
 ///
-/// Patterns are normalised as hosts are (`HostName`): case and a trailing dot make no difference, and names outside ASCII
-/// are written in their `xn--` form. Addresses match exactly only.
+/// Patterns are normalized like hosts (`HostName`): case and a trailing dot make no difference, and names outside ASCII
+/// are written in their `xn--` form. Addresses only match exactly.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
-    /// How much a pattern covers.
+    /// The breadth of a pattern.
     public enum Breadth: Sendable, Hashable, Comparable {
         /// The host itself.
         case exact
-        /// Every name with exactly one label before the host: `*.`.
+        /// All names with exactly one label before the host, written as `*.`.
         case oneLabel
-        /// The host and every name below it: `**.`.
+        /// The host and all names below it, written as `**.`.
         case anyDepth
     }
 
-    /// How much it covers.
+    /// The breadth of the pattern.
     public let breadth: Breadth
-    /// The host without its asterisks.
+    /// The host without asterisks.
     public let host: HostName
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// - Throws: `invalidPolicy` for a text that is no pattern: an empty one, an asterisk anywhere but in front, one that
-    ///   stands for a part of a label or for more than one, or in front of an address.
+    /// - Throws: `invalidPolicy` if the text is empty, if an asterisk is not at the start or stands for a part of a
+    ///   label, or if there is one before an address.
     public init(_ text: some StringProtocol) throws(RequestFailure) {
         var rest = Substring(text)
         if rest.hasPrefix("**.") {
@@ -54,20 +54,20 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the pattern is for a host.
+    /// Whether the pattern matches a host.
     public func matches(_ other: HostName) -> Bool {
         if breadth != .oneLabel, other == host { return true }
         guard breadth != .exact, !other.isAddress, other.text.hasSuffix("." + host.text) else { return false }
         return breadth == .anyDepth || !other.text.dropLast(host.text.utf8.count + 1).contains(".")
     }
 
-    /// Of two patterns for the same host, whether this one counts.
+    /// Whether this pattern takes precedence over another one that matches the same host.
     func isMoreSpecific(than other: HostPattern) -> Bool {
         let (length, otherLength) = (host.text.utf8.count, other.host.text.utf8.count)
         return length != otherLength ? length > otherLength : breadth < other.breadth
     }
 
-    /// The pattern as it is compared.
+    /// The pattern in normalized form.
     public var description: String {
         switch breadth {
         case .exact: host.description

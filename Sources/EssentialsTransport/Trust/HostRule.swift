@@ -1,4 +1,4 @@
-/// What a trust policy asks of some hosts beyond a verified chain and host name.
+/// The requirements of a trust policy for some hosts, in addition to a verified chain and host name.
 ///
 /// ```swift
 /// let rules = [
@@ -7,21 +7,21 @@
 /// ]
 /// ```
 public struct HostRule: Sendable, Hashable {
-    /// Which hosts it is for.
+    /// The hosts to which the rule applies.
     public let pattern: HostPattern
-    /// Their pins; nil for hosts whose chain is verified and not pinned.
+    /// The pins of these hosts; `nil` if their chain is verified but not pinned.
     public let pins: PinSet?
 
-    /// A rule with pins.
+    /// Creates a rule with pins.
     ///
-    /// - Throws: `invalidPolicy` for a text that is no pattern.
+    /// - Throws: `invalidPolicy` if the pattern is not valid.
     public init(_ pattern: String, pins: PinSet) throws(RequestFailure) {
         try self.init(pattern: HostPattern(pattern), pins: pins)
     }
 
-    /// A rule for hosts that a wider rule would pin, or that would be refused as unlisted.
+    /// Creates a rule for hosts that would otherwise be pinned by a wider rule or refused as unlisted.
     ///
-    /// - Throws: `invalidPolicy` for a text that is no pattern.
+    /// - Throws: `invalidPolicy` if the pattern is not valid.
     public static func unpinned(_ pattern: String) throws(RequestFailure) -> HostRule {
         try HostRule(pattern: HostPattern(pattern), pins: nil)
     }

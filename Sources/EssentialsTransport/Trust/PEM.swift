@@ -4,32 +4,34 @@
     import Foundation
 #endif
 
-/// A PEM text whose armour was checked (RFC 7468). What is inside is read when a transport is built.
+/// A PEM text whose block structure is validated (RFC 7468). The contents are parsed when a transport is created.
 public struct PEM: Sendable, Hashable {
     /// The text.
     public let text: String
 
-    /// Takes a text.
+    /// Creates a PEM from a text.
     ///
-    /// - Throws: `invalidPolicy` when it holds no block, or one without an end.
+    /// - Throws: `invalidPolicy` if the text contains no block or an unterminated one.
     public init(_ text: String) throws(RequestFailure) {
         try self.init(text, source: "The PEM text")
     }
 
     /// Reads a file.
     ///
-    /// - Throws: `file` when it cannot be read, `invalidPolicy` when it holds no PEM block or is over 16 MiB.
+    /// - Throws: `file` if the file cannot be read, `invalidPolicy` if it contains no PEM block or
+    ///   is larger than 16 MiB.
     public init(contentsOfFile path: String) throws(RequestFailure) {
         let data = try SmallFile.read(path, upTo: Self.maximumFileSize, for: "certificates")
         try self.init(String(decoding: data, as: UTF8.self), source: "“\(path)”")
     }
 
-    /// The labels of the blocks in their order, such as `CERTIFICATE` and `PRIVATE KEY`.
+    /// The labels of the blocks in order, such as `CERTIFICATE` and `PRIVATE KEY`.
     public var labels: [String] {
         Self.lines(of: text).compactMap { Self.label(of: $0, mark: "BEGIN") }
     }
 
-    /// Whether it holds an encrypted private key: PKCS #8, or the older form with `Proc-Type: 4,ENCRYPTED` (RFC 1421).
+    /// Whether the text contains an encrypted private key: PKCS #8, or the older form with `Proc-Type:
+    /// 4,ENCRYPTED` (RFC 1421).
     public var isEncrypted: Bool {
         keyLabel == "ENCRYPTED PRIVATE KEY" || keyLabel != nil && text.contains("Proc-Type: 4,ENCRYPTED")
     }
@@ -61,8 +63,7 @@ public struct PEM: Sendable, Hashable {
         self.text = text
     }
 
-    /// The lines, split by bytes as OpenSSL reads them, so that a combining mark at a line's start or end changes
-    /// nothing.
+    /// The lines, split by bytes like in OpenSSL, so that a combining mark at the start or end of a line has no effect.
     private static func lines(of text: String) -> [Substring.UTF8View] {
         text[...].utf8.split { $0 == 0x0a || $0 == 0x0d }
     }
@@ -85,7 +86,7 @@ public struct PEM: Sendable, Hashable {
 }
 
 extension PEM: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The labels of the blocks, and nothing of what is inside: it may be a private key.
+    /// The labels of the blocks, without their contents, which may be a private key.
     public var description: String { "PEM (\(labels.joined(separator: ", ")))" }
     /// The same as ``description``.
     public var debugDescription: String { description }

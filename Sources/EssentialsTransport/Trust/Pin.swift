@@ -1,4 +1,4 @@
-/// A public key or a certificate that a server's verified chain must hold (RFC 7469, 2.4).
+/// The digest of a public key or certificate that must occur in a server's verified chain (RFC 7469, section 2.4).
 ///
 /// ```swift
 /// let pin = try Pin.publicKey("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
@@ -6,7 +6,7 @@
 ///
 /// Pin public keys rather than certificates: they survive a renewal with the same key.
 public struct Pin: Sendable, Hashable, CustomStringConvertible {
-    /// What the digest is taken of.
+    /// The object whose digest is pinned.
     public enum Kind: Sendable, Hashable {
         /// The DER SubjectPublicKeyInfo.
         case publicKey
@@ -14,26 +14,26 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
         case certificate
     }
 
-    /// Where in the verified chain it is looked for.
+    /// The part of the verified chain in which a pin must match.
     public enum Scope: Sendable, Hashable {
-        /// Anywhere, the root included.
+        /// Any certificate, including the root.
         case any
-        /// In the server's own certificate.
+        /// The server's own certificate.
         case leaf
-        /// In the certificates above it.
+        /// A certificate above the server's own.
         case issuer
     }
 
-    /// What the digest is taken of.
+    /// The object whose digest is pinned.
     public let kind: Kind
-    /// Where it is looked for.
+    /// The part of the chain in which the pin must match.
     public let scope: Scope
     /// The 32 bytes of the SHA-256 digest.
     public let digest: [UInt8]
 
-    /// Makes a pin from a digest.
+    /// Creates a pin from a digest.
     ///
-    /// - Throws: `invalidPolicy` when it is not 32 bytes.
+    /// - Throws: `invalidPolicy` if the digest does not have 32 bytes.
     public init(kind: Kind, digest: [UInt8], scope: Scope = .any) throws(RequestFailure) {
         guard digest.count == 32 else {
             throw RequestFailure(
@@ -45,23 +45,23 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
         self.digest = digest
     }
 
-    /// A public-key pin from its usual text, `sha256/` and Base64.
+    /// Parses a public-key pin: `sha256/` followed by Base64.
     ///
-    /// - Throws: `invalidPolicy` when the text is anything else.
+    /// - Throws: `invalidPolicy` if the text has another format.
     public static func publicKey(_ text: String, scope: Scope = .any) throws(RequestFailure) -> Pin {
         try read(text, kind: .publicKey, scope: scope)
     }
 
-    /// A certificate pin from its usual text, `sha256/` and Base64.
+    /// Parses a certificate pin: `sha256/` followed by Base64.
     ///
-    /// - Throws: `invalidPolicy` when the text is anything else.
+    /// - Throws: `invalidPolicy` if the text has another format.
     public static func certificate(_ text: String, scope: Scope = .any) throws(RequestFailure) -> Pin {
         try read(text, kind: .certificate, scope: scope)
     }
 
-    /// `sha256/` and Base64.
+    /// The pin as `sha256/` followed by Base64.
     public var text: String { "sha256/" + Base64.encoded(digest) }
-    /// The text that logs show.
+    /// The pin with its kind and scope, for logs.
     public var description: String {
         let place = scope == .any ? "" : scope == .leaf ? " of the leaf" : " of an issuer"
         return (kind == .publicKey ? "public key " : "certificate ") + text + place

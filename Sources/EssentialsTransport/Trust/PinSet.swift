@@ -4,51 +4,51 @@
     public import Foundation
 #endif
 
-/// Pins, and what follows from them.
+/// A set of pins and the consequences of a mismatch.
 ///
 /// ```swift
 /// let pins = try PinSet([.publicKey(current), .publicKey(backup)], expires: date, onExpiry: .anchorsOnly)
 /// ```
 public struct PinSet: Sendable, Hashable {
-    /// What becomes of a connection whose chain holds none of the pins.
+    /// What happens to a connection whose chain contains none of the pins.
     public enum Mode: Sendable, Hashable {
-        /// It is refused.
+        /// The connection is refused.
         case enforce
-        /// It is used, and reported. Chain and host name are enforced all the same.
+        /// The connection is used and reported. Chain and host name are still enforced.
         case reportOnly
     }
 
-    /// What becomes of the pins at their expiry.
+    /// What happens when the pins expire.
     public enum ExpiryAction: Sendable, Hashable {
-        /// They count no more. Chain and host name do; plain `http` stays refused.
+        /// The pins are no longer checked. Chain and host name are still enforced, and plain `http` is still refused.
         case anchorsOnly
-        /// The hosts are refused, as `hostRefused`.
+        /// Requests to the hosts are refused with `hostRefused`.
         case refuse
     }
 
-    /// The pins of which a verified chain must hold at least one.
+    /// The pins. A verified chain must contain at least one of them.
     public let pins: [Pin]
-    /// What becomes of a connection whose chain holds none of them.
+    /// What happens to a connection whose chain contains none of the pins.
     public let mode: Mode
-    /// When they expire, by this machine's clock; nil for never.
+    /// The expiration date by this machine's clock; `nil` means that the pins never expire.
     public let expires: Date?
-    /// What becomes of them then.
+    /// What happens when the pins expire.
     public let onExpiry: ExpiryAction
-    /// Whether fewer than two pins were accepted.
+    /// Whether fewer than two pins are allowed.
     public let acceptsSinglePin: Bool
 
-    /// Takes pins.
+    /// Creates a set of pins.
     ///
     /// - Parameters:
-    ///   - pins: At least two with different digests, so that a lost or renewed key does not lock every client out. The
-    ///     same digest as a key pin and as a certificate pin is one pin, because only one of the two can match. A set
-    ///     that only reports may have one.
-    ///   - mode: What becomes of a connection whose chain holds none of them.
-    ///   - acceptsSinglePin: Accept a single one.
-    ///   - expires: A date after which an old build of a program gets in again; nil for never.
-    ///   - onExpiry: What becomes of them then.
-    /// - Throws: `invalidPolicy` when there is no pin, one and `acceptsSinglePin` is false, or `refuse` for pins that only
-    ///   report.
+    ///   - pins: At least two pins with different digests, so that a lost or renewed key does not lock out every
+    ///     client. The same digest as a key pin and as a certificate pin counts once, because only one of the two can
+    ///     match. A set with the mode `reportOnly` may have a single pin.
+    ///   - mode: What happens to a connection whose chain contains none of the pins.
+    ///   - acceptsSinglePin: Whether a single pin is allowed.
+    ///   - expires: The date after which an old build of a program can connect again; `nil` means never.
+    ///   - onExpiry: What happens when the pins expire.
+    /// - Throws: `invalidPolicy` if there is no pin, if there is one and `acceptsSinglePin` is false, or for `refuse`
+    ///   with the mode `reportOnly`.
     public init(
         _ pins: [Pin], mode: Mode = .enforce, acceptsSinglePin: Bool = false, expires: Date? = nil,
         onExpiry: ExpiryAction = .anchorsOnly
@@ -58,7 +58,7 @@ public struct PinSet: Sendable, Hashable {
                 .invalidPolicy, "The list of pins is empty.",
                 remedy: "Name the server's pin and a backup, or make the policy without pins.")
         }
-        // A key that is pinned for two places in the chain is one key. No key has the same digest as a certificate.
+        // A key that is pinned in two scopes counts once. No key has the same digest as a certificate.
         let different = Set(pins.map(\.digest)).count
         guard mode == .reportOnly || acceptsSinglePin || different >= 2 else {
             throw RequestFailure(

@@ -1,16 +1,17 @@
-/// How a policy learns that a certificate was revoked.
+/// How a trust policy checks whether a certificate was revoked.
 ///
-/// Nothing is fetched: what is looked at comes from the server or from the program. Both ways cost little, and neither
-/// tells a third party whom the program talks to.
+/// Nothing is fetched: the evidence comes from the server or from the program. Both methods are cheap, and neither
+/// discloses to a third party which servers the program connects to.
 public enum Revocation: Sendable, Hashable {
-    /// Not at all.
+    /// Revocation is not checked.
     case none
-    /// From the OCSP response that the server staples to its handshake (RFC 6066, 8; RFC 6960). One that says revoked, that
-    /// has expired, or that the issuer did not sign is refused. So is a server that staples none, if `isRequired`.
+    /// Uses the OCSP response that the server staples to its handshake (RFC 6066, section 8; RFC 6960). The
+    /// connection is refused if the response reports a revocation, has expired, or is not signed by the issuer, and, with
+    /// `isRequired`, if there is none.
     case stapled(isRequired: Bool)
-    /// From these certificate revocation lists (RFC 5280, 5), in PEM form. There must be a list of every authority in a
-    /// chain, and none may have expired: else the chain is refused. So is a chain that ends at an anchor which another
-    /// authority signed, and a self-signed server that signs no list for itself. A list of changes (delta), of some
-    /// reasons, or about other issuers' certificates is `invalidPolicy` when the policy is compiled.
+    /// Uses these certificate revocation lists in PEM form (RFC 5280, section 5). The chain is refused unless there is
+    /// an unexpired list of every authority in it. It is also refused if it ends at an anchor that another authority
+    /// signed, or if a self-signed server has no list signed by itself. Delta lists, lists for some reasons only, and
+    /// lists about certificates of other issuers are refused with `invalidPolicy` when the policy is compiled.
     case lists([PEM])
 }

@@ -1,4 +1,4 @@
-/// The TLS versions that a policy can demand.
+/// The TLS versions that a policy can require.
 public enum TLSVersion: Sendable, Hashable, Comparable {
     /// TLS 1.2 (RFC 5246).
     case tls12

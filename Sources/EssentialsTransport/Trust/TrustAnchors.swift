@@ -1,41 +1,41 @@
-/// Which authorities a verified chain may lead to.
+/// The certificate authorities to which a verified chain may lead.
 ///
 /// ```swift
 /// let company = try TrustAnchors.only([PEM(contentsOfFile: "company-ca.pem")])
-/// let installed = TrustAnchors.system.ignoringEnvironment  // SSL_CERT_FILE changes nothing
+/// let installed = TrustAnchors.system.ignoringEnvironment  // ignores SSL_CERT_FILE
 /// ```
 public struct TrustAnchors: Sendable, Hashable {
-    /// Whether the system's own anchors count.
+    /// Whether the system's own anchors are trusted.
     public let includesSystem: Bool
-    /// Whether the system's own anchors are those that are installed, whatever `SSL_CERT_FILE` and `SSL_CERT_DIR` say.
-    /// True where the system's anchors do not count, because then the environment says nothing either.
+    /// Whether `SSL_CERT_FILE` and `SSL_CERT_DIR` are ignored. True if the system's anchors are not trusted, because
+    /// the variables then have no effect.
     public let ignoresEnvironment: Bool
-    /// Anchors named explicitly.
+    /// The anchors that were given explicitly.
     public let explicit: [PEM]
 
     /// The system's anchors.
     ///
-    /// They are those of `SSL_CERT_FILE` and `SSL_CERT_DIR` where one of these is set, else those that are installed.
+    /// They come from `SSL_CERT_FILE` and `SSL_CERT_DIR` if one of these is set, otherwise from the installed ones.
     public static let system = TrustAnchors(includesSystem: true, ignoresEnvironment: false, explicit: [])
 
-    /// These certificates and no others. A self-signed server is its own anchor.
+    /// Only these certificates. A self-signed server is its own anchor.
     ///
-    /// - Throws: `invalidPolicy` when the list is empty or one holds no certificate.
+    /// - Throws: `invalidPolicy` if the list is empty or an element contains no certificate.
     public static func only(_ anchors: [PEM]) throws(RequestFailure) -> TrustAnchors {
         TrustAnchors(includesSystem: false, ignoresEnvironment: true, explicit: try checked(anchors))
     }
 
-    /// The system's anchors and these.
+    /// The system's anchors and these certificates.
     ///
-    /// - Throws: `invalidPolicy` when the list is empty or one holds no certificate.
+    /// - Throws: `invalidPolicy` if the list is empty or an element contains no certificate.
     public static func systemAnd(_ anchors: [PEM]) throws(RequestFailure) -> TrustAnchors {
         TrustAnchors(includesSystem: true, ignoresEnvironment: false, explicit: try checked(anchors))
     }
 
-    /// The same anchors, but that nobody who sets a variable can put others in the place of the system's.
+    /// The same anchors, but environment variables cannot replace the system's anchors.
     ///
-    /// For programs whose environment is written by somebody else than their owner: started by a web server, by a job
-    /// that takes variables, or with privileges.
+    /// Use this in programs whose environment is not controlled by their owner: programs started by a web server, by a
+    /// job that accepts variables, or with privileges.
     public var ignoringEnvironment: TrustAnchors {
         TrustAnchors(includesSystem: includesSystem, ignoresEnvironment: true, explicit: explicit)
     }

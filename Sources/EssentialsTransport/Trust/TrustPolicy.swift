@@ -1,4 +1,5 @@
-/// Whom a transport may talk to: anchors, pins by host, revocation, a TLS floor, and who the client is.
+/// Which servers a transport may talk to: anchors, pins by host, revocation, the lowest TLS version and the client's
+/// identity.
 ///
 /// ```swift
 /// let policy = try TrustPolicy(pins: [
@@ -9,65 +10,58 @@
 ///
 /// A chain and a host name are always verified: nothing here accepts an invalid certificate. Plain `http` to a host that
 /// has pins is refused.
-public struct TrustPolicy: Sendable, Hashable {
-    /// What becomes of hosts that no rule is for.
+public struct TrustPolicy: Sendable {
+    /// What happens to hosts without a rule.
     public enum UnlistedHosts: Sendable, Hashable {
-        /// Their chains are verified, and not pinned.
+        /// Their chains are verified but not pinned.
         case anchorsOnly
-        /// They are pinned too.
+        /// They are pinned to these pins.
         case pinned(PinSet)
-        /// They are refused, as `hostRefused`, before anything is sent; plain `http` too.
+        /// They are refused as `hostRefused` before anything is sent, also over plain `http`.
         case refused
     }
 
-    /// What the policy asks of one host beyond a verified chain and host name.
+    /// What the policy requires of one host besides a verified chain and host name.
     public enum Requirement: Sendable, Hashable {
         /// Nothing more.
         case anchorsOnly
         /// One of these pins.
         case pinned(PinSet)
-        /// It may not be reached.
+        /// No request is sent to the host.
         case refused
     }
 
-    private struct Content: Hashable {
-        let anchors: TrustAnchors
-        let hosts: [HostRule]
-        let unlistedHosts: UnlistedHosts
-        let minimumTLS: TLSVersion
-        let revocation: Revocation
-        let identity: ClientIdentity?
-    }
+    /// Identifies a policy and its copies, so that comparing a policy with itself costs a comparison of pointers.
+    private final class Identity: Sendable {}
 
-    private let content: CopyOnWrite<Content>
-
-    /// Which authorities count.
-    public var anchors: TrustAnchors { content.value.anchors }
-    /// The rules for some hosts. The most specific one for a host counts, and no other: the one whose host is longest; of
-    /// two with the same host, an exact one before `*.` and that before `**.`.
-    public var hosts: [HostRule] { content.value.hosts }
-    /// What becomes of all others.
-    public var unlistedHosts: UnlistedHosts { content.value.unlistedHosts }
+    /// The trusted certificate authorities.
+    public let anchors: TrustAnchors
+    /// The rules for hosts. Only the most specific rule for a host counts: the one with the longest host. Of two rules
+    /// with the same host, an exact one comes before `*.`, and that before `**.`.
+    public let hosts: [HostRule]
+    /// What happens to all other hosts.
+    public let unlistedHosts: UnlistedHosts
     /// The lowest TLS version.
-    public var minimumTLS: TLSVersion { content.value.minimumTLS }
-    /// How it is learned that a certificate was revoked.
-    public var revocation: Revocation { content.value.revocation }
-    /// Who the client is, for servers that ask.
-    public var identity: ClientIdentity? { content.value.identity }
+    public let minimumTLS: TLSVersion
+    /// How revoked certificates are recognised.
+    public let revocation: Revocation
+    /// The client's certificate and key, for servers that ask for them.
+    public let identity: ClientIdentity?
+    private let ownIdentity = Identity()
 
-    /// The system's anchors, TLS 1.2, no pins.
+    /// The system's anchors, TLS 1.2 or newer, no pins.
     public static let system = TrustPolicy()
 
-    /// Makes a policy whose pins hold for every host that it meets, those of redirects included.
+    /// Creates a policy whose pins hold for every host, including the hosts of redirects.
     ///
     /// - Parameters:
     ///   - pins: At least two different ones, so that a lost or renewed key does not lock every client out.
-    ///   - acceptsSinglePin: Accept fewer than two.
-    ///   - anchors: Which authorities count.
+    ///   - acceptsSinglePin: Whether a single pin is accepted.
+    ///   - anchors: The trusted certificate authorities.
     ///   - minimumTLS: The lowest TLS version.
-    ///   - revocation: How it is learned that a certificate was revoked.
-    ///   - identity: Who the client is.
-    /// - Throws: `invalidPolicy` when there is no pin, or one and `acceptsSinglePin` is false.
+    ///   - revocation: How revoked certificates are recognised.
+    ///   - identity: The client's certificate and key.
+    /// - Throws: `invalidPolicy` if there is no pin, or only one and `acceptsSinglePin` is `false`.
     public init(
         pins: [Pin], acceptsSinglePin: Bool = false, anchors: TrustAnchors = .system, minimumTLS: TLSVersion = .tls12,
         revocation: Revocation = .none, identity: ClientIdentity? = nil
@@ -77,7 +71,7 @@ public struct TrustPolicy: Sendable, Hashable {
             minimumTLS: minimumTLS, revocation: revocation, identity: identity)
     }
 
-    /// Makes a policy with rules for hosts.
+    /// Creates a policy with rules for hosts.
     ///
     /// ```swift
     /// let policy = try TrustPolicy(
@@ -85,7 +79,7 @@ public struct TrustPolicy: Sendable, Hashable {
     ///     unlistedHosts: .refused)
     /// ```
     ///
-    /// - Throws: `invalidPolicy` when two rules have the same pattern, or a revocation list holds something else.
+    /// - Throws: `invalidPolicy` if two rules have the same pattern, or if a revocation list holds something else.
     public init(
         hosts: [HostRule], unlistedHosts: UnlistedHosts = .anchorsOnly, anchors: TrustAnchors = .system,
         minimumTLS: TLSVersion = .tls12, revocation: Revocation = .none, identity: ClientIdentity? = nil
@@ -108,7 +102,7 @@ public struct TrustPolicy: Sendable, Hashable {
             unlistedHosts: unlistedHosts)
     }
 
-    /// Makes a policy without pins.
+    /// Creates a policy without pins.
     public init(
         anchors: TrustAnchors = .system, minimumTLS: TLSVersion = .tls12, identity: ClientIdentity? = nil
     ) {
@@ -121,18 +115,20 @@ public struct TrustPolicy: Sendable, Hashable {
         anchors: TrustAnchors, minimumTLS: TLSVersion, revocation: Revocation, identity: ClientIdentity?,
         rules: [HostRule], unlistedHosts: UnlistedHosts
     ) {
-        content = CopyOnWrite(
-            Content(
-                anchors: anchors, hosts: rules, unlistedHosts: unlistedHosts, minimumTLS: minimumTLS,
-                revocation: revocation, identity: identity))
+        self.anchors = anchors
+        hosts = rules
+        self.unlistedHosts = unlistedHosts
+        self.minimumTLS = minimumTLS
+        self.revocation = revocation
+        self.identity = identity
     }
 
-    /// The rule for a host; nil when it is unlisted. Looks through all rules.
+    /// The rule for a host, or `nil` if it is unlisted. Looks through all rules.
     public func rule(for host: HostName) -> HostRule? {
         hosts.filter { $0.pattern.matches(host) }.max { $1.pattern.isMoreSpecific(than: $0.pattern) }
     }
 
-    /// What is asked of a host beyond a verified chain and host name. Looks through all rules.
+    /// What the policy requires of a host besides a verified chain and host name. Looks through all rules.
     public func requirement(for host: HostName) -> Requirement {
         if let rule = rule(for: host) { return rule.pins.map { .pinned($0) } ?? .anchorsOnly }
         switch unlistedHosts {
@@ -143,7 +139,37 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 }
 
+extension TrustPolicy: Hashable {
+    /// Whether both policies judge alike. A copy is recognised by its identity, without a look at the rules.
+    public static func == (one: TrustPolicy, other: TrustPolicy) -> Bool {
+        one.isCopy(of: other)
+            || one.anchors == other.anchors && one.hosts == other.hosts && one.unlistedHosts == other.unlistedHosts
+                && one.minimumTLS == other.minimumTLS && one.revocation == other.revocation
+                && one.identity == other.identity
+    }
+
+    /// Hashes the rules; costs as much as the policy is long.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(anchors)
+        hasher.combine(hosts)
+        hasher.combine(unlistedHosts)
+        hasher.combine(minimumTLS)
+        hasher.combine(revocation)
+        hasher.combine(identity)
+    }
+
+    /// Whether one was copied from the other.
+    package func isCopy(of other: TrustPolicy) -> Bool { ownIdentity === other.ownIdentity }
+}
+
 extension TrustPolicy: CustomReflectable {
-    /// The properties above, for debuggers and `dump`.
-    public var customMirror: Mirror { content.mirror(of: self) }
+    /// The properties for debuggers and `dump`.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "anchors": anchors, "hosts": hosts, "unlistedHosts": unlistedHosts, "minimumTLS": minimumTLS,
+                "revocation": revocation, "identity": identity as Any,
+            ])
+    }
 }

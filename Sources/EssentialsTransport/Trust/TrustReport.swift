@@ -4,34 +4,34 @@
     public import Foundation
 #endif
 
-/// A connection that a trust policy refused, or that a rule which only reports would have refused.
+/// A connection that a trust policy refused, or would have refused without the mode `reportOnly`.
 ///
 /// ```swift
 /// for await report in transport.trustReports { try logFile.append(report.json + "\n") }
 /// ```
 ///
-/// The library sends reports nowhere.
+/// The library does not send reports anywhere.
 public struct TrustReport: Sendable, Hashable {
-    /// The host that was asked for.
+    /// The requested host.
     public let host: String
-    /// Its port; 0 when unknown.
+    /// The port; 0 if unknown.
     public let port: UInt16
-    /// What was wrong.
+    /// The reason of the refusal.
     public let reason: RequestFailure.Reason
-    /// The same in words.
+    /// The reason as a sentence.
     public let message: String
-    /// Whether the connection was refused. False for a rule that only reports.
+    /// Whether the connection was refused. It is false in the mode `reportOnly`.
     public let isEnforced: Bool
-    /// The pattern of the rule that was applied; nil for unlisted hosts.
+    /// The pattern of the applied rule; `nil` for unlisted hosts.
     public let pattern: HostPattern?
-    /// The pins that were wanted.
+    /// The pins that were required.
     public let pins: [Pin]
-    /// The chain that was judged, leaf first: the verified one where there was one. Empty when none was seen.
+    /// The certificates that were checked, leaf first: the verified chain, if there is one. Empty if there was none.
     public let chain: [CertificateFacts]
-    /// When it was judged.
+    /// The time of the decision.
     public let time: Date
 
-    /// Makes one from its parts.
+    /// Creates a report from its parts.
     public init(
         host: String, port: UInt16, reason: RequestFailure.Reason, message: String, isEnforced: Bool,
         pattern: HostPattern?, pins: [Pin], chain: [CertificateFacts], time: Date
@@ -47,11 +47,11 @@ public struct TrustReport: Sendable, Hashable {
         self.time = time
     }
 
-    /// One line of JSON (RFC 8259) with sorted keys; times are in seconds since 1970.
+    /// The report as one line of JSON (RFC 8259) with sorted keys; times are in seconds since 1970.
     public var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts, numbers and arrays of them: there is nothing in it that cannot be encoded.
+        // Texts, numbers and arrays of them can always be encoded.
         guard let data = try? encoder.encode(Encoded(self)) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }

@@ -10,7 +10,7 @@ struct MethodCommand: RequestCommand {
           essentials request PURGE https://cache.example.com/page
         """#)
 
-    @Argument(help: "The method, which servers tell from others by its case too.", transform: Self.readMethod)
+    @Argument(help: "The method. Methods are case-sensitive.", transform: Self.readMethod)
     var method: HTTPRequest.Method
 
     @OptionGroup(title: "Request") var request: RequestOptions
@@ -25,9 +25,10 @@ struct MethodCommand: RequestCommand {
         guard let method = HTTPRequest.Method(rawValue: text) else {
             throw ValidationError("A method is one word of letters, digits and “-”, such as PURGE.")
         }
-        // CONNECT makes a tunnel instead of an answer; TRACE may carry no credentials (RFC 9110, 9.3.6 and 9.3.8).
+        // CONNECT creates a tunnel, not a response. TRACE must not carry credentials (RFC 9110,
+        // sections 9.3.6 and 9.3.8).
         guard method != .connect, method != .trace else {
-            throw ValidationError("CONNECT and TRACE are not sent; for a tunnel name the proxy with --proxy.")
+            throw ValidationError("CONNECT and TRACE are not supported. To tunnel through a proxy, use --proxy.")
         }
         return method
     }

@@ -9,8 +9,139 @@ protocol NamedMethodCommand: RequestCommand {
 extension NamedMethodCommand {
     var method: HTTPRequest.Method { Self.method }
 
-    /// A description with what every such command's help ends with.
+    /// Creates a description with the help text that all these commands share.
     static func describe(_ abstract: String, _ examples: String) -> CommandConfiguration {
         describe(method.rawValue.lowercased(), abstract, examples)
     }
+}
+
+/// `essentials get`
+struct GetCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.get
+    static let configuration = describe(
+        "Get a resource.",
+        """
+          essentials get https://api.example.com/users --query role=admin
+          essentials get https://example.com/file.zip --output file.zip
+          essentials get users/1 --environment api.json --env staging
+          ESSENTIALS_BEARER=$(cat token) essentials get https://api.example.com/me
+          essentials get https://localhost:8443/ --anchor ca.pem
+          essentials get https://api.example.com/ --pin sha256/… --pin sha256/…
+        """)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+}
+
+/// `essentials head`
+struct HeadCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.head
+    static let configuration = describe(
+        "Get a resource's status and header fields, without its body.",
+        """
+          essentials head https://example.com/file.zip
+          essentials head https://example.com/ --http1.1 --timings
+        """)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+}
+
+/// `essentials options`
+struct OptionsCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.options
+    static let configuration = describe(
+        "Get the communication options of a resource.",
+        """
+          essentials options https://api.example.com/users --include
+          essentials options https://api.example.com/users --header 'Origin: https://example.com' \
+        --header 'Access-Control-Request-Method: PUT' --include
+        """)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+}
+
+/// `essentials post`
+struct PostCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.post
+    static let configuration = describe(
+        "Send a body for the resource to act on.",
+        #"""
+          essentials post https://api.example.com/users --json '{"name": "Ada"}'
+          essentials post https://example.com/upload --data @photo.jpg
+          essentials post https://example.com/search --form 'q=a b' --form page=2
+          essentials post https://example.com/films --part title=Summer --part 'film=@1.mp4;type=video/mp4'
+        """#)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Body") var content: BodyOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var body: BodyOptions? { content }
+}
+
+/// `essentials put`
+struct PutCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.put
+    static let configuration = describe(
+        "Replace a resource.",
+        #"""
+          essentials put https://api.example.com/users/1 --json '{"name": "Ada"}'
+          generate | essentials put https://example.com/report --data @-
+        """#)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Body") var content: BodyOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var body: BodyOptions? { content }
+}
+
+/// `essentials patch`
+struct PatchCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.patch
+    static let configuration = describe(
+        "Change a part of a resource.",
+        #"""
+          essentials patch https://api.example.com/users/1 --json '{"name": "Ada"}'
+          essentials patch https://example.com/doc --data @diff
+        """#)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Body") var content: BodyOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var body: BodyOptions? { content }
+}
+
+/// `essentials delete`
+struct DeleteCommand: NamedMethodCommand {
+    static let method = HTTPRequest.Method.delete
+    static let configuration = describe(
+        "Delete a resource.",
+        #"""
+          essentials delete https://api.example.com/users/1
+          essentials delete https://api.example.com/users/1 --expect 204,404
+        """#)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Body") var content: BodyOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var body: BodyOptions? { content }
 }

@@ -5,13 +5,13 @@ import ServiceEssentials
 struct PinsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pins",
-        abstract: "Print the pins of a server's certificates, or of those in a file.",
+        abstract: "Print the pins of the certificates of a server or a file.",
         discussion: """
-            Connects, looks at the certificates, sends no request and hangs up. For each certificate, leaf first, there \
-            are two lines of Swift to paste into a policy: the pin of its public key and its own. Prefer public keys: \
-            they survive a renewal with the same key. As JSON it is a whole policy file for --policy, with the keys of \
-            the leaf and of its issuer. A chain that is not trusted, and a certificate that expires within 30 days, \
-            come with a warning on standard error.
+            Connects to the server, reads its certificates, and disconnects without sending a request. For each \
+            certificate, leaf first, it prints two lines of Swift for a policy: the pin of the public key and the pin \
+            of the certificate. Prefer public keys, because they survive a renewal with the same key. With --format json \
+            it prints a complete policy file for --policy, with the public keys of the leaf and its issuer. Untrusted \
+            chains and certificates that expire within 30 days produce a warning on standard error.
 
             EXAMPLES
               essentials pins example.com
@@ -21,13 +21,13 @@ struct PinsCommand: AsyncParsableCommand {
               essentials pins example.com --format json > policy.json
 
             EXIT CODES
-              0 printed, 1 the server or file could not be read, 64 wrong usage or a refused value
+              0 success, 1 the server or file could not be read, 64 wrong usage or an invalid value
             """)
 
-    @Argument(help: "A server, the https URL of one, or a PEM file whose path begins with /, ./ or ../.")
+    @Argument(help: "A server, its https URL, or the path of a PEM file that begins with /, ./ or ../.")
     var source: String
 
-    @Flag(name: .customLong("file"), help: "The argument is the path of a PEM file, however it begins.")
+    @Flag(name: .customLong("file"), help: "Treat the argument as the path of a PEM file in any case.")
     var isFile = false
 
     @OptionGroup(title: "Trust") var anchorFiles: AnchorOptions
@@ -35,7 +35,7 @@ struct PinsCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("timeout"),
         help: ArgumentHelp(
-            "For connection and handshake, such as 300ms, 5s; a plain number is seconds. (default: 10s)",
+            "For connect and handshake together, such as 300ms or 5s; a plain number means seconds. (default: 10s)",
             valueName: "time"), transform: DurationArgument.read)
     var timeout: Duration?
 
@@ -44,7 +44,7 @@ struct PinsCommand: AsyncParsableCommand {
         case swift, json
     }
 
-    @Option(name: .customLong("format"), help: "How the pins are printed.")
+    @Option(name: .customLong("format"), help: "The output format.")
     var format = Format.swift
 
     @OptionGroup(title: "Output") var errors: ErrorOptions

@@ -1,16 +1,16 @@
 import Glibc
 import ServiceEssentials
 
-/// The lines that `essentials pins` prints: Swift array elements with comments, or a policy file.
+/// The output of `essentials pins`: Swift array elements with comments, or a policy file.
 struct PinsReport {
     let chain: CertificateChain
-    /// The server; nil for the certificates of a file, where their order means nothing.
+    /// The server; `nil` for certificates from a file, whose order has no meaning.
     let host: HostName?
-    /// The anchors that were named.
+    /// The anchors given on the command line.
     let anchors: AnchorOptions?
 
     private static let day: Int64 = 86_400
-    /// How early a certificate's end is warned of.
+    /// How long before its expiration a certificate produces a warning.
     private static let warningPeriod = 30 * day
     private var isFile: Bool { host == nil }
 
@@ -26,7 +26,7 @@ struct PinsReport {
         }
     }
 
-    /// A policy file with the keys of the leaf and its issuer; of a file, with those of all its certificates.
+    /// A policy file with the public keys of the leaf and its issuer, or of all certificates of a file.
     var policyLines: [String] {
         let keys = chain.certificates.prefix(isFile ? .max : 2).map(\.publicKeyPin.text)
         var pins = ["\"pins\": [\(keys.map(JSONText.quoted).joined(separator: ", "))]"]
@@ -42,7 +42,7 @@ struct PinsReport {
         return ["{"] + ["    " + members.joined(separator: ",\n    ")] + ["}"]
     }
 
-    /// What should be known about the certificates, each in a line.
+    /// Warnings about the certificates, one per line.
     var warnings: [String] {
         let now = Int64(time(nil))
         var warnings = chain.distrust.map { [FailurePrinter.text(of: $0)] } ?? []
@@ -68,7 +68,7 @@ struct PinsReport {
             : "expires \(date(certificate.notAfter)), \(count) left"
     }
 
-    /// The day in UTC, as ISO 8601 writes it.
+    /// The date in UTC, in ISO 8601 format.
     private static func date(_ seconds: Int64) -> String {
         var moment = time_t(seconds)
         var parts = tm()

@@ -1,18 +1,18 @@
 import ServiceEssentials
 
-/// What `essentials pins` looks at.
+/// The source whose certificates `essentials pins` prints.
 enum PinsSource: Equatable {
     case server(Origin)
     case file(String)
 
-    /// Reads a path that begins with `/`, `./` or `../`, or otherwise `https://HOST` or `HOST[:PORT]`.
+    /// Parses a path that begins with `/`, `./` or `../`, or a server written as `https://HOST` or `HOST[:PORT]`.
     ///
-    /// Which one it is never depends on the files that there are: a file with the name of a host changes nothing.
+    /// The result never depends on existing files: a file with the name of a host makes no difference.
     ///
     /// - Parameters:
     ///   - text: The argument.
-    ///   - isFile: Whether the argument is a path, however it begins.
-    /// - Throws: `invalidRequest` for text that is none of these.
+    ///   - isFile: Whether the argument is a path in any case.
+    /// - Throws: `invalidRequest` if the text is neither.
     init(_ text: String, isFile: Bool = false) throws(RequestFailure) {
         if isFile || ["/", "./", "../"].contains(where: { text.utf8.starts(with: $0.utf8) }) {
             self = .file(text)
@@ -20,8 +20,8 @@ enum PinsSource: Equatable {
             self = .server(try Self.origin(text))
         } else if text.utf8.contains(UInt8(ascii: "/")) {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(text))” is no server.",
-                remedy: "If it is a file, write ./ before it, or add --file.")
+                .invalidRequest, "“\(RequestFailure.shown(text))” is not a server.",
+                remedy: "For a file, write ./ before its name or add --file.")
         } else {
             self = .server(try Self.origin("https://" + text))
         }
@@ -31,7 +31,7 @@ enum PinsSource: Equatable {
         let origin = try RequestURL(text).origin
         guard origin.scheme == .https else {
             throw RequestFailure(
-                .invalidRequest, "A server shows no certificate over http.", remedy: "Use the https URL.",
+                .invalidRequest, "A server presents no certificate over http.", remedy: "Use the https URL.",
                 host: origin.host.text)
         }
         return origin

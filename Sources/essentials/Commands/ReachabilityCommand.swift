@@ -5,15 +5,15 @@ import ServiceEssentials
 struct ReachabilityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reachability",
-        abstract: "Tell whether the system knows a way to a host, and by which interface.",
+        abstract: "Print whether the system has a route to a host, and over which interface.",
         discussion: """
-            Looks the host's addresses up in the kernel's routing tables; nothing is sent to it. Prints one line: \
-            "routed" (by way of a router), "direct" (the host would be on the interface's own network), "local" (an \
-            address of this machine), "unreachable" with the reason, or "unknown" when the name was not resolved. A \
-            way promises no answer: what lies behind the next router is not known. Without a host it is about the \
-            default route: the way to 8.8.8.8 and 2001:4860:4860::8888, of which the better counts.
+            Looks up the host's addresses in the kernel's routing tables and sends nothing to the host. Prints one \
+            line: "routed" (through a router), "direct" (on the interface's own network), "local" (an address of this \
+            machine), "unreachable" with the reason, or "unknown" if the name could not be resolved. A route does not \
+            guarantee that the host responds. Without a host, the command uses the better of the routes to 8.8.8.8 and \
+            2001:4860:4860::8888 as the default route.
 
-            As JSON each line is an object with "host" (if one was named), "status", "interface" (an object with \
+            With --format json each line is an object with "host" (if given), "status", "interface" (an object with \
             "index", "kind" and "name") and "error" (an object with "code" and "text").
 
             EXAMPLES
@@ -22,14 +22,14 @@ struct ReachabilityCommand: AsyncParsableCommand {
               essentials reachability 2001:db8::1 --format json
 
             EXIT CODES
-              0 there is a way, or it is unknown; 1 unreachable, or the system refused to tell; 64 wrong usage or a \
-            refused value; with --watch 130 Ctrl-C, 143 SIGTERM
+              0 reachable or unknown; 1 unreachable, or the system refused the query; 64 wrong usage or an invalid \
+            value; with --watch 130 Ctrl-C, 143 SIGTERM
             """)
 
     @Argument(help: "A host name, or an IPv4 or IPv6 address. (default: the default route)")
     var host: String?
 
-    @Flag(help: "Print a line for each change, too, until a signal comes.")
+    @Flag(help: "Also print a line for each change, until interrupted by a signal.")
     var watch = false
 
     /// The values of `--format`.
@@ -37,7 +37,7 @@ struct ReachabilityCommand: AsyncParsableCommand {
         case text, json
     }
 
-    @Option(name: .customLong("format"), help: "How a status is printed.")
+    @Option(name: .customLong("format"), help: "The output format.")
     var format = Format.text
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
@@ -66,7 +66,7 @@ struct ReachabilityCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints until a signal comes or the reader is gone.
+    /// Prints each status until a signal arrives or standard output is closed.
     private func follow(_ tracker: ReachabilityTracker) async throws(RequestFailure) {
         do throws(RequestFailure) {
             try await Interruption.watch(removing: nil) { () async throws(RequestFailure) in
@@ -76,11 +76,11 @@ struct ReachabilityCommand: AsyncParsableCommand {
                     last = status
                     try print(status)
                 }
-                throw RequestFailure(.cancelled, "The tracking has ended.")
+                throw RequestFailure(.cancelled, "Reachability tracking ended.")
             }
         } catch {
             guard let signal = error.underlying as? Interruption.Signal else { throw error }
-            throw RequestFailure(.cancelled, "The watch was ended by a signal.", underlying: signal)
+            throw RequestFailure(.cancelled, "A signal ended the watch.", underlying: signal)
         }
     }
 

@@ -1,11 +1,11 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// What the commands that send one request have in common.
+/// The common parts of the commands that send one request.
 protocol RequestCommand: AsyncParsableCommand {
     var method: HTTPRequest.Method { get }
     var request: RequestOptions { get }
-    /// The body's options, of commands that take a body.
+    /// The body options; `nil` for commands without a body.
     var body: BodyOptions? { get }
     var trust: TrustOptions { get }
     var connection: ConnectionOptions { get }
@@ -17,7 +17,7 @@ extension RequestCommand {
 
     func validate() throws {
         if body?.parts.isEmpty == false, request.hasHeader("content-type") {
-            throw ValidationError("Give --part or --header Content-Type, not both: the parts have a type of their own.")
+            throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
         }
     }
 
@@ -38,7 +38,7 @@ extension RequestCommand {
             } catch {
                 failure = error
             }
-            // What was reported is printed all the same; nothing more will be.
+            // Reports up to here are still printed; no further ones can arrive.
             warnings.cancel()
             await warnings.value
             if let failure { throw failure }
@@ -51,7 +51,7 @@ extension RequestCommand {
         let policy = try trust.policy(in: environment)
         let credentials = request.hasHeader("authorization") ? nil : try request.authorization.credentials()
         let transport = try CurlTransport(trust: policy, configuration: connection.configuration())
-        // The transport has it for all that it sends.
+        // The transport already enforces this policy for every request.
         environment.trust = nil
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = EssentialsTool.userAgent
@@ -74,33 +74,33 @@ extension RequestCommand {
                 sent.headerFields[.contentType] = body.standardType?.description
             }
         }
-        // The body of an unexpected answer is printed before it is a failure.
+        // The body of an unexpected response is printed before the command fails.
         sent.expectedStatus = .any
         sent.options = connection.transportOptions
         sent.redirects = connection.redirectPolicy
         return sent
     }
 
-    /// A description with what every such command's help ends with.
+    /// Creates a description with the help text that all these commands share.
     static func describe(_ name: String, _ abstract: String, _ examples: String) -> CommandConfiguration {
         CommandConfiguration(
             commandName: name, abstract: abstract,
             discussion: """
-                The body goes to standard output byte for byte as it arrives; a compressed one is unpacked, unless a \
-                header asks for an encoding. Redirects are followed, without credentials to another origin and never \
-                from https to http. A status outside of --expect still prints the body, and ends with the error \
-                "status".
+                The body is written to standard output as it arrives. A compressed body is decompressed, unless a \
+                header field Accept-Encoding is given. Redirects are followed, but never from https to http, and \
+                credentials are not sent to another origin. If the status is not in --expect, the body is printed \
+                and the command fails with "status".
 
-                --user, --digest, --bearer, or else the variables ESSENTIALS_USER, ESSENTIALS_DIGEST and \
-                ESSENTIALS_BEARER, authenticate at the URL's own origin; a header Authorization stands instead of the \
-                variables. An environment's header fields go to its own origin too, and those given here stand instead \
-                of them.
+                Credentials come from --user, --digest or --bearer, otherwise from ESSENTIALS_USER, ESSENTIALS_DIGEST \
+                or ESSENTIALS_BEARER. They are sent only to the URL's own origin. A header field Authorization replaces \
+                the variables. The header fields of an environment are sent only to its own origin, and --header \
+                overrides them.
 
                 EXAMPLES
                 \(examples)
 
                 EXIT CODES
-                  0 done, 1 the request failed, 64 wrong usage or a refused value, 130 Ctrl-C
+                  0 success, 1 the request failed, 64 wrong usage or an invalid value, 130 Ctrl-C, 143 SIGTERM
                 """)
     }
 }

@@ -2,7 +2,7 @@ import Dispatch
 import EssentialsTestKit
 import ServiceEssentials
 
-/// The steps of the demonstration. Each does what application code does, and says what happened.
+/// The steps of the demonstration. Each step does what application code does, and returns a line that describes it.
 struct Demo {
     let api: DemoAPI
     private let locator: ServiceLocator
@@ -12,7 +12,7 @@ struct Demo {
         locator = try bootstrap(baseURL: api.server.url + "/v1/", pins: api.pins, anchors: api.anchors)
     }
 
-    /// One line of the demonstration.
+    /// One step of the demonstration.
     struct Step {
         let name: String
         let run: () async throws -> String
@@ -27,7 +27,7 @@ struct Demo {
         ]
     }
 
-    /// Registering builds nothing: no connection is made before the first request.
+    /// Registering creates nothing: no connection is opened before the first request.
     private func bootstrapped() throws -> String {
         let environment = try locator.resolve((any EnvironmentService).self)
         try promise(api.server.connectionCount == 0, "nothing connects before the first request")
@@ -35,7 +35,7 @@ struct Demo {
             + " and \(api.server.connectionCount) connections"
     }
 
-    /// Resolving the service builds it; the answer is read as a model.
+    /// Resolving the service creates it; the response is decoded as a model.
     private func getsAModel() async throws -> String {
         let user = try await firstUser(locator)
         try promise(api.server.requestCount == 1, "one request is sent")
@@ -43,7 +43,7 @@ struct Demo {
             + " over \(api.server.handshakes.last?.version ?? "no TLS")"
     }
 
-    /// A model is sent as JSON, and another comes back.
+    /// A model is sent as JSON, and the response is decoded as another one.
     private func postsAModel() async throws -> String {
         let requests = try locator.resolve((any DataRequestService).self)
         let created: User = try await requests.post("users", body: NewUser(name: "Grace Hopper"))
@@ -53,11 +53,11 @@ struct Demo {
             + " over \(api.server.connectionCount) connection in all"
     }
 
-    /// A scope covers one service for one workflow; everything else is its parent's. It is closed at its end.
+    /// A scope overrides one service for one workflow and takes all others from its parent. It is closed at the end.
     private func coversAServiceForOneWorkflow() async throws -> String {
         let requestsBefore = api.server.requestCount
         let inside = try await locator.withScope("checkout") { checkout in
-            // The same service as always, over a transport that answers from a script.
+            // The usual service, but over a scripted transport.
             let transport = ScriptedTransport()
             transport.on(.get, "/v1/users/1").answer(json: User(id: 7, name: "a double"))
             let double = try HTTPDataRequestService(
@@ -69,25 +69,25 @@ struct Demo {
         }
         let sentInside = api.server.requestCount - requestsBefore
         let outside = try await firstUser(locator)
-        try promise(sentInside == 0 && inside != outside, "the double answers inside of the workflow only")
+        try promise(sentInside == 0 && inside != outside, "the double is used inside of the workflow only")
         return "in “checkout” users/1 is \(inside.name) (\(sentInside) requests),"
             + " in “\(locator.name)” \(outside.name)"
     }
 
-    /// The locator hands out a proxy, so that nobody keeps the workflow's cart alive.
+    /// The locator hands out a proxy, so that no other part of the program keeps the workflow's cart alive.
     private func lendsACart() throws -> String {
         let (badge, items) = try shop()
         do {
             try badge.add("too late")
         } catch let error as ServiceLocatorError {
             let registered = try locator.resolveOptional((any CartService).self)
-            try promise(error.reason == .serviceGone && registered == nil, "the cart goes with its workflow")
-            return "the cart held \(items) while its workflow ran; to those who still ask it is “\(error.reason)”"
+            try promise(error.reason == .serviceGone && registered == nil, "the cart is released with its workflow")
+            return "the cart held \(items) during its workflow; afterwards its proxy throws “\(error.reason)”"
         }
-        throw BrokenPromise(text: "the cart goes with its workflow")
+        throw BrokenPromise(text: "the cart is released with its workflow")
     }
 
-    /// A workflow with a cart; what another part of the program got of it, and what that saw.
+    /// Runs a workflow with a cart. Returns the proxy that another part of the program received, and the items it saw.
     private func shop() throws -> (cart: any CartService, items: String) {
         let cart = Cart()
         try locator.registerWeakProxy(cart, as: (any CartService).self) { CartServiceProxy($0) }
@@ -97,13 +97,14 @@ struct Demo {
         return (badge, try badge.items.joined(separator: " and "))
     }
 
-    /// Who was registered, and who was built from whom.
+    /// The registrations, and the services that each one was created from.
     var graph: ServiceGraph { locator.graph() }
 
-    /// Closes the services, and with the request service its connections.
+    /// Closes the services, and the connections of the request service with them.
     func close() async { await locator.close() }
 
-    /// A completion handler on the application's queue, and a token that cancels; the server never gets to answer.
+    /// A completion handler runs on the application's queue, and a token cancels the request
+    /// before the server responds.
     private func cancelsARequest() async throws -> String {
         let requests = try locator.resolve((any DataRequestService).self)
         let queue = DispatchQueue(label: "app.reports")
@@ -125,7 +126,7 @@ struct Demo {
         return "the handler received “\(failure.reason)” while the server held its reply back"
     }
 
-    /// A certificate of the same authority for the same host, and a key that is not pinned.
+    /// The server has a certificate of the same authority for the same host, but with a key that is not pinned.
     private func refusesAnotherKey() async throws -> String {
         let misled = try bootstrap(baseURL: api.impostor.url + "/v1/", pins: api.pins, anchors: api.anchors)
         do {
@@ -140,7 +141,7 @@ struct Demo {
 }
 
 extension Demo {
-    /// What application code looks like: it asks the locator that it was given, and knows no more.
+    /// Typical application code: it resolves the service from the locator that it was given.
     private func firstUser(_ locator: ServiceLocator) async throws -> User {
         try await locator.resolve((any DataRequestService).self).get("users/1")
     }
@@ -150,8 +151,28 @@ extension Demo {
     }
 }
 
-/// What a step promised and did not keep.
+/// A claim of a step that proved false.
 struct BrokenPromise: Error, CustomStringConvertible {
     let text: String
-    var description: String { "it was promised that \(text)." }
+    var description: String { "this should hold: \(text)." }
+}
+
+/// Registers all services of the application, once at its start. No other code names concrete services.
+///
+/// Nothing is created yet. The request service, with its thread and its connections, is created
+/// when it is first resolved.
+///
+/// - Parameters:
+///   - baseURL: The base URL of the API.
+///   - pins: The public key of the API's server and a backup.
+///   - anchors: The trusted authorities; `.system` for a server on the Internet.
+func bootstrap(baseURL: String, pins: [Pin], anchors: TrustAnchors) throws -> ServiceLocator {
+    let locator = ServiceLocator(name: "app")
+    try locator.register(ConstantEnvironment(baseURL), as: (any EnvironmentService).self)
+    try locator.registerLazy((any DataRequestService).self) { locator in
+        try HTTPDataRequestService(
+            environment: locator.resolve((any EnvironmentService).self),
+            trust: TrustPolicy(pins: pins, anchors: anchors))
+    }
+    return locator
 }

@@ -2,19 +2,19 @@ import EssentialsTestKit
 import FoundationEssentials
 import ServiceEssentials
 
-/// An HTTPS API on this machine's loopback address, and an impostor with a certificate of the same authority.
+/// An HTTPS API on the loopback address, and an impostor with a certificate from the same authority.
 final class DemoAPI: Sendable {
-    /// The API.
+    /// The server of the API.
     let server: LoopbackServer
-    /// Has a valid certificate for the same host, and another key.
+    /// A server with a valid certificate for the same host but another key.
     let impostor: LoopbackServer
-    /// Which authority counts.
+    /// The only trusted authority.
     let anchors: TrustAnchors
-    /// The API's public key, and the one that it would change to.
+    /// The API's public key and its backup.
     let pins: [Pin]
     /// Opens when the request for the report has arrived.
     let reportRequested: LoopbackGate
-    /// Holds the report back.
+    /// Delays the report until it is opened.
     let reportReleased: LoopbackGate
 
     init() throws {
@@ -55,4 +55,20 @@ final class DemoAPI: Sendable {
     private static func json(_ text: String, status: Int = 200) -> ServerReply {
         .response(status: status, headers: [("Content-Type", "application/json")], body: text)
     }
+}
+
+/// A user in the format of the API.
+struct User: Codable, Sendable, Equatable {
+    let id: Int
+    let name: String
+}
+
+/// A user to be created.
+struct NewUser: Codable, Sendable {
+    let name: String
+}
+
+/// A report that the API delivers slowly.
+struct Report: Decodable, Sendable {
+    let title: String
 }

@@ -1,13 +1,13 @@
 import ServiceEssentials
 import Synchronization
 
-/// What one workflow works on.
+/// The items of one workflow.
 protocol CartService: AnyObject, Sendable {
     var items: [String] { get throws }
     func add(_ item: String) throws
 }
 
-/// A cart that belongs to the workflow and to nobody else.
+/// A cart that is owned by its workflow alone.
 final class Cart: CartService {
     private let contents = Mutex<[String]>([])
 
@@ -15,7 +15,7 @@ final class Cart: CartService {
     func add(_ item: String) { contents.withLock { $0.append(item) } }
 }
 
-/// Stands for a cart in the locator without keeping it alive.
+/// Represents a cart in the locator without keeping it alive.
 final class CartServiceProxy: CartService, ServiceProxy {
     let target: WeakHandle<any CartService>
 

@@ -6,18 +6,18 @@ import ServiceEssentials
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show the package at work, without a network.",
+        abstract: "Demonstrate the package without a network.",
         discussion: """
-            Starts an HTTPS API on this machine's loopback address, inside the process, and uses it as an application \
-            does: a locator with an environment and a lazily built, pinned request service; a scope with a double; a cart \
-            behind a weak proxy; a GET, a POST, a cancelled request; and a server whose key is not pinned. Every line says what \
-            happened. The source of the demonstration is meant to be copied from.
+            Starts an HTTPS API on the loopback address, inside the process, and uses it as an application does: a \
+            locator with an environment and a lazily created, pinned request service; a scope with a double; a cart \
+            behind a weak proxy; a GET, a POST, a cancelled request; and a server whose key is not pinned. Each step \
+            prints one line. The source of the demonstration is meant to be copied.
 
             EXIT CODES
-              0 every step went as promised, 1 one did not
+              0 all steps succeeded, 1 a step failed
             """)
 
-    @Flag(help: "Print the locator's graph at the end: what is registered where, and what was built from what.")
+    @Flag(help: "Finally print the locator's graph: the registrations, and the services each one was created from.")
     var graph = false
 
     @OptionGroup(title: "Output") var errors: ErrorOptions

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import ServiceEssentials
 
-/// Which authorities a server's chain may lead to.
+/// The certificate authorities that a server's chain may lead to.
 struct AnchorOptions: ParsableArguments {
     @Option(
         name: .customLong("anchor"),
@@ -12,7 +12,7 @@ struct AnchorOptions: ParsableArguments {
     @Option(
         name: .customLong("add-anchor"),
         help: ArgumentHelp(
-            "Trust the certificates of this PEM file besides the system's; repeatable.", valueName: "file"))
+            "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file"))
     var added: [String] = []
 
     func validate() throws {
@@ -24,8 +24,8 @@ struct AnchorOptions: ParsableArguments {
         return added.isEmpty ? .system : try .systemAnd(Self.read(added))
     }
 
-    /// The anchors as a policy file names them: by whole paths, because it looks for others beside itself. Nil for the
-    /// system's.
+    /// The anchors in the format of a policy file, or `nil` for the system's. Paths are absolute, because a policy file
+    /// resolves relative paths against its own directory.
     var policyText: String? {
         let files = "[\((only + added).map { JSONText.quoted(Self.wholePath($0)) }.joined(separator: ", "))]"
         if !only.isEmpty { return files }

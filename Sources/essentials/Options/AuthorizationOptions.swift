@@ -2,41 +2,41 @@ import ArgumentParser
 import Glibc
 import ServiceEssentials
 
-/// Who the request says it comes from.
+/// The credentials of a request.
 struct AuthorizationOptions: ParsableArguments {
     private static let userVariable = "ESSENTIALS_USER"
     private static let digestVariable = "ESSENTIALS_DIGEST"
     private static let tokenVariable = "ESSENTIALS_BEARER"
 
-    // None is read by a transform: the parser prints what a transform refuses.
+    // No option uses a transform, because the parser would print a refused value.
 
     @Option(
         name: .customLong("user"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Authenticate as Basic, at the URL's own origin only. Other users may see command lines: the variable "
-                + "\(userVariable) does the same.", valueName: "name:password"))
+            "Use Basic authentication, at the URL's own origin only. Other users may see command lines; the variable "
+                + "\(userVariable) has the same effect.", valueName: "name:password"))
     var user: String?
 
     @Option(
         name: .customLong("digest"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Answer the challenges of the URL's own origin as Digest, and no others. The variable \(digestVariable) "
-                + "does the same.", valueName: "name:password"))
+            "Use Digest authentication, at the URL's own origin only. The variable \(digestVariable) has the same "
+                + "effect.", valueName: "name:password"))
     var digest: String?
 
     @Flag(
         name: .customLong("weak-digest"),
-        help: "Answer Digest challenges without qop over http too; without this they are refused.")
+        help: "Also respond over http to Digest challenges without qop. By default they are refused.")
     var allowsWeakDigest = false
 
     @Option(
         name: .customLong("bearer"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Authenticate with this token, at the URL's own origin only. The variable \(tokenVariable) does the same.",
+            "Use this bearer token, at the URL's own origin only. The variable \(tokenVariable) has the same effect.",
             valueName: "token"))
     var token: String?
 
-    /// The option that was given, as it is written.
+    /// The first of these options on the command line.
     var given: String? { allGiven.first }
 
     private var allGiven: [String] {
@@ -53,7 +53,8 @@ struct AuthorizationOptions: ParsableArguments {
         }
     }
 
-    /// What the options say, or else the variables; nil when nothing does. A variable without a value says nothing.
+    /// The credentials from the options, or otherwise from the environment variables. `nil` if neither has any. An
+    /// empty variable counts as unset.
     func credentials() throws(RequestFailure) -> Credentials? {
         if let user { return try Self.basic(user, from: "--user") }
         if let digest { return try self.digest(digest, from: "--digest") }
@@ -93,7 +94,7 @@ struct AuthorizationOptions: ParsableArguments {
         return account
     }
 
-    /// Splits at the first colon; the password may hold more of them (RFC 7617, 2).
+    /// Splits at the first colon. The password may contain further colons (RFC 7617, section 2).
     private static func split(_ text: String) -> (name: String, password: String)? {
         let bytes = text.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }

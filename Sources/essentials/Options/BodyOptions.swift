@@ -6,37 +6,37 @@ struct BodyOptions: ParsableArguments {
     @Option(
         name: .customLong("json"), parsing: .unconditional,
         help: ArgumentHelp(
-            "A JSON text, sent as application/json unless a header says otherwise.", valueName: "text"),
+            "A JSON text, sent as application/json unless a header field sets another type.", valueName: "text"),
         transform: JSONText.checked)
     var json: String?
 
     @Option(
         name: .customLong("data"), parsing: .unconditional,
         help: ArgumentHelp(
-            "The body itself, @ and the name of a file, or @- for standard input. No content type is added.",
+            "The body as text, @ and the path of a file, or @- for standard input. No content type is added.",
             valueName: "text|@file|@-"))
     var data: String?
 
     @Option(
         name: .customLong("form"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A field of a form, sent as application/x-www-form-urlencoded unless a header says otherwise; repeatable, "
-                + "in the order given.", valueName: "name=value"), transform: NamedText.formField)
+            "A form field, sent as application/x-www-form-urlencoded unless a header field sets another type; "
+                + "repeatable, in order.", valueName: "name=value"), transform: NamedText.formField)
     var fields: [NamedText] = []
 
     @Option(
         name: .customLong("part"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A part of a form, sent as multipart/form-data: a text, or @ and the name of a file, which is read while it "
-                + "is sent. “;type=image/png” and “;filename=x.png” behind the file say more than its name does. "
-                + "Repeatable, in the order given.", valueName: "name=text|name=@file"),
+            "A form part, sent as multipart/form-data: a text, or @ and the path of a file, which is read while it is "
+                + "sent. “;type=image/png” and “;filename=x.png” after the path set the part's type and file name. "
+                + "Repeatable, in order.", valueName: "name=text|name=@file"),
         transform: PartArgument.init)
     var parts: [PartArgument] = []
 
     @Option(
         name: .customLong("upload"),
         help: ArgumentHelp(
-            "A file, read while it is sent, with a progress bar on a terminal. No content type is added.",
+            "A file that is read while it is sent, with a progress bar on a terminal. No content type is added.",
             valueName: "file"))
     var upload: String?
 
@@ -48,18 +48,19 @@ struct BodyOptions: ParsableArguments {
         if given.count > 1 { throw ValidationError("Give \(given[0]) or \(given[1]), not both.") }
     }
 
-    /// The type that the body has unless a header names one.
+    /// The content type of the body if no header field sets one.
     var standardType: MediaType? {
         if json != nil { return .json }
         return fields.isEmpty ? nil : .form
     }
 
-    /// Told of what is sent where that may take long; nil where it does not, or nobody looks.
+    /// Reports upload progress for bodies from files, if standard error is a terminal; otherwise `nil`.
     var progress: ProgressReport? {
         upload != nil || parts.contains { $0.isFile } ? ProgressBar.report(verb: "sent") : nil
     }
 
-    /// Reads the body into memory, but for files to upload and those of parts, so that it can be sent again.
+    /// Creates the body. All bodies except files for `--upload` and `--part` are read into memory, so
+    /// that they can be sent again.
     func content() throws(RequestFailure) -> DataRequest.Body {
         if let upload { return .raw(try .file(upload)) }
         if let json { return .raw(.bytes(InputFile.bytes(of: json))) }

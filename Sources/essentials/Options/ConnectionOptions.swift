@@ -1,27 +1,27 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// How the request travels: addresses, deadlines, limits, protocol.
+/// Options for the connection: addresses, timeouts, limits and protocol versions.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("resolve"),
         help: ArgumentHelp(
-            "Connect to this address instead of asking the name service; IPv6 in brackets; repeatable.",
+            "Connect to this address instead of resolving the host; IPv6 in brackets; repeatable.",
             valueName: "host:port:address"), transform: AddressOverrideArgument.read)
     var addressOverrides: [CurlTransport.AddressOverride] = []
 
     @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
-            "Go through this proxy: http://, https://, socks5:// or socks5h:// with user:password@ where needed; "
-                + "\"none\" for no proxy. (default: what http_proxy, https_proxy, all_proxy and no_proxy say)",
+            "Use this proxy: http://, https://, socks5:// or socks5h://, with user:password@ if needed, or "
+                + "\"none\" for no proxy. (default: taken from http_proxy, https_proxy, all_proxy and no_proxy)",
             valueName: "url"))
     var proxy: String?
 
     @Option(
         name: .customLong("unix-socket"),
         help: ArgumentHelp(
-            "Connect to this Unix-domain socket, whatever the URL's host; @name for the abstract namespace.",
+            "Connect to this Unix-domain socket for every host; @name for the abstract namespace.",
             valueName: "path"))
     var unixSocket: String?
 
@@ -30,13 +30,13 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp("Follow at most this many redirects. (default: 10)", valueName: "count"))
     var maximumRedirects: Int?
 
-    @Flag(name: .customLong("no-redirects"), help: "Follow no redirect: print the answer as it is.")
+    @Flag(name: .customLong("no-redirects"), help: "Follow no redirects and print the redirect response.")
     var followsNoRedirect = false
 
     @Option(
         name: .customLong("timeout"),
         help: ArgumentHelp(
-            "For the whole exchange, such as 300ms, 5s, 2m; a plain number is seconds.", valueName: "time"),
+            "For the whole exchange, such as 300ms, 5s or 2m; a plain number means seconds.", valueName: "time"),
         transform: DurationArgument.read)
     var total: Duration?
 
@@ -49,14 +49,14 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("max-body"),
         help: ArgumentHelp(
-            "The most bytes of the response's body, with k, M or G for powers of 1024. (default: no limit)",
+            "The maximum size of the response body in bytes, with k, M or G for powers of 1024. (default: no limit)",
             valueName: "bytes"), transform: ByteCount.init)
     var maximumBody: ByteCount?
 
-    @Flag(name: .customLong("http1.1"), help: "Speak HTTP/1.1 only.")
+    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1 only.")
     var speaksHTTP1 = false
 
-    @Flag(name: .customLong("http2"), help: "Speak HTTP/2 or fail.")
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2, and fail if the server does not support it.")
     var speaksHTTP2 = false
 
     func validate() throws {
@@ -64,7 +64,7 @@ struct ConnectionOptions: ParsableArguments {
             throw ValidationError("Give --max-redirects or --no-redirects, not both.")
         }
         if let maximumRedirects, maximumRedirects < 0 {
-            throw ValidationError("--max-redirects takes 0 or more.")
+            throw ValidationError("--max-redirects must be 0 or more.")
         }
         if speaksHTTP1, speaksHTTP2 { throw ValidationError("Give --http1.1 or --http2, not both.") }
     }

@@ -4,7 +4,7 @@ import ServiceEssentials
 
 /// Reads a request's body from a file or from standard input.
 enum InputFile {
-    /// The most bytes that are read into memory.
+    /// The maximum number of bytes that are read into memory.
     static let maximum = 1 << 30
 
     static func bytes(of text: String) -> Data { Data(text.utf8) }
@@ -15,7 +15,7 @@ enum InputFile {
 
     static func contents(of path: String) throws(RequestFailure) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemError.file("“\(path)” could not be read") }
+        guard descriptor >= 0 else { throw RequestFailure.file("“\(path)” could not be read") }
         defer { close(descriptor) }
         return try read(descriptor, name: "“\(path)”")
     }
@@ -27,11 +27,11 @@ enum InputFile {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count == 0 { return data }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw SystemError.file("\(name) could not be read") }
+            guard count > 0 else { throw RequestFailure.file("\(name) could not be read") }
             guard data.count + count <= maximum else {
                 throw RequestFailure(
-                    .tooLarge, "\(name) is over \(maximum) bytes, the most that is sent from memory.",
-                    remedy: "Send it in parts.")
+                    .tooLarge, "\(name) exceeds \(maximum) bytes, the maximum for a body that is sent from memory.",
+                    remedy: "Use --upload, or send it in parts.")
             }
             data.append(contentsOf: buffer[..<count])
         }

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Checks that a text is JSON (RFC 8259), before it is sent as it stands.
+/// Checks that a text is JSON (RFC 8259) before it is sent unchanged.
 ///
-/// The decoder of FoundationEssentials is no judge: it lets commas before a closing bracket pass.
+/// The decoder of FoundationEssentials is not strict enough: it accepts commas before a closing bracket.
 struct JSONText {
     private static let maximumDepth = 512
     private var rest: Substring.UTF8View
     private var depth = 0
 
-    /// A text as a JSON string, with its quotes.
+    /// A text as a JSON string with quotation marks.
     static func quoted(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {
@@ -20,18 +20,18 @@ struct JSONText {
         return "\"\(escaped.joined())\""
     }
 
-    /// The text itself.
+    /// Returns the text if it is valid JSON.
     static func checked(_ text: String) throws -> String {
         var reader = JSONText(rest: text[...].utf8)
         guard reader.value(), reader.rest.isEmpty else {
-            throw ValidationError("It is no valid JSON. Check its quotes, commas and brackets.")
+            throw ValidationError("The text is not valid JSON. Check its quotes, commas and brackets.")
         }
         return text
     }
 
     private init(rest: Substring.UTF8View) { self.rest = rest }
 
-    /// Reads a value with the white space around it.
+    /// Reads a value and the white space around it.
     private mutating func value() -> Bool {
         skipSpace()
         defer { skipSpace() }

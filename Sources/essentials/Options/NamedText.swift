@@ -5,13 +5,14 @@ struct NamedText: Sendable, Equatable {
     let name: String
     let value: String
 
-    /// Reads `name=value`; the value may be empty and may hold further equals signs.
+    /// Parses `name=value`. The value may be empty and may contain further equals signs.
     static func queryItem(_ text: String) throws -> NamedText { try pair(text, "a query item") }
 
-    /// Reads `name=value`; the value may be empty and may hold further equals signs.
-    static func formField(_ text: String) throws -> NamedText { try pair(text, "a field of a form") }
+    /// Parses `name=value`. The value may be empty and may contain further equals signs.
+    static func formField(_ text: String) throws -> NamedText { try pair(text, "a form field") }
 
-    /// Reads `Name: value`; blanks around the value are dropped. What is left is checked when the request is made.
+    /// Parses `Name: value` and removes blanks around the value. Name and value are validated
+    /// when the request is created.
     static func header(_ text: String) throws -> NamedText {
         guard let (name, value) = split(text, at: UInt8(ascii: ":")), !name.isEmpty else {
             throw ValidationError("Write a header field as 'Name: value'.")
@@ -29,7 +30,8 @@ struct NamedText: Sendable, Equatable {
         return NamedText(name: name, value: value)
     }
 
-    /// Splits at the first separator. By bytes: a combining character after it would hide it from `Character`s.
+    /// Splits at the first separator. It compares bytes, because a `Character` could include a
+    /// combining character after it.
     private static func split(_ text: String, at separator: UInt8) -> (String, String)? {
         let bytes = text.utf8
         guard let index = bytes.firstIndex(of: separator) else { return nil }

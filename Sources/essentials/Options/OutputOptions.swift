@@ -1,29 +1,29 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// What becomes of the response.
+/// Options for the output of a response.
 struct OutputOptions: ParsableArguments {
     @Option(
         name: .customLong("expect"),
         help: ArgumentHelp(
-            "The statuses that are a success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
+            "The statuses that count as success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
         transform: StatusSet.init)
     var expected = StatusSet.successful
 
     @Flag(
         name: .customLong("include"),
-        help: "Print the status line and the header fields first, on standard output also with --output.")
+        help: "Print the status line and header fields first, on standard output even with --output.")
     var includesHead = false
 
-    @Flag(name: .customLong("timings"), help: "Print on standard error when each phase was over and what it took.")
+    @Flag(name: .customLong("timings"), help: "Print when each phase ended and how long it took, on standard error.")
     var printsTimings = false
 
     @Option(
         name: .customLong("output"),
         help: ArgumentHelp(
             """
-            Write the body to this file, which appears when the body is whole and the status expected, and is untouched \
-            otherwise. A file that is there is replaced.
+            Write the body to this file. The file is created or replaced only if the body is complete and the status \
+            is expected; otherwise it is left unchanged.
             """,
             valueName: "file"))
     var file: String?
@@ -31,19 +31,19 @@ struct OutputOptions: ParsableArguments {
     @Flag(
         name: .customLong("resume"),
         help: """
-            With --output: keep what has come beside the file as NAME.part when the download fails, and go on from there \
-            the next time, if the server's file is still the same.
+            With --output: if the download fails, keep the received part as NAME.part and resume from there the next \
+            time, if the server's file is unchanged.
             """)
     var resumes = false
 
     @OptionGroup var errors: ErrorOptions
 
     func validate() throws {
-        if file?.isEmpty == true { throw ValidationError("--output needs the name of a file.") }
+        if file?.isEmpty == true { throw ValidationError("--output needs a file name.") }
         if resumes, file == nil { throw ValidationError("--resume needs --output.") }
     }
 
-    /// Where the body goes.
+    /// The destination of the body.
     func target() throws(RequestFailure) -> OutputTarget {
         guard let file else { return .standardOutput }
         return resumes ? .download(path: file) : .file(try OutputFile(path: file))
@@ -51,3 +51,15 @@ struct OutputOptions: ParsableArguments {
 
     var errorFormat: FailurePrinter.Format { errors.format }
 }
+
+/// The format of error messages.
+struct ErrorOptions: ParsableArguments {
+    @Option(
+        name: .customLong("error-format"),
+        help: ArgumentHelp(
+            "A line of text, or a JSON object with reason, phase, host, message, remedy and attempt.",
+            valueName: "format"))
+    var format = FailurePrinter.Format.text
+}
+
+extension FailurePrinter.Format: ExpressibleByArgument {}

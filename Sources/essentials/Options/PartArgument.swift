@@ -1,9 +1,9 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// A part of a form as one argument: `name=text` or `name=@file;type=image/png;filename=x.png`.
+/// A form part as one argument: `name=text` or `name=@file;type=image/png;filename=x.png`.
 struct PartArgument: Sendable, Equatable {
-    /// What the part holds.
+    /// The content of the part.
     enum Content: Sendable, Equatable {
         case text(String)
         case file(path: String, type: String?, fileName: String?)
@@ -12,8 +12,8 @@ struct PartArgument: Sendable, Equatable {
     let name: String
     let content: Content
 
-    /// Reads the argument. A text stands for itself, with all of its semicolons; behind a file's name a semicolon begins
-    /// `type=` or `filename=`, each at most once, and everything else up to there belongs to what stands before it.
+    /// Parses the argument. A text is taken as it is, including semicolons. After a file's path, `;type=` and
+    /// `;filename=` begin a parameter, and each may occur once. Any other semicolon belongs to the text before it.
     init(_ text: String) throws {
         let argument = try NamedText.formField(text)
         name = argument.name
@@ -24,30 +24,30 @@ struct PartArgument: Sendable, Equatable {
         var (path, type, fileName): (String?, String?, String?) = (nil, nil, nil)
         for piece in Self.pieces(Substring(argument.value.utf8.dropFirst())) {
             if let value = Self.value(of: "type=", in: piece), path != nil {
-                guard type == nil else { throw ValidationError("“type=” is there twice.") }
+                guard type == nil else { throw ValidationError("“type=” is given twice.") }
                 guard MediaType(parsing: value) != nil else {
                     throw ValidationError("Write a type as type=image/png.")
                 }
                 type = value
             } else if let value = Self.value(of: "filename=", in: piece), path != nil {
-                guard fileName == nil else { throw ValidationError("“filename=” is there twice.") }
-                guard !value.isEmpty else { throw ValidationError("“filename=” has no name behind it.") }
+                guard fileName == nil else { throw ValidationError("“filename=” is given twice.") }
+                guard !value.isEmpty else { throw ValidationError("“filename=” needs a name.") }
                 fileName = value
             } else {
                 path = piece
             }
         }
-        guard let path, !path.isEmpty else { throw ValidationError("No file is named behind the @.") }
+        guard let path, !path.isEmpty else { throw ValidationError("The @ needs a file name.") }
         guard path != "-" else {
             throw ValidationError(
-                "A part is no standard input, because its size has to be known; a file of that name is @./-.")
+                "A part cannot be standard input, because its size must be known. A file named - is written as @./-.")
         }
         content = .file(path: path, type: type, fileName: fileName)
     }
 
-    /// The part; of a file, its status is looked at now.
+    /// Creates the part. The status of a file is read at this moment.
     ///
-    /// - Throws: `file` for one that is not there or is no regular file.
+    /// - Throws: `file` if the file does not exist or is not a regular file.
     func part() throws(RequestFailure) -> MultipartPart {
         switch content {
         case .text(let text): .field(name, text)
@@ -60,7 +60,7 @@ struct PartArgument: Sendable, Equatable {
         if case .file = content { true } else { false }
     }
 
-    /// The path and the parameters behind it. A semicolon that begins no parameter is a part of what it stands in.
+    /// Splits the value into the path and its parameters. A semicolon that begins no parameter is part of the text.
     private static func pieces(_ text: Substring) -> [String] {
         var pieces: [String] = []
         for bytes in text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {

@@ -1,9 +1,9 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// Where a request goes and what its head says.
+/// The URL and the header fields of a request.
 struct RequestOptions: ParsableArguments {
-    @Argument(help: "An absolute http or https URL; with --environment a path below its base URL.")
+    @Argument(help: "An absolute http or https URL; with --environment, a path below its base URL.")
     var url: String
 
     @Option(
@@ -13,7 +13,7 @@ struct RequestOptions: ParsableArguments {
 
     @Option(
         name: .customLong("query"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A query item, percent-encoded for you; repeatable.", valueName: "name=value"),
+        help: ArgumentHelp("A query item; it is percent-encoded; repeatable.", valueName: "name=value"),
         transform: NamedText.queryItem)
     var query: [NamedText] = []
 
@@ -26,20 +26,20 @@ struct RequestOptions: ParsableArguments {
         }
     }
 
-    /// Whether a header of this name was given.
+    /// Whether a header field with this name was given.
     ///
-    /// - Parameter name: In lower case.
+    /// - Parameter name: The name in lower case.
     func hasHeader(_ name: String) -> Bool { headers.contains { $0.name.lowercased() == name } }
 
-    /// Where the request goes: the environment in force, or the URL's origin.
+    /// The selected environment, or one for the URL's origin.
     func environmentInForce() throws(RequestFailure) -> EnvironmentSnapshot {
         if let snapshot = try environment.snapshot() { return snapshot }
         return EnvironmentSnapshot(baseURL: try RequestURL(origin: RequestURL(url).origin, path: "/"))
     }
 
-    /// The request without a body.
+    /// Creates the request without a body.
     func request(_ method: HTTPRequest.Method) throws(RequestFailure) -> DataRequest {
-        // Without an environment the whole URL, which is sent as it is.
+        // Without an environment the path is the whole URL, which is sent unchanged.
         let path = environment.file == nil ? try RequestURL(url).description : url
         let items = query.map { QueryItems.Item(name: $0.name, value: $0.value) }
         var request = DataRequest(method, path, query: QueryItems(items))

@@ -19,7 +19,7 @@ struct StatusSet: Sendable, Equatable {
     private static func range(_ part: Substring) throws -> ClosedRange<Int> {
         let ends = part.split(separator: "-", omittingEmptySubsequences: false).map(status)
         guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first <= last else {
-            throw ValidationError("Write statuses as 200, 200-299 or 200-299,404.")
+            throw ValidationError("Write statuses such as 200, 200-299 or 200-299,404.")
         }
         return first...last
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import ServiceEssentials
 
-/// Whom the request may reach, and who sends it.
+/// Options for the trust policy: pins, anchors, revocation, and the client's certificate.
 struct TrustOptions: ParsableArguments {
     /// The values of `--min-tls`.
     enum MinimumTLS: String, ExpressibleByArgument, CaseIterable {
@@ -13,28 +13,29 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("pin"),
         help: ArgumentHelp(
-            "A public key, one of which the server's verified chain must hold; repeatable. “essentials pins” prints them.",
+            "The pin of a public key that the server's verified chain must contain; one match is enough; "
+                + "repeatable. “essentials pins” prints pins.",
             valueName: "sha256/base64"))
     var publicKeyPins: [String] = []
 
     @Option(
         name: .customLong("pin-certificate"),
-        help: ArgumentHelp("The same for a whole certificate; repeatable.", valueName: "sha256/base64"))
+        help: ArgumentHelp("The pin of a certificate, used like --pin; repeatable.", valueName: "sha256/base64"))
     var certificatePins: [String] = []
 
-    @Flag(name: .customLong("single-pin"), help: "Accept a single pin, without a backup.")
+    @Flag(name: .customLong("single-pin"), help: "Allow a single pin without a backup pin.")
     var acceptsSinglePin = false
 
     @Flag(
         name: .customLong("report-only"),
-        help: "Let a server without the pins through, with a warning. Chain and host name are enforced all the same.")
+        help: "Print a warning if no pin matches, and continue. The chain and the host name are still enforced.")
     var reportsOnly = false
 
     @Option(
         name: .customLong("policy"),
         help: ArgumentHelp(
-            "Read the whole trust policy from this JSON file, instead of the options for it here. “essentials pins "
-                + "--format json” prints one.", valueName: "file"))
+            "Read the trust policy from this JSON file; other trust options are then refused. “essentials pins "
+                + "--format json” prints such a file.", valueName: "file"))
     var policyFile: String?
 
     @OptionGroup var anchorFiles: AnchorOptions
@@ -42,13 +43,13 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("crl"),
         help: ArgumentHelp(
-            "A certificate revocation list, as a PEM file; repeatable. Every authority of a chain needs one.",
+            "A certificate revocation list, as a PEM file; repeatable. Every authority of the chain needs one.",
             valueName: "file"))
     var revocationLists: [String] = []
 
     @Flag(
         name: .customLong("require-staple"),
-        help: "Refuse a server that staples no valid OCSP response to its handshake.")
+        help: "Refuse a server that staples no valid OCSP response in its handshake.")
     var requiresStaple = false
 
     @Option(
@@ -59,7 +60,7 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("client-key"),
         help: ArgumentHelp(
-            "The client certificate's private key, as a PEM file. If it is encrypted, its passphrase is read from the "
+            "The client certificate's private key, as a PEM file. The passphrase of an encrypted key is read from the "
                 + "variable ESSENTIALS_KEY_PASSPHRASE.", valueName: "file"))
     var clientKey: String?
 
@@ -68,7 +69,7 @@ struct TrustOptions: ParsableArguments {
         help: ArgumentHelp("The lowest TLS version. (default: 1.2)", valueName: "version"))
     var minimumTLS: MinimumTLS?
 
-    /// The options that make a policy, of those that were given, as they are written.
+    /// The trust options given on the command line.
     var given: [String] {
         let isGiven = [
             ("--policy", policyFile != nil), ("--pin", !publicKeyPins.isEmpty),
@@ -88,24 +89,24 @@ struct TrustOptions: ParsableArguments {
             throw ValidationError("Give --crl or --require-staple, not both.")
         }
         if (clientCertificate == nil) != (clientKey == nil) {
-            throw ValidationError("--client-cert and --client-key belong together.")
+            throw ValidationError("--client-cert and --client-key must be given together.")
         }
         if policyFile != nil, given.count > 1 {
             throw ValidationError(
-                "--policy is the whole policy: write what \(given[1]) says into its file, and take it out here.")
+                "--policy contains the whole policy. Move \(given[1]) into its file, or remove --policy.")
         }
     }
 
-    /// The policy of an environment, or what the options say where it has none.
+    /// The policy of the environment, or the policy from the options if the environment has none.
     ///
-    /// - Throws: `invalidRequest` when there are both; what is wrong about the options or their files.
+    /// - Throws: `invalidRequest` if both are given, and failures of invalid options and files.
     func policy(in environment: EnvironmentSnapshot) throws(RequestFailure) -> TrustPolicy {
         guard let policy = environment.trust else { return try self.policy() }
         if let option = given.first {
             throw RequestFailure(
                 .invalidRequest,
-                "The environment “\(environment.name)” of --environment has a trust policy, and \(option) is given.",
-                remedy: "Take \(option) out, or “trust” out of the environment.",
+                "The environment “\(environment.name)” of --environment has a trust policy, so \(option) is refused.",
+                remedy: "Remove \(option), or “trust” from the environment.",
                 host: environment.baseURL.origin.host.text)
         }
         return policy

@@ -1,13 +1,13 @@
 import Glibc
 import ServiceEssentials
 
-/// Writes all of a piece to a descriptor, however often the system takes only a part.
+/// Writes complete buffers to a descriptor, even if the system accepts only parts of them.
 struct DescriptorWriter: Sendable {
     let descriptor: Int32
-    /// What messages call it.
+    /// The name for messages.
     let name: String
 
-    /// - Throws: `file` with the system's reason.
+    /// - Throws: `file` with the system's error.
     func write(_ bytes: UnsafeRawBufferPointer) throws(RequestFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -17,18 +17,25 @@ struct DescriptorWriter: Sendable {
             } else if errno == EAGAIN {
                 waitForRoom()
             } else if errno != EINTR {
-                throw SystemError.file("\(name) could not be written to", remedy: remedy(errno))
+                throw RequestFailure.file("\(name) could not be written to", remedy: remedy(errno))
             }
         }
     }
 
     private func remedy(_ code: Int32) -> String? {
-        code == EPIPE ? "The program that reads it has ended; let it read to the end." : nil
+        code == EPIPE ? "The reading program has ended; let it read to the end." : nil
     }
 
-    /// A descriptor that was inherited may be non-blocking.
+    /// Waits until an inherited, non-blocking descriptor accepts bytes.
     private func waitForRoom() {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&request, 1, -1)
+    }
+}
+
+extension RequestFailure {
+    /// Creates a `file` failure with the system's text for `errno`. Call it before anything else can change `errno`.
+    static func file(_ message: String, remedy: String? = nil) -> RequestFailure {
+        RequestFailure(.file, "\(message): \(SystemError.last).", remedy: remedy)
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import ServiceEssentials
 
-/// Turns the failure of a command into one line on standard error and an exit code.
+/// Prints a command's failure as one line on standard error, and turns it into an exit code.
 struct FailurePrinter {
     /// The values of `--error-format`.
     enum Format: String, Sendable, CaseIterable {
@@ -15,9 +15,9 @@ struct FailurePrinter {
 
     /// Runs a command.
     ///
-    /// - Throws: the exit code, once the failure is printed.
+    /// - Throws: the exit code, after the failure was printed.
     func run(_ command: () async throws(RequestFailure) -> Void) async throws {
-        // Writing to a closed pipe is an error to report, not the end of the process.
+        // Writing to a closed pipe must be reported as an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         do throws(RequestFailure) {
             try await command()
@@ -27,7 +27,7 @@ struct FailurePrinter {
         }
     }
 
-    /// The exit code that a failure ends the process with.
+    /// The exit code for a failure.
     static func exitCode(for failure: RequestFailure) -> ExitCode {
         if let interrupt = failure.underlying as? Interruption.Signal { return ExitCode(128 + interrupt.number) }
         let isRefusedValue = failure.reason == .invalidRequest || failure.reason == .invalidPolicy
@@ -41,7 +41,7 @@ struct FailurePrinter {
         }
     }
 
-    /// `REASON: text`, on one line whatever a server put into it.
+    /// `REASON: text` in one line, even if a server's text contains line breaks.
     static func text(of failure: RequestFailure) -> String { OneLine.text(failure.description) }
 
     private struct Object: Encodable {
@@ -63,15 +63,15 @@ struct FailurePrinter {
     private static func json(of failure: RequestFailure) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and one number always have a JSON form.
+        // Strings and a number can always be encoded.
         guard let data = try? encoder.encode(Object(failure: failure)) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }
 }
 
-/// Makes one printable line of a text.
+/// Formats a text as one printable line.
 enum OneLine {
-    /// The text with a space for each run of line breaks and other control characters.
+    /// The text with each run of line breaks and other control characters replaced by a space.
     static func text(_ text: String) -> String {
         text.unicodeScalars
             .split { $0.properties.generalCategory == .control || $0 == "\u{2028}" || $0 == "\u{2029}" }

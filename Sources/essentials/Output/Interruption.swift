@@ -3,24 +3,24 @@ import Glibc
 import ServiceEssentials
 import Synchronization
 
-/// Lets SIGINT and SIGTERM cancel what runs, so that it can clean up.
+/// Cancels a running operation on SIGINT or SIGTERM, so that it can clean up.
 enum Interruption {
-    /// The signal that cancelled an operation; the underlying error of its failure.
+    /// The signal that cancelled an operation. It is the underlying error of the failure.
     struct Signal: Error, Hashable {
         let number: Int32
     }
 
-    /// Runs an operation that ends as `cancelled` when a signal comes.
+    /// Runs an operation, which fails with `cancelled` if a signal arrives.
     ///
-    /// One that does not notice within a second, because a write blocks, is ended with the process.
+    /// If the operation does not end within a second, for example because a write blocks, the process exits.
     ///
-    /// - Parameter path: Removed before the process is ended that way.
+    /// - Parameter path: A file that is removed before the process exits in this way.
     static func watch(
         removing path: String?, _ operation: @escaping @Sendable () async throws(RequestFailure) -> Void
     ) async throws(RequestFailure) {
         let caught = Caught()
         let sources = [SIGINT, SIGTERM].map { source(for: $0, removing: path, caught) }
-        // Only what begins after the signals are listened for can be cancelled by one.
+        // The operation starts after the signal sources are registered, so that no signal is missed.
         await withCheckedContinuation { continuation in
             let group = DispatchGroup()
             for source in sources {
@@ -65,7 +65,7 @@ enum Interruption {
         return source
     }
 
-    /// The first signal that came, and the task that it cancels.
+    /// The first signal that arrived, and the task that it cancels.
     private final class Caught: Sendable {
         private let state = Mutex<(signal: Signal?, task: Task<RequestFailure?, Never>?)>((nil, nil))
 

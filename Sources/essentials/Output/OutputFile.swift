@@ -2,13 +2,13 @@ import Glibc
 import ServiceEssentials
 import Synchronization
 
-/// A file that appears under its name when it is whole, and not at all before.
+/// A file that appears under its name only when it is complete.
 ///
 /// The bytes go to a hidden file in the same directory, which is renamed at the end. An existing file keeps its
-/// permissions. A symbolic link is replaced, not followed: somebody else could have made it, to have another file
-/// overwritten. A device or a pipe is written to directly; only links in `/dev`, such as `/dev/stdout`, are followed.
+/// permissions. A symbolic link is replaced and not followed, because another user could have created it to have a file
+/// overwritten. Devices and pipes are written to directly. Only links in `/dev`, such as `/dev/stdout`, are followed.
 final class OutputFile: Sendable {
-    /// The hidden file; nil when a device or pipe is written to.
+    /// The hidden file; `nil` for a device or pipe.
     let temporaryPath: String?
     private let path: String
     private let writer: DescriptorWriter
@@ -16,15 +16,15 @@ final class OutputFile: Sendable {
 
     /// Opens the file.
     ///
-    /// - Throws: `file` when the directory cannot be written to, or the path is a directory.
+    /// - Throws: `file` if the directory is not writable or the path is a directory.
     init(path: String) throws(RequestFailure) {
-        // In this directory only the system makes links.
+        // Only the system creates links in this directory.
         let followsLink = path.utf8.starts(with: "/dev/".utf8)
         var status = stat()
         let exists = (followsLink ? stat(path, &status) : lstat(path, &status)) == 0
         let kind = status.st_mode & S_IFMT
         if Self.isDirectory(path) {
-            throw RequestFailure(.file, "“\(path)” is a directory.", remedy: "Name a file.")
+            throw RequestFailure(.file, "“\(path)” is a directory.", remedy: "Name a file in it.")
         }
         let descriptor: Int32
         self.path = path
@@ -36,7 +36,7 @@ final class OutputFile: Sendable {
             temporaryPath = temporary
             descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
         }
-        guard descriptor >= 0 else { throw SystemError.file("“\(path)” could not be created") }
+        guard descriptor >= 0 else { throw RequestFailure.file("“\(path)” could not be created") }
         if exists, kind == S_IFREG { fchmod(descriptor, status.st_mode & 0o777) }
         writer = DescriptorWriter(descriptor: descriptor, name: "“\(path)”")
     }
@@ -45,23 +45,23 @@ final class OutputFile: Sendable {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(RequestFailure) { try writer.write(bytes) }
 
-    /// Closes the file and gives it its name.
+    /// Closes the file and renames it to its final name.
     ///
-    /// - Throws: `file` when the system has kept bytes back until now and cannot write them, or cannot rename.
+    /// - Throws: `file` if buffered bytes cannot be written or the file cannot be renamed.
     func commit() throws(RequestFailure) {
         guard takeOpen() else { return }
         guard close(writer.descriptor) == 0 else {
-            let failure = SystemError.file("\(writer.name) could not be written to")
+            let failure = RequestFailure.file("\(writer.name) could not be written to")
             removeTemporary()
             throw failure
         }
         guard let temporaryPath, rename(temporaryPath, path) != 0 else { return }
-        let failure = SystemError.file("\(writer.name) could not be replaced")
+        let failure = RequestFailure.file("\(writer.name) could not be replaced")
         removeTemporary()
         throw failure
     }
 
-    /// Closes and removes what was written. Nothing after ``commit()``.
+    /// Closes and removes the hidden file. It has no effect after ``commit()``.
     func discard() {
         guard takeOpen() else { return }
         close(writer.descriptor)
@@ -87,8 +87,17 @@ final class OutputFile: Sendable {
     private static func hiddenPath(beside path: String) -> String {
         let bytes = path.utf8
         let start = bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex
-        // Names may have 255 bytes; the full name would not always fit with what is added.
+        // Names have at most 255 bytes, and a suffix is added to this one.
         let name = String(decoding: bytes[start...].prefix(200), as: UTF8.self)
         return "\(path[..<start]).\(name).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
     }
+}
+
+/// The destination of a response body.
+enum OutputTarget: Sendable {
+    case standardOutput
+    /// A file that appears when it is complete.
+    case file(OutputFile)
+    /// A file whose download is resumed after a failure.
+    case download(path: String)
 }

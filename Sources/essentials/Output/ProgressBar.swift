@@ -1,27 +1,27 @@
 import Glibc
 import ServiceEssentials
 
-/// A line on a terminal that shows how far a transfer has come.
+/// A line on a terminal that shows the progress of a transfer.
 ///
 /// ```
 /// [############            ]  50 %  512.0 MB of 1.0 GB  98.2 MB/s  0:05 left
 /// ```
 enum ProgressBar {
-    /// How many characters of the line are the bar itself.
+    /// The width of the bar itself in characters.
     private static let barWidth = 24
 
-    /// Reports to the terminal that standard error leads to; nil when it leads elsewhere.
+    /// Reports progress on standard error if it is a terminal; otherwise returns `nil`.
     static func report(verb: String) -> ProgressReport? {
         guard isatty(STDERR_FILENO) == 1 else { return nil }
         return ProgressReport(every: .milliseconds(100), now: clock()) { progress in
-            // Back to the line's beginning, and what an earlier text leaves behind it is erased.
+            // Returns to the start of the line and erases the remains of a longer text.
             try? StandardStream.error.write("\r\(text(of: progress, verb: verb))\u{1B}[K")
         } end: {
             StandardStream.error.printLine("")
         }
     }
 
-    /// The line for a value.
+    /// The line for a progress value.
     static func text(of progress: TransferProgress, verb: String) -> String {
         var parts: [String] = []
         if let fraction = progress.fraction {
@@ -37,7 +37,7 @@ enum ProgressBar {
         return parts.joined(separator: "  ")
     }
 
-    /// Bytes with a unit of 1,000, as disks and networks are sold.
+    /// Bytes in units of powers of 1,000.
     private static func amount(_ bytes: Double) -> String {
         var value = max(0, bytes)
         var units = ["B", "kB", "MB", "GB", "TB"][...]

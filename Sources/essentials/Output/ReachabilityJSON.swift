@@ -1,13 +1,13 @@
 import FoundationEssentials
 import ServiceEssentials
 
-/// The object that `essentials reachability --format json` prints for a status.
+/// The JSON object that `essentials reachability --format json` prints for a status.
 struct ReachabilityJSON: Encodable {
     private enum CodingKeys: CodingKey { case host, status, interface, error }
     private enum InterfaceKeys: CodingKey { case index, kind, name }
     private enum ErrorKeys: CodingKey { case code, text }
 
-    /// The host that was named.
+    /// The host given on the command line.
     let host: String?
     let status: ReachabilityStatus
 
@@ -42,7 +42,7 @@ struct ReachabilityJSON: Encodable {
     var line: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers always have a JSON form.
+        // Strings and numbers can always be encoded.
         guard let data = try? encoder.encode(self) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }

@@ -1,29 +1,29 @@
 import ServiceEssentials
 
-/// Sends one request and passes the body on as it arrives.
+/// Sends one request and forwards the response body as it arrives.
 struct StreamedExchange: Sendable {
-    /// Expects every status, so that the body of an unexpected one can be passed on.
+    /// The request. It accepts every status, so that the body of an unexpected response can be printed.
     let request: DataRequest
-    /// Ended with the exchange, and the transport with it.
+    /// The service. It is shut down after the exchange, together with the transport.
     let service: HTTPDataRequestService
     let transport: CurlTransport
-    /// The most bytes of the body, or nil for any number.
+    /// The maximum size of the body in bytes; `nil` means no limit.
     let maximumBody: Int?
     let expected: StatusSet
     let printsHead: Bool
     let printsTimings: Bool
-    /// Where the body of an expected response goes; that of another goes to standard output.
+    /// The destination of the body of an expected response. Other bodies go to standard output.
     let target: OutputTarget
 
-    /// What to remove when the process is ended.
+    /// The file to remove if the process is ended.
     var temporaryPath: String? { file?.temporaryPath }
 
     private var file: OutputFile? {
         if case .file(let file) = target { file } else { nil }
     }
 
-    /// - Throws: `status` after the body of an unexpected response; whatever kept the exchange from being whole. The
-    ///   file is not there then.
+    /// - Throws: `status` after the body of an unexpected response, and any failure of the exchange. The output
+    ///   file then does not exist.
     func run() async throws(RequestFailure) {
         do throws(RequestFailure) {
             if case .download(let path) = target { try await download(to: path) } else { try await exchange() }
@@ -42,7 +42,7 @@ struct StreamedExchange: Sendable {
         let isExpected = expected.contains(response.status.code)
         if printsHead { try ResponseHeadText.print(response.head, version: response.connection.protocolName) }
         let progress = isExpected && file != nil ? ProgressBar.report(verb: "received") : nil
-        // A compressed body's length says nothing about what is written.
+        // The length of a compressed body is not the number of bytes that are written.
         let isCompressed = response.headerFields[.contentEncoding] != nil
         progress?.begin(expected: isCompressed ? nil : response.headerFields[.contentLength].flatMap { Int64($0) })
         defer { progress?.finish() }
@@ -58,7 +58,7 @@ struct StreamedExchange: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         var options = DownloadOptions()
-        // As curl does, and as without --resume.
+        // This matches the behavior without `--resume`.
         options.existing = .replace
         options.resumes = true
         options.maximumSize = maximumBody.map(Int64.init)
@@ -87,8 +87,8 @@ struct StreamedExchange: Sendable {
             }
             if let maximumBody, chunk.count > maximumBody - count {
                 throw RequestFailure(
-                    .tooLarge, "The body is over \(maximumBody) bytes.",
-                    remedy: "Raise --max-body if so much is expected.",
+                    .tooLarge, "The body exceeds \(maximumBody) bytes.",
+                    remedy: "Raise --max-body if the size is expected.",
                     phase: .receiving, host: host)
             }
             count += chunk.count
@@ -104,8 +104,8 @@ struct StreamedExchange: Sendable {
         let method = response.redirects.last?.method ?? request.method
         let url = response.url.map { " \($0.redacted)" } ?? ""
         return RequestFailure(
-            .status, "\(method.rawValue)\(url) was answered with \(StatusText.text(of: response.status)).",
-            remedy: "See the body for the server's reason, or name the status with --expect.", phase: .receiving,
+            .status, "\(method.rawValue)\(url) was answered with the status \(StatusText.text(of: response.status)).",
+            remedy: "See the body for the reason, or accept the status with --expect.", phase: .receiving,
             host: response.url?.origin.host.text)
     }
 }

@@ -1,6 +1,6 @@
 import ServiceEssentials
 
-/// The lines of `--timings`: for each phase the moment when it was over, and what it took.
+/// The output of `--timings`: when each phase ended and how long it took.
 struct TimingsReport {
     let metrics: TransportMetrics
     let total: Duration
@@ -24,7 +24,7 @@ struct TimingsReport {
         return lines
     }
 
-    /// Milliseconds with two decimals, or a dash for what did not happen.
+    /// Milliseconds with two decimals, or a dash for a phase that did not happen.
     private static func text(_ duration: Duration?) -> String {
         guard let duration else { return "-" }
         let (seconds, attoseconds) = duration.components
@@ -40,7 +40,7 @@ struct TimingsReport {
 }
 
 extension String {
-    /// The text with spaces behind it, or before it for a negative width.
+    /// The text padded with spaces on the right, or on the left for a negative width.
     fileprivate func padded(to width: Int) -> String {
         let padding = String(repeating: " ", count: max(0, abs(width) - count))
         return width < 0 ? padding + self : self + padding

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct CharsetTests {
     @Test(
-        "Labels are found whatever their case, with quotation marks and space around them",
+        "A charset label is found regardless of case, quotation marks and surrounding spaces",
         arguments: [
             ("utf-8", Charset.utf8), ("UTF8", .utf8), ("\"utf-8\"", .utf8), (" Utf-8 ", .utf8), ("utf-16", .utf16),
             ("UTF-16BE", .utf16BigEndian), ("utf-16le", .utf16LittleEndian), ("utf-32", .utf32),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "A label that is not known, is dangerous, or is more than a name is refused",
+        "An unknown, dangerous or malformed charset label is refused",
         arguments: [
             "", "\"\"", "nonsense", "utf-7", "UTF7", "unicode-1-1-utf-7", "ISO-2022-CN-EXT", "csISO2022KR", "wchar_t",
             "internal", "utf-8//TRANSLIT", "latin1//IGNORE", "koi8-r,", "../../lib", "é", "koi8-r\u{0}",
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Text becomes the charset's bytes and comes back",
+        "Text is encoded in the charset and decoded again",
         arguments: [
             (Charset.utf8, "aé€😀", [0x61, 0xc3, 0xa9, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80]),
             (.ascii, "a~", [0x61, 0x7e]), (.latin1, "aéÿ", [0x61, 0xe9, 0xff]),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "Other charsets come from the system",
+        "Other charsets are provided by iconv",
         arguments: [
             ("koi8-r", "Привет", [0xf0, 0xd2, 0xc9, 0xd7, 0xc5, 0xd4]), ("windows-1251", "Да", [0xc4, 0xe0]),
             ("Shift_JIS", "日本", [0x93, 0xfa, 0x96, 0x7b]), ("euc-jp", "日本", [0xc6, 0xfc, 0xcb, 0xdc]),
@@ -63,7 +63,7 @@ import Testing
         #expect(try charset.decode(Data(bytes)) == text)
     }
 
-    @Test("Long texts go through the system in pieces, also where a character lies across two")
+    @Test("A long text is converted in chunks, also if a character spans two of them")
     func longTexts() throws {
         let charset = try Charset("shift_jis")
         for count in [5460, 5461, 5462, 16_383, 16_384, 16_385, 40_000] {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("What is labelled as ISO 8859-1 is read as windows-1252, and written as itself")
+    @Test("Bytes labelled ISO 8859-1 are decoded as windows-1252 and encoded as ISO 8859-1")
     func latin1() throws {
         #expect(try Charset.latin1.decode(Data([0x80, 0x93, 0xe9, 0x81])) == "€“é\u{81}")
         let failure = try #require(throws: RequestFailure.self) { try Charset.latin1.encode("€") }
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "A character that the charset lacks is the failure encoding, never a question mark or nothing",
+        "Encoding a character that the charset cannot represent fails and never substitutes it",
         arguments: ["us-ascii", "latin1", "windows-1252", "koi8-r", "shift_jis", "big5"])
     func unrepresentable(label: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try Charset(label).encode("secret 😀") }
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "Bytes that are no text in the charset are the failure decoding, and leniently U+FFFD",
+        "Invalid bytes fail with decoding, or become U+FFFD if decoding is lenient",
         arguments: [
             (Charset.utf8, [0x61, 0xff, 0x62], "a\u{fffd}b"), (.ascii, [0x61, 0x80], "a\u{fffd}"),
             (.utf16BigEndian, [0, 0x61, 0xd8, 0], "a\u{fffd}"), (.utf16BigEndian, [0, 0x61, 0], "a\u{fffd}"),
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "Bytes that are no text in a charset of the system are the failure decoding, and leniently U+FFFD",
+        "Invalid bytes in a charset of iconv fail with decoding, or become U+FFFD if decoding is lenient",
         arguments: [
             ("euc-jp", [0x61, 0xff, 0x62], "a\u{fffd}b"), ("shift_jis", [0x61, 0x93], "a\u{fffd}"),
             ("euc-kr", [0xff], "\u{fffd}"), ("gb18030", [0x61, 0x81, 0x30], "a\u{fffd}"),
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "A byte order mark names its charset and is no part of the text",
+        "A byte order mark indicates the charset and is removed from the text",
         arguments: [
             ([0xef, 0xbb, 0xbf, 0x61], Charset.utf8), ([0xfe, 0xff, 0, 0x61], .utf16BigEndian),
             ([0xff, 0xfe, 0x61, 0], .utf16LittleEndian), ([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61], .utf32BigEndian),
@@ -137,13 +137,13 @@ import Testing
         #expect(Charset(byteOrderMarkOf: Data()) == nil)
     }
 
-    @Test("UTF-16 and UTF-32 without a byte order mark are big-endian when read")
+    @Test("UTF-16 and UTF-32 without a byte order mark are decoded as big-endian")
     func withoutByteOrderMark() throws {
         #expect(try Charset.utf16.decode(Data([0, 0x61, 0x20, 0xac])) == "a€")
         #expect(try Charset.utf32.decode(Data([0, 0, 0, 0x61])) == "a")
     }
 
-    @Test("A slice of data is read from its own beginning")
+    @Test("A slice of data is decoded from its start index")
     func slices() throws {
         let whole = Data([0x78, 0x78, 0xef, 0xbb, 0xbf, 0xc3, 0xa9])
         #expect(try Charset.utf8.decode(whole[2...]) == "é")
@@ -151,7 +151,7 @@ import Testing
         #expect(try Charset("koi8-r").decode(Data([0x61, 0xf0])[1...]) == "П")
     }
 
-    @Test("Any bytes are read leniently in any charset, and strictly or not at all")
+    @Test("Lenient decoding accepts any bytes in any charset, and strict decoding equals it or fails")
     func random() throws {
         var numbers = SeededNumbers(state: 1252)
         let labels = [

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 @Suite struct CodecRegistryTests {
-    /// Says which one it is.
+    /// Encodes its own name, so that a test can tell which codec was used.
     private struct NamedCodec: BodyCodec {
         let name: String
 
@@ -17,7 +17,7 @@ import Testing
     private let codecs = CodecRegistry.standard
 
     @Test(
-        "The most specific pattern counts",
+        "The most specific pattern determines the codec",
         arguments: [
             ("application/problem+json", "exact"), ("application/x+json", "type and suffix"), ("text/x+json", "suffix"),
             ("application/json", "type"), ("application/pdf", "type"), ("image/png", "any"),
@@ -34,7 +34,7 @@ import Testing
         #expect(codecs.patterns.first?.description == "application/problem+json")
     }
 
-    @Test("What was registered last for a pattern counts")
+    @Test("A later registration for a pattern replaces the earlier one")
     func replacing() throws {
         var codecs = CodecRegistry.standard
         codecs.register(NamedCodec(name: "one"), for: MediaPattern(.json))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "The standard registry has the original's table, and suffixes and patterns besides",
+        "The standard registry has codecs for the documented types and suffixes",
         arguments: [
             ("application/json", true), ("Application/JSON", true), ("application/json ;charset=utf-8", true),
             ("application/problem+json", true), ("text/json", true), ("text/plain", true), ("text/html", true),
@@ -56,24 +56,24 @@ import Testing
         #expect(try (codecs.codec(for: MediaType(type)) != nil) == isKnown)
     }
 
-    @Test("A codec that is registered leaves the others in place")
+    @Test("Registering a codec keeps the other codecs")
     func adding() throws {
         let codecs = codecs.registering(NamedCodec(name: "yaml"), for: try MediaPattern("application/yaml"))
         #expect(try codecs.text(1, as: MediaType("application/yaml")) == "yaml")
         #expect(try codecs.text(1) == "1")
     }
 
-    @Test("A type without a codec is the failure encoding, which names it and those there are")
+    @Test("Encoding as a type without a codec fails with a message that lists the registered patterns")
     func unknownRequestType() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.encode(7, as: MediaType("a/b; c=d")) }
         #expect(failure.reason == .encoding)
         #expect(failure.message.contains("a/b"))
         #expect(failure.message.contains("application/json") && failure.message.contains("*/*+json"))
         let empty = try #require(throws: RequestFailure.self) { try CodecRegistry().encode(7, as: .json) }
-        #expect(empty.message.contains("codecs for: none"))
+        #expect(empty.message.contains("registered for: none"))
     }
 
-    @Test("A response's type without a codec is the failure decoding, which names it and keeps the body")
+    @Test("Decoding a type without a codec fails with a message that names it, and the failure keeps the body")
     func unknownResponseType() throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.decode(CodedNote.self, "secret", as: "application/x-secret-free")
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "Raw bytes are sent as they are, with the type exactly as given",
+        "Raw bytes are sent unchanged with exactly the given type",
         arguments: ["application/json", "text/plain", "image/png", "application/octet-stream", "a/b; c=d"])
     func rawRequest(type: String) throws {
         let type = try MediaType(type)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "Raw means raw: bytes are given as they are, whatever the content type",
+        "Raw bytes are returned unchanged for every content type",
         arguments: ["application/json", "text/plain; charset=latin1", "image/png", "nonsense", nil])
     func rawResponse(contentType: String?) throws {
         let body = Data([0xff, 0])
@@ -109,7 +109,7 @@ import Testing
         #expect(try codecs.decode([UInt8].self, Data(), as: contentType).isEmpty)
     }
 
-    @Test("A string is the text of a text type, and of a JSON document")
+    @Test("A String is decoded from a text type and from a JSON document")
     func strings() throws {
         #expect(try codecs.decode(String.self, "\"a\"", as: "text/plain") == "\"a\"")
         #expect(try codecs.decode(String.self, "\"a\"", as: "application/json") == "\"a\"")
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "Without a content type that can be read a model is read as JSON, and a string as text",
+        "Without a readable content type, a model is decoded as JSON and a String as text",
         arguments: [nil, "", "json", "a/b, c/d"])
     func noContentType(contentType: String?) throws {
         #expect(
@@ -127,7 +127,7 @@ import Testing
         #expect(throws: RequestFailure.self) { try codecs.decode(CodedNote.self, "<html>", as: contentType) }
     }
 
-    @Test("The full content type reaches the codec, and a codec's own failure keeps its reason and remedy")
+    @Test("The codec receives the full content type, and its own failure keeps reason and remedy")
     func codecFailure() throws {
         let codecs = CodecRegistry().registering(NamedCodec(name: "broken"), for: .any)
         let failure = try #require(throws: RequestFailure.self) {
@@ -141,7 +141,7 @@ import Testing
         #expect(failure.response?.body == Data("1".utf8))
     }
 
-    @Test("An octet stream gives bytes and nothing else")
+    @Test("An octet stream decodes only as bytes")
     func octetStream() throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.decode(CodedNote.self, "{}", as: "application/octet-stream")
@@ -154,7 +154,7 @@ import Testing
 // MARK: - Empty bodies
 
 extension CodecRegistryTests {
-    @Test("An empty body is the failure emptyBody, whatever the status", arguments: [200, 201, 204])
+    @Test("An empty body fails with emptyBody for every status", arguments: [200, 201, 204])
     func emptyBody(status: Int) throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.decode(CodedNote.self, "", status: status)
@@ -167,7 +167,7 @@ extension CodecRegistryTests {
         #expect(failure.response?.head.status.code == status)
     }
 
-    @Test("An empty body is nil for an optional model, and a whole one is the model", arguments: [200, 204, 205, 304])
+    @Test("An empty body is nil for an optional model, and a JSON body is decoded", arguments: [200, 204, 205, 304])
     func optionalModel(status: Int) throws {
         #expect(try codecs.decode(CodedNote?.self, "", status: status) == nil)
         #expect(try codecs.decode(String?.self, "", as: "text/plain", status: status) == nil)
@@ -176,7 +176,7 @@ extension CodecRegistryTests {
         #expect(try codecs.decode(CodedNote?.self, "null") == nil)
     }
 
-    @Test("An empty response comes from any body and from none", arguments: ["", "{}", "secret", "\u{0}"])
+    @Test("EmptyResponse accepts any body and an empty one", arguments: ["", "{}", "secret", "\u{0}"])
     func emptyResponse(body: String) throws {
         #expect(try codecs.decode(EmptyResponse.self, body, as: "image/png") == EmptyResponse())
         #expect(try codecs.decode(EmptyResponse.self, body, status: 204) == EmptyResponse())
@@ -185,7 +185,7 @@ extension CodecRegistryTests {
         #expect(try codecs.text(EmptyResponse()) == "{}")
     }
 
-    @Test("A string is empty only where the response can have no body")
+    @Test("An empty String is returned only for a status without a body")
     func emptyString() throws {
         for status in [204, 205, 304] {
             #expect(try codecs.decode(String.self, "", as: "text/plain", status: status).isEmpty)

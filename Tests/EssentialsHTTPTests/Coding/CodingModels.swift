@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// A model of two fields.
+/// A model with two fields.
 struct CodedNote: Codable, Equatable {
     var id: Int
     var text: String
@@ -15,7 +15,7 @@ struct CodedEvent: Codable, Equatable {
 }
 
 extension CodecRegistry {
-    /// Reads a text as the body of a response.
+    /// Decodes a text as the body of a response.
     func decode<Model: Decodable>(
         _ type: Model.Type, _ body: String, as contentType: String? = "application/json", status: Int = 200,
         method: HTTPRequest.Method = .get
@@ -23,7 +23,7 @@ extension CodecRegistry {
         try decode(type, Data(body.utf8), as: contentType, status: status, method: method)
     }
 
-    /// Reads bytes as the body of a response.
+    /// Decodes bytes as the body of a response.
     func decode<Model: Decodable>(
         _ type: Model.Type, _ body: Data, as contentType: String?, status: Int = 200, method: HTTPRequest.Method = .get
     ) throws(RequestFailure) -> Model {
@@ -32,7 +32,7 @@ extension CodecRegistry {
             response: HTTPResponse(status: .init(code: status), headerFields: [.eTag: "t"]), method: method, host: "h")
     }
 
-    /// Writes a model, as text.
+    /// Encodes a model and returns the text.
     func text(_ model: some Encodable, as mediaType: MediaType = .json) throws(RequestFailure) -> String {
         String(decoding: try encode(model, as: mediaType).body, as: UTF8.self)
     }

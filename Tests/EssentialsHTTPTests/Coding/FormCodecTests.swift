@@ -33,7 +33,7 @@ import Testing
         id=00000000-0000-0000-0000-000000000001&bare&unknown=1
         """
 
-    @Test("A form response is read as a model with flat fields")
+    @Test("A form response is decoded as a model with flat fields")
     func reading() throws {
         let fields = try codecs.decode(Fields.self, body, as: form)
         #expect(
@@ -48,7 +48,7 @@ import Testing
         #expect(try codecs.decode(Fields.self, codecs.text(fields, as: .form), as: form) == fields)
     }
 
-    @Test("A form response is read as items, as names with values, and as parameters")
+    @Test("A form response is decoded as items, as a dictionary and as parameters")
     func readingItems() throws {
         let items: QueryItems = ["b": "2", "a": "1 x", "b": nil]
         #expect(try codecs.decode(QueryItems.self, "b=2&a=1+x&b", as: form) == items)
@@ -59,18 +59,19 @@ import Testing
         #expect(try codecs.decode(JSONValue.self, "a=1&b", as: form) == ["a": "1", "b": nil])
     }
 
-    @Test("The response's charset is that of the bytes behind the escapes")
+    @Test("The response's charset is applied to the percent-decoded bytes")
     func charset() throws {
         #expect(try codecs.decode([String: String].self, "a=%E9", as: form + "; charset=latin1") == ["a": "é"])
         #expect(try codecs.decode([String: String].self, "a=%C3%A9", as: form + "; charset=nonsense") == ["a": "é"])
     }
 
     @Test(
-        "A field that does not fit is named and never quoted",
+        "A decoding failure names the field and never quotes its value",
         arguments: [
-            ("id=secret&text=a", "“id” is no Int"), ("text=secret", "“id” is missing"), ("id&text=a", "“id” is null"),
-            ("id=1&id=2&text=a", "“id” is no Int"), ("id=1.5&text=secret", "“id” is no Int"),
-            ("id=99999999999999999999&text=secret", "“id” is no Int"),
+            ("id=secret&text=a", "“id” is not of type Int"), ("text=secret", "“id” is missing"),
+            ("id&text=a", "“id” is null"),
+            ("id=1&id=2&text=a", "“id” is not of type Int"), ("id=1.5&text=secret", "“id” is not of type Int"),
+            ("id=99999999999999999999&text=secret", "“id” is not of type Int"),
         ])
     func misfits(body: String, place: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.decode(CodedNote.self, body, as: form) }
@@ -80,7 +81,7 @@ import Testing
         #expect(failure.response?.body == Data(body.utf8))
     }
 
-    @Test("Fields are flat: a field that is a structure, arrays in arrays and a form as one value are failures")
+    @Test("A nested structure, a nested array and a form as one value fail to decode")
     func flatOnly() throws {
         struct Outer: Decodable { var note: CodedNote }
         #expect(throws: RequestFailure.self) { try codecs.decode(Outer.self, "note=1", as: form) }
@@ -90,13 +91,13 @@ import Testing
         #expect(throws: RequestFailure.self) { try codecs.decode(String.self, "a=1", as: form) }
     }
 
-    @Test("Elements that cannot be read can be left out")
+    @Test("Elements that cannot be decoded can be skipped")
     func lossy() throws {
         let values = try codecs.decode([String: LossyArray<Int>].self, "a=1&a=x&a&a=2", as: form)
         #expect(values == ["a": LossyArray([1, 2], skippedCount: 2)])
     }
 
-    @Test("Dates are read in the form they are written in")
+    @Test("Dates are decoded in the format that encodes them")
     func dates() throws {
         let codecs = CodecRegistry().registering(FormCodec(encoding: FormEncoding(dates: .milliseconds)), for: .any)
         let dates = ["d": Date(timeIntervalSince1970: 1.25)]
@@ -105,7 +106,7 @@ import Testing
         #expect(throws: RequestFailure.self) { try codecs.decode([String: Date].self, "d=nan", as: form) }
     }
 
-    @Test("Parameters, items and models are written as forms")
+    @Test("Parameters, items and models are encoded as forms")
     func writing() throws {
         #expect(try codecs.text(FormParameters(["b": [1, 2], "a": "x y"]), as: .form) == "a=x%20y&b[]=1&b[]=2")
         #expect(try codecs.text(QueryItems(parsing: "b=2&a=1"), as: .form) == "b=2&a=1")
@@ -114,7 +115,7 @@ import Testing
         #expect(try codecs.text(CodedNote(id: 1, text: "é"), as: latin1) == "id=1&text=%E9")
     }
 
-    @Test("A root without names and an unknown charset are the failure encoding")
+    @Test("A model without names and an unknown charset fail with encoding")
     func unwritable() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.text([1, 2], as: .form) }
         #expect(failure.reason == .encoding)
@@ -128,7 +129,7 @@ import Testing
         #expect(throws: RequestFailure.self) { try codecs.text(QueryItems(parsing: "a"), as: type) }
     }
 
-    @Test("charset=utf-8 is added unless there is one")
+    @Test("The codec adds charset=utf-8 unless the type has a charset")
     func contentType() throws {
         #expect(try codecs.encode(["a": 1], as: .form).contentType.description == form + "; charset=utf-8")
         let latin1 = try MediaType(form + "; charset=latin1")
@@ -136,7 +137,7 @@ import Testing
         #expect(FormCodec().mergesParameters)
     }
 
-    @Test("More items than the codec's maximum are the failure tooLarge")
+    @Test("A form with more items than the codec's maximum fails with tooLarge")
     func maximum() throws {
         let codecs = CodecRegistry().registering(FormCodec(maximumItems: 2), for: .any)
         #expect(try codecs.decode(QueryItems.self, "a&b", as: form).items.count == 2)

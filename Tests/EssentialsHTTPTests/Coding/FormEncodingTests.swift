@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "Scalar: a value is name=value",
+        "A scalar is encoded as name=value",
         arguments: [
             ([:], ""), (["a": "1"], "a=1"), (["a": ""], "a="), (["": "v"], "=v"), (["a": 1, "b": -2], "a=1&b=-2"),
             (["a": true, "b": false], "a=1&b=0"), (["a": 1.5, "b": 1.0], "a=1.5&b=1"),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Ordering: names are sorted without regard to case at every level, equals by their scalars",
+        "Names are sorted at every level without regard to case, and equal ones by their scalars",
         arguments: [
             (["b": 1, "A": 2, "a": 3, "C": 4], "A=2&a=3&b=1&C=4"),
             (["k": ["z": 1, "Y": 2, "x": 3]], "k[x]=3&k[Y]=2&k[z]=1"),
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Null: the name alone, dropped, empty or literal",
+        "Null is encoded as the name alone, omitted, empty or literal",
         arguments: [
             (FormEncoding.Null.keyOnly, "a&b[]&k[in]"), (.drop, ""), (.empty, "a=&b[]=&k[in]="),
             (.literal, "a=null&b[]=null&k[in]=null"),
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "Array: elements keep their order and containers nest to any depth",
+        "An array keeps the order of its elements, and containers nest to any depth",
         arguments: [
             (["a": ["2", "1"]], "a[]=2&a[]=1"), (["a": ["x", nil]], "a[]=x&a[]"),
             (["a": [["x"], ["y"]]], "a[][]=x&a[][]=y"),
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Array: with indices, repeated names or commas",
+        "An array is encoded with indices, repeated names or commas",
         arguments: [
             (
                 FormEncoding.Arrays.indexed, ["a": ["x", ["y"], ["k": 1], nil] as FormValue],
@@ -73,7 +73,7 @@ import Testing
         #expect(try self.query(parameters, FormEncoding(arrays: form)) == query)
     }
 
-    @Test("Array: a container between commas is the failure encoding, and a dropped null leaves no comma")
+    @Test("A container in a comma-separated array fails with encoding, and a dropped null leaves no comma")
     func commas() throws {
         let failure = try #require(throws: RequestFailure.self) {
             try query(["a": [["secret"]]], FormEncoding(arrays: .comma))
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "Set: values stand under the name itself, sorted by their encoded form",
+        "The values of a set are encoded under the name itself, sorted by their encoded form",
         arguments: [
             (["a": FormValue.set(["b", "a", "c"])], "a=a&a=b&a=c"), (["a": FormValue.set([10, 9, 1])], "a=1&a=10&a=9"),
             (["a": FormValue.set([])], ""), (["a": FormValue.set([nil, "x"])], "a&a=x"),
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "Nested dictionary: names stand in brackets to any depth",
+        "The names of a nested dictionary are encoded in brackets to any depth",
         arguments: [
             (["k": ["in": "v"]], "k[in]=v"), (["k": ["in": nil] as FormValue], "k[in]"),
             (["k": ["b": ["c": ["d": "v"]]]], "k[b][c][d]=v"), (["k": ["": 1]], "k[]=1"),
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "Empty array, set and dictionary: nothing, not even a separator",
+        "An empty array, set or dictionary is encoded as nothing, without a separator",
         arguments: [
             (["a": [] as FormValue], ""), (["a": [:] as FormValue], ""),
             (["a": 1, "b": [] as FormValue, "c": 2], "a=1&c=2"),
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "Percent set: all but the unreserved characters is escaped, brackets in a user's names too",
+        "All characters except the unreserved ones are escaped, also brackets in names",
         arguments: [
             (["q": "a b&c=d+e/f?g#h%"], "q=a%20b%26c%3Dd%2Be%2Ff%3Fg%23h%25"), (["q": "AZaz09-._~"], "q=AZaz09-._~"),
             (["q": "é€😀"], "q=%C3%A9%E2%82%AC%F0%9F%98%80"), (["é k": "v"], "%C3%A9%20k=v"),
@@ -132,7 +132,7 @@ import Testing
         #expect(try self.query(parameters) == query)
     }
 
-    @Test("Percent set: another charset's bytes are escaped, and a character that it lacks is the failure encoding")
+    @Test("The bytes of another charset are escaped, and a character that it cannot represent fails with encoding")
     func charsets() throws {
         let encoding = FormEncoding.standard
         #expect(try encoding.query(["é": "é a"], charset: .latin1) == "%E9=%E9%20a")
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "Numbers are written without a needless fraction",
+        "Numbers are encoded without a fraction of zero",
         arguments: [
             (1.0, "1"), (-0.0, "0"), (0.1, "0.1"), (-2.5, "-2.5"), (9_007_199_254_740_992, "9007199254740992"),
             (1e20, "1e%2B20"), (1e-7, "1e-07"),
@@ -153,13 +153,13 @@ import Testing
         #expect(try query(["n": value]) == "n=\(text)")
     }
 
-    @Test("Booleans are words if that was chosen")
+    @Test("Booleans can be encoded as words")
     func booleans() throws {
         #expect(try query(["a": true, "b": false], FormEncoding(booleans: .literal)) == "a=true&b=false")
     }
 
     @Test(
-        "Dates have the form that was chosen",
+        "Dates are encoded in the chosen format",
         arguments: [
             (FormEncoding.Dates.iso8601, 1.25, "1970-01-01T00%3A00%3A01Z"), (.seconds, 1.25, "1.25"),
             (.seconds, 7, "7"),
@@ -170,7 +170,7 @@ import Testing
         #expect(try query(parameters, FormEncoding(dates: form)) == "d=\(text)")
     }
 
-    @Test("Data has the form that was chosen")
+    @Test("Data is encoded in the chosen alphabet")
     func data() throws {
         let parameters: FormParameters = ["d": Data([0xfb, 0xff, 0xfe, 0xff])]
         #expect(try query(parameters) == "d=-__-_w")
@@ -178,10 +178,10 @@ import Testing
     }
 
     @Test(
-        "A number or date without a form is the failure encoding and names its place",
+        "A number or date that cannot be encoded fails with a message that names its parameter",
         arguments: [1e300, -1e300, .infinity, .nan])
     func noForm(number: Double) throws {
-        // Made here, because a test prints its arguments, and printing such a date ends the program.
+        // Created here, because a test prints its arguments, and printing such a date traps.
         let date = FormValue.date(Date(timeIntervalSince1970: number))
         for value in number.isFinite ? [date] : [date, .number(number)] {
             let failure = try #require(throws: RequestFailure.self) { try query(["k": ["in": [value]]]) }
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("64 levels are written, more are the failure encoding and no crash")
+    @Test("64 levels are encoded, and more fail with encoding without a crash")
     func depth() throws {
         func nested(_ count: Int, _ wrap: (FormValue) -> FormValue) -> FormParameters {
             FormParameters(["a": (0..<count).reduce(1) { value, _ in wrap(value) }])

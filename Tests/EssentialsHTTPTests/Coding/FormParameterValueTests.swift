@@ -7,7 +7,7 @@ import Testing
 
     private let day = Date(timeIntervalSince1970: 0)
 
-    @Test("One literal takes variables and literals of different types")
+    @Test("One literal accepts variables and literals of different types")
     func mixedLiteral() throws {
         let (role, page, ids, since, ratio, isOpen) = ("admin", 2, [1, 2], day as Date?, 0.5, true)
         let (missing, pages, names) = (nil as Date?, [3] as [Int]?, ["a", nil] as [String?])
@@ -35,14 +35,14 @@ import Testing
             ])
     }
 
-    @Test("An optional that is nil is the bare name in a query, or is dropped, as the encoding says")
+    @Test("A nil optional is encoded as the name alone or omitted, as the encoding says")
     func nilInQuery() throws {
         let parameters: FormParameters = ["page": 2, "since": nil as Date?]
         #expect(try FormEncoding.standard.query(parameters) == "page=2&since")
         #expect(try FormEncoding(null: .drop).query(parameters) == "page=2")
     }
 
-    @Test("A dictionary of any such type becomes parameters, also nested in others")
+    @Test("A dictionary of parameter values becomes parameters, also nested ones")
     func dictionaries() {
         let (texts, numbers, dates) = (["a": "x"], ["a": 1], ["a": day, "b": nil] as [String: Date?])
         #expect(FormParameters(texts) == ["a": "x"])
@@ -53,7 +53,7 @@ import Testing
         #expect(FormParameters(["k": FormParameters(texts)]).values == ["k": .dictionary(["a": .text("x")])])
     }
 
-    @Test("A name is set to a variable, and removed with nil")
+    @Test("A name can be set to a variable and removed with nil")
     func names() {
         var parameters: FormParameters = ["a": 1, "b": 2, "c": 3]
         let (text, nothing) = ("x", nil as Int?)

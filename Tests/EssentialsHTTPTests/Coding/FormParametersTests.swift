@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("A model's properties become values with their types")
+    @Test("The properties of a model become values with their types")
     func encodingModels() throws {
         let parameters = try FormParameters(encoding: Search())
         #expect(
@@ -78,7 +78,7 @@ import Testing
             try FormEncoding.standard.query(parameters).hasPrefix("big=18446744073709551615&byNumber[7]=x&id=0000"))
     }
 
-    @Test("Nil that a model encodes, nested containers and a super class become values too")
+    @Test("An explicitly encoded nil, nested containers and a superclass become values")
     func containers() throws {
         #expect(
             try FormParameters(encoding: Derived()) == ["base": 1, "derived": [3, nil, ["derived": "x"]] as FormValue])
@@ -98,7 +98,7 @@ import Testing
             try FormParameters(encoding: ["d": values]) == ["d": [0.1, 7, "123456789012345678.123456789"] as FormValue])
     }
 
-    @Test("A model without names is the failure encoding")
+    @Test("A model without names fails with encoding")
     func noNames() throws {
         for failure in [
             #expect(throws: RequestFailure.self) { try FormParameters(encoding: 5) },
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("A model that holds itself is the failure encoding, not a crash", arguments: [true, false])
+    @Test("A model that contains itself fails with encoding without a crash", arguments: [true, false])
     func endless(isSingle: Bool) throws {
         let failure = try #require(throws: RequestFailure.self) {
             try FormParameters(encoding: Endless(isSingle: isSingle))
@@ -118,7 +118,7 @@ import Testing
         #expect(failure.reason == .encoding)
     }
 
-    @Test("The argument wins in a merge, top level only")
+    @Test("A merge prefers the argument's top-level values")
     func merging() {
         let one: FormParameters = ["a": 1, "k": ["x": 1, "y": 2]]
         let other: FormParameters = ["b": 2, "k": ["x": 3]]
@@ -127,7 +127,7 @@ import Testing
         #expect(one.merging([:]) == one)
     }
 
-    @Test("JSON has the values with their types, sets sorted")
+    @Test("JSON keeps the types of values and sorts sets")
     func json() throws {
         let parameters: FormParameters = [
             "text": "1", "integer": 1, "unsigned": UInt64.max, "number": 1.5, "boolean": true,
@@ -146,7 +146,7 @@ import Testing
         #expect(try CodecRegistry.standard.text(alike) == #"{"s":[true,1,1,1,"1"]}"#)
     }
 
-    @Test("Parameters are read from JSON")
+    @Test("Parameters are decoded from JSON")
     func decoding() throws {
         let body = #"{"a":[1,null,"x",true,1.5,18446744073709551615],"k":{"b":{}}}"#
         #expect(
@@ -154,7 +154,7 @@ import Testing
                 == ["a": [1, nil, "x", true, 1.5, UInt64.max] as FormValue, "k": ["b": [:] as FormValue]])
     }
 
-    @Test("Too many levels are the failure encoding in JSON too")
+    @Test("Too many levels fail with encoding in JSON too")
     func depth() throws {
         var value: FormValue = 1
         for _ in 0..<63 { value = [value] }
@@ -166,7 +166,7 @@ import Testing
         #expect(failure.reason == .encoding)
     }
 
-    @Test("Of equal names in a literal the last wins")
+    @Test("The last of equal names in a literal is used")
     func duplicates() {
         let parameters: FormParameters = ["a": 1, "a": 2]
         #expect(parameters == ["a": 2])

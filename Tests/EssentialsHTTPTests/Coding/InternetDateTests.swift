@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct InternetDateTests {
     @Test(
-        "Dates are written in UTC to the second",
+        "Dates are formatted in UTC to the second",
         arguments: [
             (0.0, "1970-01-01T00:00:00Z"), (1_451_606_399.75, "2015-12-31T23:59:59Z"), (-0.5, "1969-12-31T23:59:59Z"),
             (951_782_400, "2000-02-29T00:00:00Z"), (-2_203_891_200, "1900-03-01T00:00:00Z"),
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "Dates are read with any offset and fraction",
+        "Dates are parsed with any offset and fraction",
         arguments: [
             ("2015-12-31T23:59:59.5Z", 1_451_606_399.5), ("2015-12-31t23:59:59z", 1_451_606_399),
             ("2016-01-01T00:59:59+01:00", 1_451_606_399), ("2015-12-31T18:29:59-0530", 1_451_606_399),
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "What is no date is none",
+        "An invalid date is not parsed",
         arguments: [
             "", "2015-12-31", "2015-12-31T23:59:59", "2015-13-01T00:00:00Z", "2015-02-29T00:00:00Z",
             "2015-00-01T00:00:00Z", "2015-01-00T00:00:00Z", "2015-01-01T24:00:00Z", "2015-01-01T00:60:00Z",
@@ -59,7 +59,7 @@ import Testing
         #expect(InternetDate.date(text) == nil)
     }
 
-    @Test("A date read from its text is the date")
+    @Test("A formatted date is parsed to the same date")
     func random() throws {
         var numbers = SeededNumbers(state: 3339)
         for _ in 0..<3000 {

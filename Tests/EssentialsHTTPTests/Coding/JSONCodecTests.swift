@@ -13,7 +13,7 @@ import Testing
         CodecRegistry().registering(codec, for: MediaPattern(.json))
     }
 
-    @Test("Keys are sorted, dates are ISO 8601, slashes stay")
+    @Test("Keys are sorted, dates are ISO 8601, and slashes are not escaped")
     func encoding() throws {
         let event = CodedEvent(zone: "é", at: Date(timeIntervalSince1970: 1_451_606_399), link: "a/b")
         let text = try codecs.text(event)
@@ -22,7 +22,7 @@ import Testing
         #expect(try codecs.text(["b": 1, "a": 2, "B": 3]) == #"{"B":3,"a":2,"b":1}"#)
     }
 
-    @Test("A value without a JSON form is the failure encoding and names its place")
+    @Test("A value that JSON cannot represent fails with a message that names its place")
     func unencodable() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.text(["x": [1, Double.nan]]) }
         #expect(failure.reason == .encoding)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "A date that has no ISO 8601 form is the failure encoding, never nonsense", arguments: [1e300, .nan, .infinity])
+        "A date outside the range of ISO 8601 fails with encoding", arguments: [1e300, .nan, .infinity])
     func unencodableDate(seconds: Double) throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.text(["at": Date(timeIntervalSince1970: seconds)])
@@ -40,7 +40,7 @@ import Testing
         #expect(failure.message.contains("“at”"))
     }
 
-    @Test("A String is the document's text as it came, in its charset")
+    @Test("A String is the unchanged text of the document in its charset")
     func documentText() throws {
         for text in [#"{"a": [1, "é"]}"#, "5", "null", #""\u00e9""#] {
             #expect(try codecs.decode(String.self, text) == text)
@@ -54,7 +54,7 @@ import Testing
         #expect(failure?.reason == .decoding)
     }
 
-    @Test("Fragments are documents")
+    @Test("A single value is a document")
     func fragments() throws {
         #expect(try codecs.decode(Int.self, "5") == 5)
         #expect(try codecs.decode(String.self, "\"x\"") == "\"x\"")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "Malformed JSON is the failure decoding, which names the place and keeps response and body",
+        "Malformed JSON fails with a message that names the place, and the failure keeps response and body",
         arguments: [
             ("{", "at line 1, column 2 it ends too early"), ("secret", "at line 1, column 1 a value is missing"),
             (#"{"id":1 "text":"secret"}"#, "at line 1, column 9 a comma"),
@@ -77,20 +77,21 @@ import Testing
         #expect(failure.response?.body == Data(body.utf8))
         #expect(failure.response?.head.headerFields[.eTag] == "t")
         #expect(failure.underlying is DecodingError)
-        #expect(failure.message.contains("no valid JSON, \(place)"))
+        #expect(failure.message.contains("not valid JSON, \(place)"))
         #expect(!failure.description.contains("secret"))
     }
 
     @Test(
-        "What does not fit is named by its place and never quoted",
+        "A value that does not fit the model is named by its place and never quoted",
         arguments: [
             (#"{"notes":[{"id":1,"text":"secret"},{"id":2}]}"#, "“notes.[1].text” is missing"),
-            ("{}", "“notes” is missing"), ("[1]", "the document is no "), ("5", "the document is no "),
-            (#"{"notes":[{"id":"secret","text":"x"}]}"#, "“notes.[0].id” is no Int"),
+            ("{}", "“notes” is missing"), ("[1]", "the document is not of type "),
+            ("5", "the document is not of type "),
+            (#"{"notes":[{"id":"secret","text":"x"}]}"#, "“notes.[0].id” is not of type Int"),
             (#"{"notes":null}"#, "“notes” is null"),
             (#"{"notes":[{"id":1,"text":null,"secret":"secret"}]}"#, "“notes.[0].text” is null"),
-            (#"{"notes":"secret"}"#, "“notes” is no "),
-            (#"{"notes":[{"id":12345.6,"text":"secret"}]}"#, "a date or number that is not valid"),
+            (#"{"notes":"secret"}"#, "“notes” is not of type "),
+            (#"{"notes":[{"id":12345.6,"text":"secret"}]}"#, "an invalid date or number"),
         ])
     func misfit(body: String, place: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.decode(Nested.self, body) }
@@ -101,7 +102,7 @@ import Testing
         #expect(failure.response?.body == Data(body.utf8))
     }
 
-    @Test("A date in another form than ISO 8601 is named by its place and not quoted")
+    @Test("A date that is not ISO 8601 is named by its place and never quoted")
     func badDate() throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.decode(CodedEvent.self, #"{"zone":"z","at":"secret","link":""}"#)
@@ -111,7 +112,7 @@ import Testing
         #expect(!failure.description.contains("secret"))
     }
 
-    @Test("Dates are read with fractions and offsets")
+    @Test("Dates are decoded with fractions and offsets")
     func fractions() throws {
         let body = #"["2015-12-31T23:59:59.250Z","2016-01-01T00:59:59+01:00"]"#
         let dates = [Date(timeIntervalSince1970: 1_451_606_399.25), Date(timeIntervalSince1970: 1_451_606_399)]
@@ -119,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "Dates have the form that was chosen",
+        "Dates are encoded in the chosen format",
         arguments: [
             (JSONCodec.Dates.iso8601WithMilliseconds, #"["1970-01-01T00:00:01.250Z"]"#), (.secondsSince1970, "[1.25]"),
             (.millisecondsSince1970, "[1250]"),
@@ -130,7 +131,7 @@ import Testing
         #expect(try codecs.decode([Date].self, text) == [Date(timeIntervalSince1970: 1.25)])
     }
 
-    @Test("Names can be in snake case")
+    @Test("Names can be converted to snake case")
     func snakeCase() throws {
         struct Model: Codable, Equatable { var firstName: String }
         let codecs = codecs(JSONCodec(keys: .snakeCase))
@@ -138,7 +139,7 @@ import Testing
         #expect(try codecs.decode(Model.self, #"{"first_name":"a"}"#) == Model(firstName: "a"))
     }
 
-    @Test("Closures set the coders' other options")
+    @Test("Closures set further options of the coders")
     func closures() throws {
         let codecs = codecs(
             JSONCodec(
@@ -151,7 +152,7 @@ import Testing
         #expect(try codecs.decode([Double].self, "[\"inf\"]") == [.infinity])
     }
 
-    @Test("charset=utf-8 is added unless it is there or switched off")
+    @Test("The codec adds charset=utf-8 unless it is present or switched off")
     func contentType() throws {
         let problem = try MediaType("application/problem+json")
         #expect(JSONCodec().contentType(for: .json).description == "application/json; charset=utf-8")
@@ -162,7 +163,7 @@ import Testing
         #expect(JSONCodec().mergesParameters)
     }
 
-    @Test("JSON is written in UTF-8 only")
+    @Test("JSON is encoded only in UTF-8")
     func otherCharset() throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.encode(["a"], as: MediaType("application/json; charset=utf-16"))
@@ -171,7 +172,7 @@ import Testing
         #expect(try codecs.text(["a"], as: MediaType("application/json; charset=\"UTF-8\"")) == "[\"a\"]")
     }
 
-    @Test("JSON that says it is in another charset than UTF-8, and is, is read")
+    @Test("JSON in another charset is decoded if the content type names that charset")
     func transcoding() throws {
         let body = Data([0x5b, 0x22, 0xe9, 0x80, 0x22, 0x5d])
         #expect(try codecs.decode([String].self, body, as: "application/json; charset=iso-8859-1") == ["é€"])
@@ -179,12 +180,12 @@ import Testing
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.decode([String].self, body, as: "application/json")
         }
-        #expect(failure.message.contains("no UTF-8"))
+        #expect(failure.message.contains("not valid UTF-8"))
         let utf16 = try Charset.utf16LittleEndian.encode("[\"é\"]")
         #expect(try codecs.decode([String].self, utf16, as: "application/json") == ["é"])
     }
 
-    @Test("One codec serves many tasks at once")
+    @Test("One codec serves many concurrent tasks")
     func concurrency() async throws {
         let codec = JSONCodec(dates: .millisecondsSince1970)
         let notes = (0..<200).map { CodedNote(id: $0, text: "n\($0)") }

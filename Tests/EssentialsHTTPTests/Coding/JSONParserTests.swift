@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct JSONParserTests {
     @Test(
-        "The place where a text stops being JSON is named, and what is wrong there",
+        "A syntax error is reported with its place and cause",
         arguments: [
             ("{", "at line 1, column 2 it ends too early"), ("", "at line 1, column 1 it ends too early"),
             ("[1,]", "at line 1, column 4 a value is missing"),
@@ -13,23 +13,24 @@ import Testing
             ("{\"a\":1\n \"b\":2}", "at line 2, column 2 a comma or “}” is missing"),
             ("{\"a\" 1}", "at line 1, column 6 a colon is missing"),
             ("{a:1}", "at line 1, column 2 a name in quotation marks is missing"),
-            ("[1]x", "at line 1, column 4 something follows the end"), ("\"a", "at line 1, column 3 a text has no end"),
-            ("\"\\x\"", "at line 1, column 2 a text has an escape that JSON does not know"),
-            ("\"\\u12\"", "at line 1, column 2 an escape lacks its four digits"),
-            ("\"a\nb\"", "at line 1, column 3 a text has a control character"),
-            ("\n\n[01]", "at line 3, column 2 a number is not written as JSON has them"),
-            ("[1.]", "at line 1, column 2 a number is not written as JSON has them"),
+            ("[1]x", "at line 1, column 4 something follows the end"),
+            ("\"a", "at line 1, column 3 a string has no end"),
+            ("\"\\x\"", "at line 1, column 2 a string contains an invalid escape"),
+            ("\"\\u12\"", "at line 1, column 2 an escape needs four hexadecimal digits"),
+            ("\"a\nb\"", "at line 1, column 3 a string contains a control character"),
+            ("\n\n[01]", "at line 3, column 2 a number is malformed"),
+            ("[1.]", "at line 1, column 2 a number is malformed"),
             ("[-]", "at line 1, column 2 a value is missing"), ("tru", "at line 1, column 1 a value is missing"),
             ("<html>", "at line 1, column 1 a value is missing"),
             ("{\"a\":1,}", "at line 1, column 8 a name in quotation marks is missing"),
-            (String(repeating: "[", count: 600), "at line 1, column 513 it is nested more than 512 deep"),
+            (String(repeating: "[", count: 600), "at line 1, column 513 it is nested more than 512 levels deep"),
         ])
     func faults(text: String, fault: String) {
         #expect(JSONParser.fault(in: Data(text.utf8)) == fault)
     }
 
     @Test(
-        "JSON has no fault",
+        "Valid JSON has no fault",
         arguments: [
             "null", " [ ] ", "{}", "[[],{}]", "{\"a\":[1,-2.5e+3,0,0.1,true,false,null,\"\\u00e9\\n\\\"\"],\"b\":{}}",
             "\u{feff}5",
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "The fault for invalid UTF-8 names the offset of the first wrong byte",
+        "The fault for invalid UTF-8 names the offset of the first invalid byte",
         arguments: [
             ([0x22, 0xe9, 0x22], 1), ([0x22, 0x61, 0xc3, 0xa9, 0x80, 0x22], 4), ([0x22, 0xe2, 0x82, 0x22], 1),
             ([0x22, 0x5c, 0x6e, 0x61, 0xef, 0x22], 4), ([0x22, 0xed, 0xa0, 0x80, 0x22], 1),
@@ -48,7 +49,7 @@ import Testing
         ] as [([UInt8], Int)])
     func noUTF8(bytes: [UInt8], offset: Int) {
         let fault = JSONParser.fault(in: Data(bytes))
-        #expect(fault == "at line 1, column \(offset + 1) a text is no UTF-8 at the byte offset \(offset)")
+        #expect(fault == "at line 1, column \(offset + 1) a string is not valid UTF-8 at the byte offset \(offset)")
     }
 
     @Test(
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "Escapes become the characters that they stand for",
+        "Escapes become the characters that they represent",
         arguments: [
             (#""\ud83d\ude00""#, "\u{1f600}"), (#""a\u0000\u00e9\"\\\/\b\f\n\r\t""#, "a\0é\"\\/\u{8}\u{c}\n\r\t"),
             (#""e\u0301é""#, "e\u{301}é"), ("\"\"", ""), (#""é\u0041""#, "éA"),
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "Numbers are read as the decoder reads them",
+        "Numbers are parsed as Foundation's decoder parses them",
         arguments: [
             "-0", "0.0", "-0.0", "1E2", "1e18", "1e19", "9223372036854775808.0", "9223372036854775807.0",
             "9007199254740993.0", "-9223372036854775809", "18446744073709551616", "123456789012345678901234567890",
@@ -81,13 +82,13 @@ import Testing
         #expect(try JSONParser.value(in: Data(text.utf8)) == expected)
     }
 
-    @Test("A number that no type can hold is a fault")
+    @Test("A number that no type can represent is a fault")
     func hugeNumbers() {
         let fault = JSONParser.fault(in: Data("[1e400]".utf8))
-        #expect(fault == "at line 1, column 2 a number is greater than any that can be read")
+        #expect(fault == "at line 1, column 2 a number is too large")
     }
 
-    @Test("A long name of combining marks is refused, and costs no time that grows with the square of its length")
+    @Test("A long name of combining marks is refused without quadratic time")
     func enormousNames() throws {
         func object(_ name: String) -> Data { Data("{\"\(name)\":1}".utf8) }
         let marks = String(repeating: "\u{301}\u{323}", count: 128 << 10)
@@ -102,7 +103,7 @@ import Testing
         #expect(try JSONParser.value(in: object(accented))[accented] == 1)
     }
 
-    @Test("Of equal names in an object the first counts, as with the decoder")
+    @Test("The first of equal names in an object is used, as in Foundation's decoder")
     func duplicates() throws {
         let body = Data(#"{"a":1,"b":2,"a":3}"#.utf8)
         #expect(try JSONParser.value(in: body) == ["a": 1, "b": 2])
@@ -110,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A document in UTF-16 or UTF-32 is read with and without a byte order mark",
+        "A document in UTF-16 or UTF-32 is parsed with and without a byte order mark",
         arguments: [
             Charset.utf16, .utf16BigEndian, .utf16LittleEndian, .utf32, .utf32BigEndian, .utf32LittleEndian,
         ])
@@ -121,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("What the decoder takes has no fault, and what it does not take has one")
+    @Test("A document has a fault exactly if Foundation's decoder refuses it")
     func agreement() throws {
         var numbers = SeededNumbers(state: 8259)
         let pieces = [

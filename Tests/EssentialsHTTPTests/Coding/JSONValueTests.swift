@@ -1,13 +1,14 @@
-import EssentialsHTTP
 import FoundationEssentials
 import Glibc
 import Testing
+
+@testable import EssentialsHTTP
 
 @Suite struct JSONValueTests {
     private let codecs = CodecRegistry.standard
 
     @Test(
-        "Documents become values and come back",
+        "Documents are decoded as values and encoded again",
         arguments: [
             ("null", nil), ("true", true), ("false", false), ("0", 0), ("-9223372036854775808", .integer(.min)),
             ("9223372036854775807", .integer(.max)), ("9223372036854775808", .unsigned(9_223_372_036_854_775_808)),
@@ -19,20 +20,20 @@ import Testing
         #expect(try codecs.text(value) == text)
     }
 
-    @Test("Booleans are no numbers and numbers no booleans")
+    @Test("Booleans are not numbers, and numbers are not Booleans")
     func booleans() throws {
         #expect(try codecs.decode(JSONValue.self, "[true,1,false,0]") == [true, 1, false, 0])
         #expect(JSONValue.boolean(true) != .integer(1))
     }
 
-    @Test("A whole number is an integer also where the text has a fraction of zero")
+    @Test("A whole number is an integer even if its text has a fraction of zero")
     func wholeNumbers() throws {
         #expect(try codecs.decode(JSONValue.self, "[1.0,1e2]") == [1, 100])
         #expect(JSONValue.whole(7) == .integer(7))
         #expect(JSONValue.whole(.max) == .unsigned(.max))
     }
 
-    @Test("A value gives what it is, and nil for what it is not")
+    @Test("An accessor returns the value of its case and nil for other cases")
     func access() {
         let value: JSONValue = ["id": 7, "tags": ["a", 2.5], "none": nil, "big": .unsigned(.max), "yes": true]
         #expect(value["id"]?.integer == 7)
@@ -55,7 +56,7 @@ import Testing
         #expect(JSONValue.number(1e300).integer == nil)
     }
 
-    @Test("More than 512 levels are a failure in both directions, not a crash")
+    @Test("More than 512 levels fail in both directions without a crash")
     func depth() throws {
         var value: JSONValue = 1
         for _ in 0..<511 { value = [value] }
@@ -65,16 +66,16 @@ import Testing
         #expect(failure.reason == .encoding)
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
         let other = try #require(throws: RequestFailure.self) { try codecs.decode(JSONValue.self, deep) }
-        #expect(other.message.contains("nested more than 512 deep"))
+        #expect(other.message.contains("nested more than 512 levels deep"))
     }
 
-    @Test("A number that is not finite is the failure encoding")
+    @Test("A number that is not finite fails with encoding")
     func notFinite() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.text(JSONValue.array([.number(.nan)])) }
         #expect(failure.reason == .encoding)
     }
 
-    /// Arrays and objects in turn, 500 deep, with hostile values at each level and many at the last.
+    /// Alternating arrays and objects, 500 deep, with hostile values at each level and many at the last one.
     private static let hostile: String = {
         var (begin, end) = ("", "")
         for level in 0..<500 {
@@ -88,7 +89,7 @@ import Testing
         let payload: JSONValue
     }
 
-    @Test("500 levels of a hostile document are read in time that grows with its length")
+    @Test("500 levels of a hostile document are decoded in linear time")
     func hostileDepth() throws {
         var value: JSONValue?
         let time = try ContinuousClock().measure { value = try codecs.decode(JSONValue.self, Self.hostile) }
@@ -96,7 +97,7 @@ import Testing
         #expect(time < .seconds(2))
     }
 
-    @Test("A hostile value inside a model is read in time that grows with its length")
+    @Test("A hostile value inside a model is decoded in linear time")
     func hostileModel() throws {
         let whole = try codecs.decode(JSONValue.self, Self.hostile)
         var models: [Envelope] = []
@@ -107,14 +108,14 @@ import Testing
         #expect(time < .seconds(4))
     }
 
-    @Test("A codec with other names reads a deep value of a model too")
+    @Test("A codec with a key strategy decodes a deep value inside a model too")
     func hostileNames() throws {
         let codec = CodecRegistry().registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
         let text = "{\"payload\":\(Self.hostile)}"
         #expect(try codec.decode(Envelope.self, text).payload == codecs.decode(JSONValue.self, Self.hostile))
     }
 
-    @Test("Another decoder reads 32 levels and refuses more, in time that grows with the length")
+    @Test("Another decoder accepts 32 levels and refuses more, in linear time")
     func otherDecoders() throws {
         func nested(_ levels: Int) -> Data {
             Data((String(repeating: "[", count: levels) + "1,true" + String(repeating: "]", count: levels)).utf8)
@@ -133,7 +134,7 @@ import Testing
         #expect(time < .seconds(2))
     }
 
-    @Test("512 levels are read and released on a small stack")
+    @Test("512 levels are decoded and released on a small stack")
     func smallStack() throws {
         let document = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
         let thread = SmallStack {

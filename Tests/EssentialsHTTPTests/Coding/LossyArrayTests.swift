@@ -4,7 +4,7 @@ import Testing
 @Suite struct LossyArrayTests {
     private let codecs = CodecRegistry.standard
 
-    @Test("Elements that cannot be read are left out and counted")
+    @Test("Elements that cannot be decoded are skipped and counted")
     func skipping() throws {
         let body = #"[{"id":1,"text":"a"},null,5,{"id":"x"},[{}],{"id":2,"text":"b"}]"#
         let notes = try codecs.decode(LossyArray<CodedNote>.self, body)
@@ -13,19 +13,19 @@ import Testing
         #expect(notes.count == 2)
     }
 
-    @Test("A plain array fails with the first such element")
+    @Test("A plain array fails at the first element that cannot be decoded")
     func strict() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.decode([Int].self, #"[1,"x"]"#) }
-        #expect(failure.message.contains("“[1]” is no Int"))
+        #expect(failure.message.contains("“[1]” is not of type Int"))
     }
 
-    @Test("What is no array is a failure all the same", arguments: ["{}", "5", "null", "[1"])
+    @Test("A document that is not an array fails to decode", arguments: ["{}", "5", "null", "[1"])
     func noArray(body: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.decode(LossyArray<Int>.self, body) }
         #expect(failure.reason == .decoding)
     }
 
-    @Test("It is written as an array")
+    @Test("A lossy array is encoded as an array")
     func writing() throws {
         #expect(try codecs.text(LossyArray([1, 2], skippedCount: 3)) == "[1,2]")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MediaPatternTests {
     @Test(
-        "A pattern is for the types it names",
+        "A pattern matches exactly the types that it describes",
         arguments: [
             ("application/json", ["application/json"]), ("Application/JSON", ["application/json"]),
             ("application/*", ["application/json", "application/problem+json"]),
@@ -20,13 +20,13 @@ import Testing
         #expect(try MediaPattern(pattern.description) == pattern)
     }
 
-    @Test("Parameters of a type make no difference")
+    @Test("A pattern ignores the parameters of a type")
     func parameters() throws {
         #expect(try MediaPattern("text/plain").matches(MediaType("text/plain; charset=utf-8")))
         #expect(try MediaPattern(MediaType("text/plain; charset=utf-8")) == MediaPattern("text/plain"))
     }
 
-    @Test("Patterns are ordered by how specific they are, then by their text")
+    @Test("Patterns are ordered by specificity and then by text")
     func order() throws {
         let ordered = [
             "*/*", "application/*", "text/*", "*/*+json", "*/*+xml", "application/*+json", "text/*+json",
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "What is no pattern is refused",
+        "An invalid pattern is refused",
         arguments: [
             "", "json", "*", "*/json", "app*/json", "application/js*", "application/*json", "a/b;c=d", "a/*+", "a/*+*",
             "a/*+b+c", "a/b/c", "a /b", "**/*", "/",

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MediaTypeTests {
     @Test(
-        "Type, subtype and names of parameters are read without case, with space and quotation marks (RFC 9110, 8.3.1)",
+        "A media type is parsed without regard to case, with spaces and quotation marks (RFC 9110, 8.3.1)",
         arguments: [
             ("application/json", "application/json"), ("Application/JSON", "application/json"),
             (" text/html ", "text/html"), ("text/html;charset=utf-8", "text/html; charset=utf-8"),
@@ -21,7 +21,7 @@ import Testing
         #expect(try MediaType(type.description).description == description)
     }
 
-    @Test("A type gives its parts")
+    @Test("A media type provides its components")
     func parts() throws {
         let type = try MediaType("application/Problem+JSON; a=1; Charset=\"UTF-8\"")
         #expect(type.type == "application")
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test(
-        "A suffix stands after the last plus",
+        "The suffix follows the last plus sign",
         arguments: [("a/b", nil), ("a/b+c+d", "d"), ("a/b+", nil), ("a/+b", "b")])
     func suffix(text: String, suffix: String?) throws {
         #expect(try MediaType(text).suffix == suffix)
     }
 
     @Test(
-        "What is no media type is the failure invalidRequest where a program wrote it, and nil where a peer sent it",
+        "An invalid media type throws invalidRequest in a program and is nil from a peer",
         arguments: [
             "", "json", "/json", "application/", "application/json, text/html", "a b/c", "a/b c", "*/*", "text/*",
             "a/b/c", "é/b", "a/\u{1}", "application/json charset=utf-8", ";charset=utf-8",
@@ -51,12 +51,12 @@ import Testing
     func malformed(text: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try MediaType(text) }
         #expect(failure.reason == .invalidRequest)
-        #expect(failure.message.contains("no media type"))
+        #expect(failure.message.contains("not a media type"))
         #expect(MediaType(parsing: text) == nil)
     }
 
     @Test(
-        "What is wrong in the parameters is a failure where a program wrote it, and passed over where a peer sent it",
+        "Invalid parameters throw in a program and are ignored from a peer",
         arguments: [
             ("a/b;c", "a/b"), ("a/b;c;d=1", "a/b; d=1"), ("a/b;=1;d=1", "a/b; d=1"), ("a/b;c=;d=1", "a/b; d=1"),
             ("a/b;c= 1;d=1", "a/b; d=1"), ("a/b;c=\"1", "a/b"), ("a/b;c=\"1\\", "a/b"), ("a/b;c=1 2;d=1", "a/b; d=1"),
@@ -68,7 +68,7 @@ import Testing
         #expect(MediaType(parsing: text)?.description == description)
     }
 
-    @Test("There are 32 parameters at most")
+    @Test("A media type has at most 32 parameters")
     func maximum() throws {
         let many = "a/b" + (1...33).map { ";p\($0)=1" }.joined()
         #expect(throws: RequestFailure.self) { try MediaType(many) }
@@ -78,7 +78,7 @@ import Testing
         #expect(try type.settingParameter("p1", to: "2").parameter("p1") == "2")
     }
 
-    @Test("Types are equal whatever the order of parameters and the case of a charset")
+    @Test("Types are equal regardless of the order of parameters and the case of a charset")
     func equality() throws {
         let one = try MediaType("text/plain; charset=UTF-8; format=flowed")
         let other = try MediaType("TEXT/plain; format=flowed; charset=\"utf-8\"")
@@ -89,7 +89,7 @@ import Testing
         #expect(try MediaType("application/json") == .json)
     }
 
-    @Test("A parameter is set in its place, added at the end, or removed")
+    @Test("Setting a parameter replaces it, appends it or removes it")
     func setting() throws {
         let type = try MediaType("text/plain; charset=latin1; format=flowed")
         #expect(
@@ -109,7 +109,7 @@ import Testing
         #expect(failure.reason == .invalidRequest)
     }
 
-    @Test("The named types are what they say")
+    @Test("The static types have their names")
     func named() {
         let types: [MediaType] = [.json, .form, .text, .html, .octetStream, .multipartFormData]
         #expect(
@@ -119,7 +119,8 @@ import Testing
             ])
     }
 
-    @Test("A value is written so that a reader of bytes finds it again, whatever stands behind its quotation marks")
+    @Test(
+        "A written value is parsed byte by byte to the same value, also if a combining mark follows the quotation mark")
     func quotedBytes() throws {
         var numbers = SeededNumbers(state: 6838)
         for _ in 0..<2_000 {
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("Whatever a peer sends is read to a type that reads itself, or to none")
+    @Test("A media type parsed from any text is written as a text that parses to the same type")
     func random() {
         var numbers = SeededNumbers(state: 9110)
         let pieces = ["a", "/", ";", "=", "\"", "\\", " ", "\t", "*", "+", "charset", "é", "\u{0}", ",", "json"]

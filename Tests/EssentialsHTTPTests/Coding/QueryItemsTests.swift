@@ -7,7 +7,7 @@ import Testing
         QueryItems(pairs.map { QueryItems.Item(name: $0.0, value: $0.1) })
     }
 
-    @Test("Literals keep order and names that repeat")
+    @Test("Literals keep the order and repeated names")
     func literals() {
         let fromDictionary: QueryItems = ["b": "1", "a": "2", "b": nil]
         let fromArray: QueryItems = [("b", "1"), ("a", "2"), ("b", nil)]
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "A query is read with its order, its plus signs and its odd escapes",
+        "A query is parsed with its order, its plus signs and its malformed escapes",
         arguments: [
             ("", []), ("a=1", ["a=1"]), ("a", ["a"]), ("a=", ["a="]), ("=v", ["=v"]), ("a=b=c", ["a=b=c"]),
             ("&&a=1&&b=2&", ["a=1", "b=2"]), ("b=2&a=1&b=3", ["b=2", "a=1", "b=3"]), ("a+b=c+d", ["a+b=c+d"]),
@@ -45,7 +45,7 @@ import Testing
         #expect(items.items.map { item in item.value.map { "\(item.name)=\($0)" } ?? item.name } == shown)
     }
 
-    @Test("In the body of a form a plus is a space, and line breaks at the end are no text")
+    @Test("In a form's body a plus sign is a space, and trailing line breaks are ignored")
     func form() throws {
         #expect(try QueryItems(form: Data("a+b=c+d%2B&e\r\n".utf8)) == items(("a b", "c d+"), ("e", nil)))
         #expect(try QueryItems(form: Data("x=%E9".utf8), charset: .latin1) == items(("x", "é")))
@@ -55,7 +55,7 @@ import Testing
         #expect(try QueryItems(parsing: "a+b", plusIsSpace: true) == items(("a b", nil)))
     }
 
-    @Test("More items than the maximum are the failure tooLarge")
+    @Test("More items than the maximum fail with tooLarge")
     func maximum() throws {
         let query = (0..<1000).map { "a=\($0)" }.joined(separator: "&")
         #expect(try QueryItems(parsing: query).items.count == 1000)
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: RequestFailure.self) { try QueryItems(parsing: "a", maximumItems: -1) }
     }
 
-    @Test("What was written is read again")
+    @Test("An encoded query is parsed to the same items")
     func roundTrip() throws {
         var numbers = SeededNumbers(state: 3986)
         let pieces = ["a", "B", " ", "&", "=", "+", "%", "é", "😀", "[", "]", "\u{0}", "%41", "\n"]
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("Items go through JSON as objects")
+    @Test("Items are encoded as JSON objects and decoded again")
     func json() throws {
         let items: QueryItems = ["a": "1", "b": nil]
         let text = try CodecRegistry.standard.text(items)

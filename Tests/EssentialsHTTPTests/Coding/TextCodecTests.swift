@@ -6,7 +6,7 @@ import Testing
     private let codecs = CodecRegistry.standard
 
     @Test(
-        "A response is read in its charset, else in that of its mark, else as UTF-8",
+        "A response is decoded in its charset, that of its byte order mark, or UTF-8",
         arguments: [
             ("text/plain; charset=utf-8", [0xc3, 0xa9], "é"), ("text/plain; charset=ISO-8859-1", [0xe9, 0x93], "é“"),
             ("text/html; charset=\"koi8-r\"", [0xf0], "П"), ("text/plain; charset=utf-16le", [0xe9, 0], "é"),
@@ -21,7 +21,7 @@ import Testing
         #expect(try codecs.decode(String?.self, Data(bytes), as: contentType) == text)
     }
 
-    @Test("Bytes that are no text in the charset are the failure decoding, and U+FFFD for a lenient codec")
+    @Test("Invalid bytes fail with decoding, or become U+FFFD with a lenient codec")
     func lenience() throws {
         let bytes = Data([0x61, 0xff])
         let failure = try #require(throws: RequestFailure.self) {
@@ -34,7 +34,7 @@ import Testing
         #expect(try lenient.decode(String.self, bytes, as: "text/plain") == "a\u{fffd}")
     }
 
-    @Test("Only strings are text, in both directions")
+    @Test("Only a String is encoded and decoded as text")
     func onlyStrings() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.encode(7, as: .text) }
         #expect(failure.reason == .encoding)
@@ -47,14 +47,16 @@ import Testing
         #expect(try codecs.text("bc", as: .text) == "bc")
     }
 
-    @Test("A request's text is written in the type's charset")
+    @Test("A request's text is encoded in the type's charset")
     func writing() throws {
         #expect(try Array(codecs.encode("é", as: MediaType("text/plain; charset=latin1")).body) == [0xe9])
         #expect(try Array(codecs.encode("é", as: .html).body) == [0xc3, 0xa9])
         #expect(try Array(codecs.encode("é", as: MediaType("text/plain; charset=utf-16be")).body) == [0, 0xe9])
     }
 
-    @Test("An unknown charset and an unencodable text are the failure encoding", arguments: ["nonsense", "us-ascii"])
+    @Test(
+        "An unknown charset and a text that it cannot represent fail with encoding",
+        arguments: ["nonsense", "us-ascii"])
     func unwritable(charset: String) throws {
         let failure = try #require(throws: RequestFailure.self) {
             try codecs.encode("sécret", as: MediaType("text/plain; charset=\(charset)"))
@@ -64,7 +66,7 @@ import Testing
         #expect(!failure.description.contains("cret"))
     }
 
-    @Test("charset=utf-8 is added to text types without a charset, and to no other")
+    @Test("The codec adds charset=utf-8 only to text types without a charset")
     func contentType() throws {
         #expect(try codecs.encode("a", as: .text).contentType.description == "text/plain; charset=utf-8")
         let latin1 = try MediaType("text/plain; charset=latin1")

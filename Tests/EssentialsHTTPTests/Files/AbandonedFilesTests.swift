@@ -4,9 +4,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// DATA-REQUESTS.md 1.7, crash or exit: what stays is cleaned up.
 @Suite struct AbandonedFilesTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private func age(_ path: String, days: Int) throws {
         let seconds = Int(Date().timeIntervalSince1970) - days * 86_400
@@ -14,7 +13,7 @@ import Testing
         try #require(utimes(path, &times) == 0)
     }
 
-    @Test("A download removes what others to its destination left when they were killed, and nothing else")
+    @Test("A download removes only the temporary files that killed downloads to the same destination left")
     func ofDestination() async throws {
         let directory = try ScratchDirectory()
         let others = [
@@ -24,20 +23,20 @@ import Testing
         for name in others + [".film.0a1b.part", ".film.f.part", ".film.0123456789abcdef.part"] {
             try directory.write("left", name)
         }
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory("film"))
         #expect(try directory.names == (others + ["film"]).sorted())
     }
 
-    @Test("What another download writes to stays, to the same destination too")
+    @Test("A file that another download writes to stays, also with the same destination")
     func running() async throws {
         let directory = try ScratchDirectory()
         let removed = Mutex<[String]?>(nil)
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
                 guard number == 1 else { return }
-                // While this one has four bytes, another to the same name comes and goes, and somebody cleans up.
-                _ = try? await ScriptedTransport(Answer(200, [:], ["other"])).download(.film(), to: directory("film"))
-                let found = try? await FileDownload.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
+                // Another download to the same name and a cleanup run while this one has received four bytes.
+                _ = try? await ScriptedTransport(Response(200, [:], ["other"])).download(.film(), to: directory("film"))
+                let found = try? await DownloadedFile.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
                 removed.withLock { $0 = found }
             })
         let file = try await transport.download(.film(), to: directory("film"), options: .replacing)
@@ -47,23 +46,23 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    @Test("A part that is being written stays when somebody cleans up")
+    @Test("A partial file that is being written stays during a cleanup")
     func runningPart() async throws {
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.resumes = true
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
                 guard number == 1 else { return }
                 try? age(directory("film.part"), days: 9)
-                let removed = try? await FileDownload.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
+                let removed = try? await DownloadedFile.removeAbandoned(in: directory.path, partsUntouchedFor: .zero)
                 #expect(removed == [])
             })
         #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 6)
         #expect(directory.text("film") == "abcdef")
     }
 
-    @Test("A whole directory is cleaned up when asked for: temporaries, and parts that nobody touched for so long")
+    @Test("A cleanup removes temporary files and old partial files of a directory")
     func wholeDirectory() async throws {
         let directory = try ScratchDirectory()
         let kept = ["film", "notes.part", "new.part", "new.part.validator", ".part", ".x.part", "lone.part.validator"]
@@ -73,34 +72,36 @@ import Testing
         try age(directory("new.part"), days: 6)
         #expect(symlink(directory("film"), directory(".link.0a.part")) == 0)
         #expect(
-            try await FileDownload.removeAbandoned(in: directory.path) == [".film.0a1b.part", ".other film.mp4.f.part"])
+            try await DownloadedFile.removeAbandoned(in: directory.path) == [
+                ".film.0a1b.part", ".other film.mp4.f.part",
+            ])
         #expect(try directory.names == (kept + parts + [".link.0a.part"]).sorted())
-        let removed = try await FileDownload.removeAbandoned(
+        let removed = try await DownloadedFile.removeAbandoned(
             in: directory.path + "/", partsUntouchedFor: .seconds(7 * 86_400))
         #expect(removed == ["old.part"])
         #expect(try directory.names == (kept + [".link.0a.part"]).sorted())
     }
 
-    @Test("A directory that is not there, or is none, is told")
+    @Test("Cleaning up a missing directory or a regular file fails with file")
     func missing() async throws {
         let directory = try ScratchDirectory()
         try directory.write("x", "file")
         for (path, code) in [(directory("none"), ENOENT), (directory("file"), ENOTDIR)] {
             let failure = await #expect(throws: RequestFailure.self) {
-                try await FileDownload.removeAbandoned(in: path)
+                try await DownloadedFile.removeAbandoned(in: path)
             }
             #expect(failure?.reason == .file)
             #expect((failure?.underlying as? SystemError)?.code == code)
         }
     }
 
-    @Test("A killed program's temporary file goes with the next download to its destination")
+    @Test("The temporary file of a killed process is removed by the next download to its destination")
     func killed() async throws {
         let directory = try ScratchDirectory()
         let path = directory.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             _ = try await ScriptedTransport(
-                Answer(200, [:], ["half", "whole"]) { number in
+                Response(200, [:], ["half", "whole"]) { number in
                     if number == 1 { kill(getpid(), SIGKILL) }
                 }
             ).download(.film(), to: path + "/film")
@@ -108,23 +109,23 @@ import Testing
         let left = try directory.names
         #expect(left.count == 1)
         #expect(left.first.map { directory.text($0) } == "half")
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory("film"))
         #expect(try directory.names == ["film"])
         #expect(directory.text("film") == "new")
     }
 
-    @Test("A file that another program has locked stays until that lets it go")
+    @Test("A file that another process has locked stays until the lock is released")
     func locked() async throws {
         let directory = try ScratchDirectory()
         try directory.write("half", ".film.0a1b.part")
         let locked = open(directory(".film.0a1b.part"), O_RDWR | O_CLOEXEC)
         try #require(locked >= 0 && flock(locked, LOCK_EX | LOCK_NB) == 0)
-        _ = try await ScriptedTransport(Answer(200, [:], ["one"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["one"])).download(.film(), to: directory("film"))
         #expect(try directory.names == [".film.0a1b.part", "film"])
         // Said, because a child process that another test begins has the lock too until its program runs.
         try #require(flock(locked, LOCK_UN) == 0)
         close(locked)
-        let transport = ScriptedTransport(Answer(200, [:], ["two"]))
+        let transport = ScriptedTransport(Response(200, [:], ["two"]))
         _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(try directory.names == ["film"])
     }

@@ -3,10 +3,10 @@ import FoundationEssentials
 import Testing
 
 @Suite struct DownloadChecksumTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
-    /// A digest that takes no library: FNV-1a of 64 bits.
-    private final class Fowler: IncrementalDigest {
+    /// A hash that needs no library: FNV-1a with 64 bits.
+    private final class Fowler: IncrementalHash {
         private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
         func update(_ bytes: UnsafeRawBufferPointer) {
@@ -17,33 +17,33 @@ import Testing
     }
 
     private func options(_ text: String, resumes: Bool = false) -> DownloadOptions {
-        let digest = Fowler()
-        Array(text.utf8).withUnsafeBytes { digest.update($0) }
+        let hash = Fowler()
+        Array(text.utf8).withUnsafeBytes { hash.update($0) }
         var options = DownloadOptions.replacing
         options.resumes = resumes
-        options.checksum = Checksum(name: "fnv-1a", expected: digest.finish()) { Fowler() }
+        options.checksum = Checksum(name: "fnv-1a", expected: hash.finish()) { Fowler() }
         return options
     }
 
-    @Test("The digest itself is right")
+    @Test("The test's hash function is correct")
     func vector() {
-        // A vector of the algorithm's authors.
+        // A test vector of the algorithm's authors.
         #expect(options("a").checksum?.expected == [0xaf, 0x63, 0xdc, 0x4c, 0x86, 0x01, 0xec, 0x8c])
     }
 
-    @Test("A file with the right checksum is put in its place", arguments: ["", "abcd"])
+    @Test("A file with the expected checksum is moved to its destination", arguments: ["", "abcd"])
     func right(text: String) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], text.map(String.init)))
+        let transport = ScriptedTransport(Response(200, [:], text.map(String.init)))
         _ = try await transport.download(.film(), to: directory("film"), options: options(text))
         #expect(directory.text("film") == text)
     }
 
-    @Test("A file with another checksum is removed, and the failure has both", arguments: [false, true])
+    @Test("A file with another checksum is removed, and the failure contains both checksums", arguments: [false, true])
     func wrong(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
-        let transport = ScriptedTransport(Answer(200, [.eTag: "\"v1\""], ["ab", "cd"]))
+        let transport = ScriptedTransport(Response(200, [.eTag: "\"v1\""], ["ab", "cd"]))
         let failure = await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"), options: options("a", resumes: resumes))
         }
@@ -55,44 +55,44 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    /// A part that is larger than the pieces and slices in which it is read again.
+    /// The content of a partial file that is larger than the chunks and slices in which it is hashed.
     private static let part = String(repeating: "0123456789abcdef", count: 70_000)
 
     private func breakOff(_ directory: ScratchDirectory, _ options: DownloadOptions) async {
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], [Self.part], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(200, [.eTag: "\"v1\""], [Self.part], failure: RequestFailure(.interrupted, "It ended.")))
         await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"), options: options)
         }
     }
 
-    @Test("What was there before a resumption is digested too")
+    @Test("A resumed download hashes the partial file too")
     func resumed() async throws {
         let directory = try ScratchDirectory()
         let options = options(Self.part + "xyz", resumes: true)
         await breakOff(directory, options)
         let end = Self.part.utf8.count
-        let transport = ScriptedTransport(Answer(206, [.contentRange: "bytes \(end)-\(end + 2)/\(end + 3)"], ["xyz"]))
+        let transport = ScriptedTransport(Response(206, [.contentRange: "bytes \(end)-\(end + 2)/\(end + 3)"], ["xyz"]))
         let file = try await transport.download(.film(), to: directory("film"), options: options)
         #expect(file.resumedFrom == Int64(end))
     }
 
-    @Test("What was there before is not digested when all is loaded anew")
+    @Test("A download that starts again does not hash the old partial file")
     func anew() async throws {
         let directory = try ScratchDirectory()
         let options = options("xyz", resumes: true)
         await breakOff(directory, options)
-        let transport = ScriptedTransport(Answer(200, [:], ["xyz"]))
+        let transport = ScriptedTransport(Response(200, [:], ["xyz"]))
         #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 3)
     }
 
-    @Test("A part that was whole already is checked, too")
+    @Test("A partial file that is already complete is checked too")
     func complete() async throws {
         let directory = try ScratchDirectory()
         let options = options(Self.part, resumes: true)
         await breakOff(directory, options)
         let size = Self.part.utf8.count
-        let complete = Answer(416, [.contentRange: "bytes */\(size)"])
+        let complete = Response(416, [.contentRange: "bytes */\(size)"])
         _ = try await ScriptedTransport(complete).download(.film(), to: directory("film"), options: options)
         await breakOff(directory, options)
         await #expect(throws: RequestFailure.self) {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct DownloadFailureTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private func failure(
         _ transport: ScriptedTransport, _ destination: String, _ options: DownloadOptions = DownloadOptions(),
@@ -28,9 +28,9 @@ import Testing
         #expect(failure.remedy != RequestFailure.Reason.file.remedy)
     }
 
-    // MARK: Before anything is sent
+    // MARK: Before the request
 
-    @Test("A missing directory is told before anything is sent")
+    @Test("A missing directory fails before the request is sent")
     func missingDirectory() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport()
@@ -40,7 +40,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("A file in a directory's place is told")
+    @Test("A regular file in place of the directory fails")
     func fileAsDirectory() async throws {
         let directory = try ScratchDirectory()
         try directory.write("a", "file")
@@ -48,7 +48,7 @@ import Testing
             try await failure(ScriptedTransport(), directory("file/film")), ENOTDIR, naming: directory("file"))
     }
 
-    @Test("A directory as destination is told, also behind a symbolic link")
+    @Test("A directory as the destination fails, also behind a symbolic link")
     func directoryAsDestination() async throws {
         let directory = try ScratchDirectory()
         try FileManager.default.createDirectory(atPath: directory("sub"), withIntermediateDirectories: false)
@@ -59,14 +59,14 @@ import Testing
         #expect(try directory.names == ["link", "sub"])
     }
 
-    @Test("A path that names no file is told", arguments: ["", "/", "sub/", ".", "..", "a\u{0}b"])
+    @Test("A path without a file name fails", arguments: ["", "/", "sub/", ".", "..", "a\u{0}b"])
     func noFile(path: String) async throws {
         let failure = try await failure(ScriptedTransport(), path)
         #expect(failure.reason == .file)
         #expect(!failure.message.unicodeScalars.contains { $0.value < 0x20 })
     }
 
-    @Test("A device or pipe is not replaced by a file")
+    @Test("A device or a pipe is not replaced by a file")
     func device() async throws {
         let directory = try ScratchDirectory()
         #expect(mkfifo(directory("pipe"), 0o600) == 0)
@@ -77,7 +77,7 @@ import Testing
         #expect(try directory.names == ["pipe"])
     }
 
-    @Test("A name that is too long is told", arguments: [false, true])
+    @Test("A name that is too long fails", arguments: [false, true])
     func longName(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
         let name = String(repeating: "a", count: resumes ? 253 : 256)
@@ -86,9 +86,9 @@ import Testing
         expectFile(try await failure(ScriptedTransport(), directory(name), options), ENAMETOOLONG, naming: name)
     }
 
-    @Test("A directory that may not be written to is told before anything is sent")
+    @Test("A directory without write permission fails before the request is sent")
     func noPermission() async throws {
-        // In a process of its own, because the superuser, who may write everywhere, steps down for it.
+        // In a process of its own: the superuser can write everywhere and drops its privileges for this test.
         await #expect(processExitsWith: .success) {
             if geteuid() == 0 { try #require(setgid(65_534) == 0 && setuid(65_534) == 0) }
             let directory = try ScratchDirectory()
@@ -100,13 +100,13 @@ import Testing
     }
 
     @Test(
-        "A read-only file system is told before anything is sent",
+        "A read-only file system fails before the request is sent",
         .enabled(if: mayMount, "It takes the capability to mount one."))
     func readOnly() async throws {
-        // In a process, and there in a mount namespace, of its own.
+        // In a process and a mount namespace of its own.
         await #expect(processExitsWith: .success) {
             let directory = try ScratchDirectory()
-            // <sched.h> keeps `unshare` to programs that define _GNU_SOURCE. The type is that of its manual page.
+            // <sched.h> declares `unshare` only with _GNU_SOURCE. The type is that of its manual page.
             let symbol = try #require(dlsym(nil, "unshare"))
             let unshare = unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
             let (newNamespace, privately, readOnly) = (Int32(0x2_0000), UInt(0x4_4000), UInt(1))
@@ -130,7 +130,7 @@ import Testing
         return capabilities >> 21 & 1 == 1
     }
 
-    @Test("A file that is there is refused before anything is sent, a dangling link too")
+    @Test("An existing file is refused before the request is sent, also a dangling symbolic link")
     func refuse() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
@@ -147,31 +147,31 @@ import Testing
 
     // MARK: At the end
 
-    /// With hard links, and as on a file system that has none.
+    /// With hard links, and as on a file system without them.
     private static let links: [FileCalls] = {
         var without = FileCalls.system
         without.link = { _, _ in EPERM }
         return [.system, without]
     }()
 
-    @Test("A file that appears meanwhile is refused at the end, and nothing stays", arguments: 0..<2)
+    @Test("A file that appears during the download is refused at the end, and nothing remains", arguments: 0..<2)
     func refuseAtEnd(link: Int) async throws {
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.existing = .refuse
         let transport = ScriptedTransport(
-            Answer(200, [:], ["new"]) { number in if number == 1 { try? directory.write("old", "film") } })
+            Response(200, [:], ["new"]) { number in if number == 1 { try? directory.write("old", "film") } })
         expectFile(try await failure(transport, directory("film"), options, Self.links[link]), EEXIST, naming: "film")
         #expect(directory.text("film") == "old")
         #expect(try directory.names == ["film"])
     }
 
-    @Test("A new name is taken with and without hard links", arguments: 0..<2)
+    @Test("A unique name is chosen with and without hard links", arguments: 0..<2)
     func refusePasses(link: Int) async throws {
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.existing = .refuse
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         let file = try await FileDownload.run(
             .film(), to: directory("film"), options: options, progress: nil, calls: Self.links[link]
         ) { request throws(RequestFailure) in try await transport.send(request) }
@@ -180,9 +180,9 @@ import Testing
         #expect(try directory.names == ["film"])
     }
 
-    // MARK: While it comes
+    // MARK: During the transfer
 
-    /// Calls whose disk takes so many bytes and no more.
+    /// Calls of a disk that has room for a number of bytes.
     private func disk(of size: Int, then code: Int32) -> FileCalls {
         var calls = FileCalls.system
         let free = Mutex(size)
@@ -199,11 +199,11 @@ import Testing
         return calls
     }
 
-    @Test("A disk that becomes full is told, and nothing stays", arguments: [ENOSPC, EDQUOT, EFBIG, EIO])
+    @Test("A full disk fails the download, and nothing remains", arguments: [ENOSPC, EDQUOT, EFBIG, EIO])
     func fullDisk(code: Int32) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
-        let transport = ScriptedTransport(Answer(200, [:], ["abcd", "efgh", "ijkl"]))
+        let transport = ScriptedTransport(Response(200, [:], ["abcd", "efgh", "ijkl"]))
         let failure = try await failure(transport, directory("film"), .replacing, disk(of: 6, then: code))
         expectFile(failure, code, naming: directory("film"))
         #expect(failure.phase == .receiving)
@@ -212,56 +212,56 @@ import Testing
         #expect(transport.cancelCounts == [1])
     }
 
-    @Test("A disk with less room than the file needs is told before anything is written")
+    @Test("A disk with less free space than the file needs fails before anything is written")
     func noRoom() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
         calls.freeBytes = { _ in 99 }
         calls.write = { _, _ in -Int(EIO) }
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "100"], ["a"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "100"], ["a"]))
         let failure = try await failure(transport, directory("film"), DownloadOptions(), calls)
         expectFile(failure, ENOSPC, naming: directory("film"))
         #expect(failure.message.contains("100 bytes"))
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A length beyond any disk is told by the real system")
+    @Test("A length that exceeds every disk fails with the real system calls")
     func absurdLength() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "\(Int64.max)"], ["a"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "\(Int64.max)"], ["a"]))
         expectFile(try await failure(transport, directory("film")), ENOSPC, naming: directory("film"))
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("What cannot be put on the disk is not put in its place")
+    @Test("A file that cannot be flushed to the disk is not moved to its destination")
     func noSync() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
         calls.sync = { _ in EIO }
-        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        let transport = ScriptedTransport(Response(200, [:], ["a"]))
         expectFile(try await failure(transport, directory("film"), DownloadOptions(), calls), EIO, naming: "film")
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A file system that knows no synchronization is no failure")
+    @Test("A file system that does not support flushing does not fail the download")
     func unknownSync() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
         calls.sync = { _ in EINVAL }
-        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        let transport = ScriptedTransport(Response(200, [:], ["a"]))
         _ = try await FileDownload.run(
             .film(), to: directory("film"), options: DownloadOptions(), progress: nil, calls: calls
         ) { request throws(RequestFailure) in try await transport.send(request) }
         #expect(directory.text("film") == "a")
     }
 
-    @Test("A file over the limit is told by its length, or when it grows over it", arguments: [nil, "9"])
+    @Test("A file above the maximum size fails by its announced length, or while it grows", arguments: [nil, "9"])
     func tooLarge(length: String?) async throws {
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.maximumSize = 8
         let transport = ScriptedTransport(
-            Answer(200, length.map { [.contentLength: $0] } ?? [:], ["abcd", "efgh", "i"]))
+            Response(200, length.map { [.contentLength: $0] } ?? [:], ["abcd", "efgh", "i"]))
         let failure = try await failure(transport, directory("film"), options)
         #expect(failure.reason == .tooLarge)
         #expect(failure.message.contains("8 bytes"))
@@ -269,49 +269,50 @@ import Testing
         #expect(transport.cancelCounts == [1])
     }
 
-    @Test("A file of exactly the limit passes")
+    @Test("A file of exactly the maximum size succeeds")
     func justSmallEnough() async throws {
         let directory = try ScratchDirectory()
         var options = DownloadOptions()
         options.maximumSize = 8
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "8"], ["abcd", "efgh"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "8"], ["abcd", "efgh"]))
         #expect(try await transport.download(.film(), to: directory("film"), options: options).bytes == 8)
     }
 
     @Test(
-        "What ends the transfer comes through, and nothing stays",
+        "A failure of the transfer is passed on, and nothing remains",
         arguments: [RequestFailure.Reason.interrupted, .timeout])
     func brokenTransfer(reason: RequestFailure.Reason) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["ab"], failure: RequestFailure(reason, "It ended.")))
+        let transport = ScriptedTransport(Response(200, [:], ["ab"], failure: RequestFailure(reason, "It ended.")))
         #expect(try await failure(transport, directory("film")).reason == reason)
         #expect(try directory.names.isEmpty)
     }
 
     @Test(
-        "More or fewer bytes than the server had said are a failure",
+        "More or fewer bytes than announced fail the download",
         arguments: [("3", "protocolViolation"), ("5", "interrupted")])
     func wrongLength(length: String, reason: String) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: length], ["ab", "cd"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: length], ["ab", "cd"]))
         #expect(try await failure(transport, directory("film")).reason.name == reason)
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("The length of a compressed body says nothing of the file")
+    @Test("The length of a compressed body is not the length of the file")
     func compressed() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "3", .contentEncoding: "gzip"], ["ab", "cd"]))
+        let transport = ScriptedTransport(
+            Response(200, [.contentLength: "3", .contentEncoding: "gzip"], ["ab", "cd"]))
         #expect(try await transport.download(.film(), to: directory("film")).bytes == 4)
     }
 
-    @Test("A download that is cancelled in the middle leaves nothing", arguments: [false, true])
+    @Test("A download that is cancelled during the transfer leaves nothing", arguments: [false, true])
     func cancelled(transportNotices: Bool) async throws {
         let directory = try ScratchDirectory()
         let (reached, reaching) = AsyncStream.makeStream(of: Void.self)
         let request = try TransportRequest.film()
         let transport = ScriptedTransport(
-            Answer(
+            Response(
                 200, [:], transportNotices ? ["ab"] : ["ab", "cd", "ef"],
                 failure: RequestFailure(.cancelled, "The reading task was cancelled.")
             ) { number in

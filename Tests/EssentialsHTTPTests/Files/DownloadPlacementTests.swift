@@ -3,9 +3,8 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// DATA-REQUESTS.md 1.7: a destination that is taken, and one whose directories are missing.
 @Suite struct DownloadPlacementTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private static let unique: DownloadOptions = {
         var options = DownloadOptions()
@@ -19,7 +18,7 @@ import Testing
         return options
     }()
 
-    /// With hard links, and as on a file system that has none.
+    /// With hard links, and as on a file system without them.
     private static let links: [FileCalls] = {
         var without = FileCalls.system
         without.link = { _, _ in EPERM }
@@ -27,9 +26,9 @@ import Testing
     }()
 
     private func download(
-        _ destination: String, _ options: DownloadOptions, _ calls: FileCalls = .system, _ answer: Answer
+        _ destination: String, _ options: DownloadOptions, _ calls: FileCalls = .system, _ response: Response
     ) async throws -> DownloadedFile {
-        let transport = ScriptedTransport(answer)
+        let transport = ScriptedTransport(response)
         return try await FileDownload.run(
             .film(), to: destination, options: options, progress: nil, calls: calls
         ) { request throws(RequestFailure) in try await transport.send(request) }
@@ -38,13 +37,13 @@ import Testing
     // MARK: Unique names
 
     @Test(
-        "A name that is taken stays with its file, and the new one has a number before its extension", arguments: 0..<2)
+        "An existing file stays, and the new file's name has a number before the extension", arguments: 0..<2)
     func unique(link: Int) async throws {
         let directory = try ScratchDirectory()
         var paths: [String] = []
         for text in ["one", "two", "three"] {
-            let answer = Answer(200, [:], [text])
-            let file = try await download(directory("film.mp4"), Self.unique, Self.links[link], answer)
+            let response = Response(200, [:], [text])
+            let file = try await download(directory("film.mp4"), Self.unique, Self.links[link], response)
             #expect(file.bytes == text.utf8.count)
             paths.append(file.path)
         }
@@ -57,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "The number stands before the last extension, and a dot at the beginning begins none",
+        "The number precedes the last extension, and a leading dot does not begin an extension",
         arguments: [
             ("film", "film-1"), (".profile", ".profile-1"), ("a.tar.gz", "a.tar-1.gz"), ("film.", "film-1."),
             ("é.é", "é-1.é"), (String(repeating: "a", count: 255), String(repeating: "a", count: 253) + "-1"),
@@ -66,35 +65,35 @@ import Testing
     func names(taken: String, name: String) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", taken)
-        let file = try await download(directory(taken), Self.unique, .system, Answer(200, [:], ["new"]))
+        let file = try await download(directory(taken), Self.unique, .system, Response(200, [:], ["new"]))
         #expect(file.path == directory(name))
         #expect(directory.text(name) == "new")
         #expect(directory.text(taken) == "old")
         #expect(try directory.names.count == 2)
     }
 
-    @Test("Links that lead nowhere and pipes keep their names too, and a directory is refused as always")
+    @Test("Dangling links and pipes keep their names too, and a directory is refused")
     func odd() async throws {
         let directory = try ScratchDirectory()
         #expect(symlink(directory("none"), directory("film")) == 0)
         #expect(mkfifo(directory("film-1"), 0o600) == 0)
-        let file = try await download(directory("film"), Self.unique, .system, Answer(200, [:], ["new"]))
+        let file = try await download(directory("film"), Self.unique, .system, Response(200, [:], ["new"]))
         #expect(file.path == directory("film-2"))
         try FileManager.default.createDirectory(atPath: directory("sub"), withIntermediateDirectories: false)
         let failure = await #expect(throws: RequestFailure.self) {
-            try await download(directory("sub"), Self.unique, .system, Answer(200, [:], ["new"]))
+            try await download(directory("sub"), Self.unique, .system, Response(200, [:], ["new"]))
         }
         #expect((failure?.underlying as? SystemError)?.code == EISDIR)
     }
 
-    @Test("Many downloads to one name at once come out whole, each under a name of its own", arguments: 0..<2)
+    @Test("Concurrent downloads to one name all complete under unique names", arguments: 0..<2)
     func concurrent(link: Int) async throws {
         let directory = try ScratchDirectory()
         let paths = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 0..<30 {
                 group.addTask {
-                    let answer = Answer(200, [:], ["a", "b", "\(number)"])
-                    return try await download(directory("film.mp4"), Self.unique, Self.links[link], answer).path
+                    let response = Response(200, [:], ["a", "b", "\(number)"])
+                    return try await download(directory("film.mp4"), Self.unique, Self.links[link], response).path
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -104,29 +103,29 @@ import Testing
         #expect(texts.sorted() == (0..<30).map { "ab\($0)" }.sorted())
     }
 
-    @Test("When a thousand names are taken, the download fails and nothing stays")
+    @Test("If a thousand names exist, the download fails and nothing remains")
     func exhausted() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
         calls.link = { _, _ in EEXIST }
         let failure = await #expect(throws: RequestFailure.self) {
-            try await download(directory("film"), Self.unique, calls, Answer(200, [:], ["new"]))
+            try await download(directory("film"), Self.unique, calls, Response(200, [:], ["new"]))
         }
         #expect(failure?.reason == .file)
         #expect((failure?.underlying as? SystemError)?.code == EEXIST)
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A download that is gone on with can end under a name of its own")
+    @Test("A resumed download can get a unique name")
     func resumed() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         var options = Self.unique
         options.resumes = true
-        let broken = Answer(
+        let broken = Response(
             200, [.eTag: "\"v1\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended."))
         await #expect(throws: RequestFailure.self) { try await download(directory("film"), options, .system, broken) }
-        let rest = Answer(206, [.contentRange: "bytes 4-5/6"], ["ef"])
+        let rest = Response(206, [.contentRange: "bytes 4-5/6"], ["ef"])
         let file = try await download(directory("film"), options, .system, rest)
         #expect(file.path == directory("film-1"))
         #expect(file.resumedFrom == 4)
@@ -136,22 +135,22 @@ import Testing
 
     // MARK: Directories
 
-    @Test("Directories that are missing are made where the options say so", arguments: [false, true])
+    @Test("Missing directories are created if the options say so", arguments: [false, true])
     func made(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
         var options = Self.making
         options.resumes = resumes
-        let file = try await download(directory("a/b//c/film"), options, .system, Answer(200, [:], ["new"]))
+        let file = try await download(directory("a/b//c/film"), options, .system, Response(200, [:], ["new"]))
         #expect(file.path == directory("a/b//c/film"))
         #expect(directory.text("a/b/c/film") == "new")
         #expect(try directory.names == ["a"])
-        // The second finds them.
-        _ = try await download(directory("a/b/c/film2"), options, .system, Answer(200, [:], ["new"]))
+        // The second download finds the directories.
+        _ = try await download(directory("a/b/c/film2"), options, .system, Response(200, [:], ["new"]))
         #expect(directory.text("a/b/c/film2") == "new")
     }
 
     @Test(
-        "Directories that were made are removed when the download fails, and none that were there",
+        "If a download fails, only the directories that it created are removed",
         arguments: [false, true])
     func removed(resumes: Bool) async throws {
         let directory = try ScratchDirectory()
@@ -159,23 +158,23 @@ import Testing
         var options = Self.making
         options.resumes = resumes
         let failure = await #expect(throws: RequestFailure.self) {
-            try await download(directory("here/a/b/film"), options, .system, Answer(404, [:], ["none"]))
+            try await download(directory("here/a/b/film"), options, .system, Response(404, [:], ["none"]))
         }
         #expect(failure?.reason == .status)
         #expect(try directory.names == ["here"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory("here")).isEmpty)
     }
 
-    @Test("Directories stay where something is in them: a part, or another's file")
+    @Test("A created directory stays if it contains a partial file or another file")
     func kept() async throws {
         let directory = try ScratchDirectory()
         var options = Self.making
         options.resumes = true
-        let broken = Answer(
+        let broken = Response(
             200, [.eTag: "\"v1\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended."))
         await #expect(throws: RequestFailure.self) { try await download(directory("a/film"), options, .system, broken) }
         #expect(directory.text("a/film.part") == "abcd")
-        let refusal = Answer(404, [:], []) { _ in
+        let refusal = Response(404, [:], []) { _ in
             try? Data("other".utf8).write(to: URL(filePath: directory("b/other")))
         }
         await #expect(throws: RequestFailure.self) {
@@ -185,10 +184,10 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory("b")) == ["other"])
     }
 
-    @Test("A directory that another download takes away meanwhile is made again")
+    @Test("A directory that another download removes meanwhile is created again")
     func takenAway() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         let file = try await FileDownload.run(.film(), to: directory("a/b/film"), options: Self.making) {
             request throws(RequestFailure) in
             #expect(rmdir(directory("a/b")) == 0 && rmdir(directory("a")) == 0)
@@ -198,7 +197,7 @@ import Testing
         #expect(directory.text("a/b/film") == "new")
     }
 
-    @Test("What cannot be made is told before anything is sent: a file in the way, a loop of links")
+    @Test("A directory that cannot be created fails before the request is sent")
     func unmakeable() async throws {
         let directory = try ScratchDirectory()
         try directory.write("a", "file")

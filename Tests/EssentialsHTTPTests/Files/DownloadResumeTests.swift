@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct DownloadResumeTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
     private static let broken = RequestFailure(.interrupted, "It ended.")
     private static let film = "abcdefghij"
@@ -17,10 +17,11 @@ import Testing
     }()
 
     private func download(
-        _ directory: ScratchDirectory, _ options: DownloadOptions = resuming, _ answers: Answer...,
+        _ directory: ScratchDirectory, _ options: DownloadOptions = resuming, _ responses: Response...,
         request: TransportRequest? = nil
     ) async throws -> (Result<DownloadedFile, RequestFailure>, [TransportRequest]) {
-        let transport = answers.count > 1 ? ScriptedTransport(answers[0], answers[1]) : ScriptedTransport(answers[0])
+        let transport =
+            responses.count > 1 ? ScriptedTransport(responses[0], responses[1]) : ScriptedTransport(responses[0])
         let request = try request ?? .film()
         let result: Result<DownloadedFile, RequestFailure>
         do throws(RequestFailure) {
@@ -29,22 +30,22 @@ import Testing
         return (result, transport.requests)
     }
 
-    /// Leaves the first four bytes behind.
+    /// Leaves a partial file with the first four bytes.
     private func breakOff(
         _ directory: ScratchDirectory, _ fields: HTTPFields = [.eTag: "\"v1\"", .contentLength: "10"]
     ) async throws {
         let (result, _) = try await download(
-            directory, Self.resuming, Answer(200, fields, ["ab", "cd"], failure: Self.broken))
+            directory, Self.resuming, Response(200, fields, ["ab", "cd"], failure: Self.broken))
         #expect(throws: RequestFailure.self) { try result.get() }
     }
 
-    private func rest(_ from: Int = 4, _ range: String? = nil, _ fields: HTTPFields = [:]) -> Answer {
+    private func rest(_ from: Int = 4, _ range: String? = nil, _ fields: HTTPFields = [:]) -> Response {
         var fields = fields
         fields[.contentRange] = range ?? "bytes \(from)-9/10"
-        return Answer(206, fields, [String(Self.film.dropFirst(from))])
+        return Response(206, fields, [String(Self.film.dropFirst(from))])
     }
 
-    @Test("A download that broke off goes on where it was, and both files beside it go")
+    @Test("An interrupted download resumes where it stopped, and both files beside it are removed")
     func goesOn() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -63,12 +64,12 @@ import Testing
         #expect(asked.options.delivery == .streamed)
     }
 
-    @Test("It may break off again and again")
+    @Test("A download can be interrupted repeatedly")
     func againAndAgain() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         for offset in 4..<9 {
-            let next = Answer(
+            let next = Response(
                 206, [.contentRange: "bytes \(offset)-9/10"], [String(Array(Self.film)[offset])], failure: Self.broken)
             let (result, _) = try await download(directory, Self.resuming, next)
             #expect(throws: RequestFailure.self) { try result.get() }
@@ -79,31 +80,31 @@ import Testing
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("The first attempt asks for the whole, uncompressed")
+    @Test("The first attempt requests the whole file without compression")
     func firstAttempt() async throws {
         let directory = try ScratchDirectory()
-        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], [Self.film]))
+        let (result, requests) = try await download(directory, Self.resuming, Response(200, [:], [Self.film]))
         #expect(try result.get().bytes == 10)
         #expect(requests.first?.headerFields == [.acceptEncoding: "identity"])
         #expect(try directory.names == ["film"])
     }
 
-    @Test("A file that changed on the server is loaded anew")
+    @Test("A file that changed on the server is downloaded again")
     func changed() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         let (result, _) = try await download(
-            directory, Self.resuming, Answer(200, [.eTag: "\"v2\"", .contentLength: "3"], ["xyz"]))
+            directory, Self.resuming, Response(200, [.eTag: "\"v2\"", .contentLength: "3"], ["xyz"]))
         #expect(try result.get().resumedFrom == 0)
         #expect(directory.text("film") == "xyz")
         #expect(try directory.names == ["film"])
     }
 
-    @Test("What is loaded anew and breaks off has the new validator")
+    @Test("An interrupted new download of a changed file has the new validator")
     func changedAndBroken() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
-        let anew = Answer(200, [.eTag: "\"v2\"", .contentLength: "10"], ["x"], failure: Self.broken)
+        let anew = Response(200, [.eTag: "\"v2\"", .contentLength: "10"], ["x"], failure: Self.broken)
         let (result, _) = try await download(directory, Self.resuming, anew)
         #expect(throws: RequestFailure.self) { try result.get() }
         #expect(directory.text("film.part") == "x")
@@ -112,12 +113,12 @@ import Testing
         #expect(directory.text("film") == "xbcdefghij")
     }
 
-    @Test("A part that is whole already is put in its place")
+    @Test("A partial file that is already complete is moved to its destination")
     func complete() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         let (result, requests) = try await download(
-            directory, Self.resuming, Answer(416, [.contentRange: "bytes */4"], ["no such range"]))
+            directory, Self.resuming, Response(416, [.contentRange: "bytes */4"], ["no such range"]))
         let file = try result.get()
         #expect(file.bytes == 4)
         #expect(file.resumedFrom == 4)
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "A part of another version is never the whole file, although its length is right",
+        "A partial file of another version is not used, even if its length fits",
         arguments: [
             [.eTag: "\"v2\""], [.eTag: "W/\"v1\""], [.eTag: "\"v2\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPFields])
@@ -137,13 +138,13 @@ import Testing
         var fields = fields
         fields[.contentRange] = "bytes */4"
         let (result, requests) = try await download(
-            directory, Self.resuming, Answer(416, fields), Answer(200, [:], ["wxyz"]))
+            directory, Self.resuming, Response(416, fields), Response(200, [:], ["wxyz"]))
         #expect(try result.get().resumedFrom == 0)
         #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
         #expect(directory.text("film") == "wxyz")
     }
 
-    @Test("A part with a second name is refused, and the file under the other name stays as it is")
+    @Test("A partial file with a hard link is refused, and the linked file is not changed")
     func hardLink() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -160,13 +161,13 @@ import Testing
     }
 
     @Test(
-        "A part that the server knows nothing of is thrown away, once",
+        "A partial file that the server cannot resume is discarded, once",
         arguments: ["bytes */3", "bytes */*", "", "lines */4"])
     func unsatisfied(range: String) async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
-        let refusal = Answer(416, [.contentRange: range])
-        let (result, requests) = try await download(directory, Self.resuming, refusal, Answer(200, [:], ["xyz"]))
+        let refusal = Response(416, [.contentRange: range])
+        let (result, requests) = try await download(directory, Self.resuming, refusal, Response(200, [:], ["xyz"]))
         #expect(try result.get().bytes == 3)
         #expect(requests.map { $0.headerFields[.range] } == ["bytes=4-", nil])
         #expect(directory.text("film") == "xyz")
@@ -178,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "A part that does not fit is the server's fault, and nothing stays",
+        "A partial response that does not match the request fails, and nothing remains",
         arguments: [
             "", "bytes 3-9/10", "bytes 5-9/10", "bytes 4-9", "bytes 9-4/10", "bytes 4-10/10", "bytes */10",
             "lines 4-9/10",
@@ -194,7 +195,7 @@ import Testing
     }
 
     @Test(
-        "A part with fields that contradict what was asked for is refused",
+        "A partial response whose fields contradict the request is refused",
         arguments: [
             [.eTag: "\"v2\""], [.eTag: "W/\"v1\""], [.contentLength: "5"], [.contentEncoding: "gzip"],
         ] as [HTTPFields])
@@ -206,7 +207,9 @@ import Testing
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A part may say again what was known", arguments: [[.eTag: "\"v1\""], [.contentLength: "6"]] as [HTTPFields])
+    @Test(
+        "A partial response may repeat the known validator and length",
+        arguments: [[.eTag: "\"v1\""], [.contentLength: "6"]] as [HTTPFields])
     func agreement(fields: HTTPFields) async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -214,19 +217,19 @@ import Testing
         #expect(try result.get().bytes == 10)
     }
 
-    @Test("A server may give less than all of the rest: the next attempt goes on from there")
+    @Test("A server may send less than the rest, and the next attempt resumes there")
     func shortPart() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         let (result, _) = try await download(
-            directory, Self.resuming, Answer(206, [.contentRange: "bytes 4-6/10"], ["efg"]))
+            directory, Self.resuming, Response(206, [.contentRange: "bytes 4-6/10"], ["efg"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .interrupted)
         #expect(directory.text("film.part") == "abcdefg")
         _ = try await download(directory, Self.resuming, rest(7)).0.get()
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("A rest of a file whose length is unknown is taken as it comes")
+    @Test("A partial response for a file of unknown length is accepted")
     func unknownTotal() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -237,7 +240,7 @@ import Testing
     // MARK: Validators
 
     @Test(
-        "Without a strong validator nothing stays",
+        "Without a strong validator no partial file remains",
         arguments: [
             [:], [.eTag: "W/\"v1\""], [.eTag: "v1"], [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"],
             [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -250,7 +253,7 @@ import Testing
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A date that is old enough is a validator")
+    @Test("A modification date that is old enough is a validator")
     func date() async throws {
         let directory = try ScratchDirectory()
         let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -261,23 +264,23 @@ import Testing
     }
 
     @Test(
-        "A part of another resource is not gone on with",
+        "A partial file of another resource is not resumed",
         arguments: ["", "essentials", "partial download 1\nhttps://example.com/other\n\"v1\"\n"])
     func otherRecord(record: String) async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
         try directory.write(record, "film.part.validator")
-        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], ["xyz"]))
+        let (result, requests) = try await download(directory, Self.resuming, Response(200, [:], ["xyz"]))
         #expect(requests.first?.headerFields[.range] == nil)
         #expect(try result.get().bytes == 3)
         #expect(try directory.names == ["film"])
     }
 
-    @Test("Whose bytes they are is kept without the query, which may hold secrets")
+    @Test("The record contains the URL without its query")
     func recordHidesQuery() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film("?token=secret")
-        let first = Answer(200, [.eTag: "\"v1\""], ["abcd"], failure: Self.broken)
+        let first = Response(200, [.eTag: "\"v1\""], ["abcd"], failure: Self.broken)
         _ = try await download(directory, Self.resuming, first, request: request)
         let record = try #require(directory.text("film.part.validator"))
         #expect(record.contains("https://example.com/films/1.mp4\n"))
@@ -287,33 +290,33 @@ import Testing
         #expect(try result.get().resumedFrom == 4)
     }
 
-    @Test("A refusal leaves the part as it is")
+    @Test("An error status keeps the partial file")
     func refusal() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
-        let (result, _) = try await download(directory, Self.resuming, Answer(503, [:], ["later"]))
+        let (result, _) = try await download(directory, Self.resuming, Response(503, [:], ["later"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .status)
         #expect(directory.text("film.part") == "abcd")
         _ = try await download(directory, Self.resuming, rest()).0.get()
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("A refusal of the first attempt leaves nothing")
+    @Test("An error status at the first attempt leaves nothing")
     func firstRefusal() async throws {
         let directory = try ScratchDirectory()
-        _ = try await download(directory, Self.resuming, Answer(404))
+        _ = try await download(directory, Self.resuming, Response(404))
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("A file that is compressed although it may not be is refused")
+    @Test("A file that is compressed against the request is refused")
     func compressed() async throws {
         let directory = try ScratchDirectory()
-        let (result, _) = try await download(directory, Self.resuming, Answer(200, [.contentEncoding: "gzip"], ["a"]))
+        let (result, _) = try await download(directory, Self.resuming, Response(200, [.contentEncoding: "gzip"], ["a"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .protocolViolation)
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("Requests that cannot be resumed are refused before they are sent", arguments: 0..<4)
+    @Test("A request that cannot be resumed is refused before it is sent", arguments: 0..<4)
     func unresumable(kind: Int) async throws {
         let directory = try ScratchDirectory()
         var request = try TransportRequest.film()
@@ -323,12 +326,12 @@ import Testing
         case 2: request.headerFields[.ifRange] = "\"a\""
         default: request.headerFields[.acceptEncoding] = "gzip"
         }
-        let (result, requests) = try await download(directory, Self.resuming, Answer(), request: request)
+        let (result, requests) = try await download(directory, Self.resuming, Response(), request: request)
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .invalidRequest)
         #expect(requests.isEmpty)
     }
 
-    @Test("A part over the limit is thrown away")
+    @Test("A partial file above the maximum size is discarded")
     func tooLarge() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -341,16 +344,16 @@ import Testing
 
     // MARK: The partial file
 
-    @Test("Of two downloads to one name the second is told, and the first goes on")
+    @Test("The second of two downloads to one name fails, and the first continues")
     func twoAtOnce() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film()
         let second = Mutex<RequestFailure?>(nil)
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abc", "def"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abc", "def"]) { number in
                 guard number == 1 else { return }
                 do throws(RequestFailure) {
-                    let other = ScriptedTransport(Answer(200, [:], ["xyz"]))
+                    let other = ScriptedTransport(Response(200, [:], ["xyz"]))
                     _ = try await other.download(request, to: directory("film"), options: Self.resuming)
                 } catch { second.withLock { $0 = error } }
             })
@@ -364,7 +367,7 @@ import Testing
     }
 
     @Test(
-        "A part that is a symbolic link, a directory or a pipe is not followed",
+        "A partial file that is a symbolic link, a directory or a pipe is not followed",
         arguments: ["link", "directory", "pipe"])
     func strangePart(kind: String) async throws {
         let directory = try ScratchDirectory()
@@ -375,13 +378,13 @@ import Testing
         default:
             try FileManager.default.createDirectory(atPath: directory("film.part"), withIntermediateDirectories: false)
         }
-        let (result, requests) = try await download(directory, Self.resuming, Answer(200, [:], ["xyz"]))
+        let (result, requests) = try await download(directory, Self.resuming, Response(200, [:], ["xyz"]))
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .file)
         #expect(requests.isEmpty)
         #expect(directory.text("target") == "precious")
     }
 
-    @Test("A part that belongs to another user is refused", .enabled(if: geteuid() == 0, "Needs the superuser."))
+    @Test("A partial file of another user is refused", .enabled(if: geteuid() == 0, "Needs the superuser."))
     func foreignPart() async throws {
         let directory = try ScratchDirectory()
         try await breakOff(directory)
@@ -391,7 +394,7 @@ import Testing
         #expect(directory.text("film.part") == "abcd")
     }
 
-    @Test("A disk that becomes full leaves the part, and the next attempt goes on")
+    @Test("A full disk keeps the partial file, and the next attempt resumes")
     func fullDisk() async throws {
         let directory = try ScratchDirectory()
         var calls = FileCalls.system
@@ -399,7 +402,7 @@ import Testing
         calls.write = { descriptor, bytes in
             bytes.elementsEqual("efgh".utf8) ? -Int(ENOSPC) : write(descriptor, bytes)
         }
-        let transport = ScriptedTransport(Answer(200, [.eTag: "\"v1\""], ["abcd", "efgh"]))
+        let transport = ScriptedTransport(Response(200, [.eTag: "\"v1\""], ["abcd", "efgh"]))
         let failure = await #expect(throws: RequestFailure.self) {
             try await FileDownload.run(
                 .film(), to: directory("film"), options: Self.resuming, progress: nil, calls: calls
@@ -411,27 +414,28 @@ import Testing
         #expect(directory.text("film") == Self.film)
     }
 
-    @Test("A file that appears meanwhile is refused, and the part is kept for another name's sake")
+    @Test("If the destination appears meanwhile, the download is refused and keeps its partial file")
     func refuseAtEnd() async throws {
         let directory = try ScratchDirectory()
         var options = Self.resuming
         options.existing = .refuse
         let (result, _) = try await download(
             directory, options,
-            Answer(200, [.eTag: "\"v1\""], ["abcd"]) { number in if number == 1 { try? directory.write("old", "film") }
+            Response(200, [.eTag: "\"v1\""], ["abcd"]) { number in
+                if number == 1 { try? directory.write("old", "film") }
             })
         #expect(#expect(throws: RequestFailure.self) { try result.get() }?.reason == .file)
         #expect(directory.text("film") == "old")
         #expect(directory.text("film.part") == "abcd")
     }
 
-    @Test("A cancelled download leaves its part")
+    @Test("A cancelled download keeps its partial file")
     func cancelled() async throws {
         let directory = try ScratchDirectory()
         let request = try TransportRequest.film()
         let (reached, reaching) = AsyncStream.makeStream(of: Void.self)
         let transport = ScriptedTransport(
-            Answer(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
+            Response(200, [.eTag: "\"v1\""], ["abcd", "ef"]) { number in
                 guard number == 1 else { return }
                 reaching.yield()
                 while !Task.isCancelled { await Task.yield() }

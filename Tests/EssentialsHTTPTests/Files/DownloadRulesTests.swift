@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DownloadRulesTests {
     @Test(
-        "A date is read to the second since 1970",
+        "A date is parsed to seconds since 1970",
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
             ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800),
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "What is no date of the one form is none",
+        "A date in another format is not parsed",
         arguments: [
             "", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "A strong entity tag is quoted and printable",
+        "Only a quoted printable entity tag is strong",
         arguments: [
             ("\"a\"", true), ("\"\"", true), ("\"a b\"", false), ("\"a", false), ("\"", false), ("a", false),
             ("W/\"a\"", false), ("\"a\"b\"", false), ("\"a\", \"b\"", false), ("\"ä\"", false),
@@ -37,7 +37,7 @@ import Testing
         #expect((ResumeValidator(text: text) != nil) == isStrong)
     }
 
-    @Test("A record is read as it was written, and not when a part of it is missing")
+    @Test("A written record is parsed again, and an incomplete one is not")
     func record() throws {
         let validator = try #require(ResumeValidator(text: "\"v1\""))
         let record = ResumeRecord(resource: "https://example.com/a", validator: validator)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "A range is read with the whole that it is of",
+        "A content range is parsed with its total length",
         arguments: [
             ("bytes 0-0/1", 0...0, 1), ("bytes 5-9/*", 5...9, nil), ("BYTES 5-9/10", 5...9, 10), ("bytes */7", nil, 7),
             ("bytes 0-9223372036854775806/9223372036854775807", 0...(.max - 1), .max),
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "What is no range is none",
+        "An invalid content range is not parsed",
         arguments: [
             "", "bytes", "bytes ", "bytes 1-2", "bytes 2-1/5", "bytes 1-5/5", "bytes */*", "bytes a-b/c", "items 1-2/3",
             "bytes 1-2/3/4", "bytes 0-9223372036854775807/*", "bytes 1 - 2/3", "bytes +1-2/3", "bytes ١-٢/٣",
@@ -68,7 +68,7 @@ import Testing
         #expect(ContentRange(text) == nil)
     }
 
-    @Test("A name of one enormous character is shortened to nothing rather than cut in two")
+    @Test("A name of one very long character is shortened to nothing instead of being split")
     func temporaryName() throws {
         let place = try DownloadPlace("/a/b" + String(repeating: "\u{301}", count: 120))
         #expect(place.directory == "/a")

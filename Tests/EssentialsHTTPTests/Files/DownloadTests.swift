@@ -5,12 +5,13 @@ import Synchronization
 import Testing
 
 @Suite struct DownloadTests {
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
-    @Test("A download puts the bytes in their place in order, and says what it did")
+    @Test("A download writes the bytes in order and reports the result")
     func wholeFile() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "6", .eTag: "\"a\""], ["ab", "", "cd", "ef"]))
+        let transport = ScriptedTransport(
+            Response(200, [.contentLength: "6", .eTag: "\"a\""], ["ab", "", "cd", "ef"]))
         let file = try await transport.download(.film(), to: directory("film"))
         #expect(directory.text("film") == "abcdef")
         #expect(try directory.names == ["film"])
@@ -21,10 +22,10 @@ import Testing
         #expect(file.headerFields[.eTag] == "\"a\"")
     }
 
-    @Test("A request goes out as it is, but streamed")
+    @Test("A request is sent unchanged except for streamed delivery")
     func request() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["a"]))
+        let transport = ScriptedTransport(Response(200, [:], ["a"]))
         var request = try TransportRequest.film("?a=b")
         request.headerFields[.accept] = "video/mp4"
         _ = try await transport.download(request, to: directory("film"))
@@ -36,23 +37,23 @@ import Testing
     }
 
     @Test(
-        "An empty body makes an empty file, and a success other than 200 is one too", arguments: [200, 201, 203, 226])
+        "An empty body makes an empty file, also with a success status other than 200", arguments: [200, 201, 203, 226])
     func successes(status: Int) async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(status))
+        let transport = ScriptedTransport(Response(status))
         let file = try await transport.download(.film(), to: directory("film"))
         #expect(file.bytes == 0)
         #expect(directory.text("film") == "")
     }
 
     @Test(
-        "What is no success is a failure with the answer, and writes nothing",
+        "A status that is not a success fails with the response and writes nothing",
         arguments: [206, 301, 304, 404, 416, 500])
     func refusals(status: Int) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let transport = ScriptedTransport(
-            Answer(
+            Response(
                 status, [.contentType: "text/plain"],
                 [String(repeating: "x", count: 60_000), String(repeating: "y", count: 60_000)]))
         let failure = await #expect(throws: RequestFailure.self) {
@@ -68,11 +69,11 @@ import Testing
         #expect(transport.cancelCounts == [1])
     }
 
-    @Test("The body of a refusal that breaks off is given as far as it came")
+    @Test("The body of an error response that is interrupted is included as far as it was received")
     func brokenRefusal() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport(
-            Answer(503, [:], ["soon"], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(503, [:], ["soon"], failure: RequestFailure(.interrupted, "It ended.")))
         let failure = await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"))
         }
@@ -80,19 +81,19 @@ import Testing
         #expect(failure?.response?.body == Data("soon".utf8))
     }
 
-    @Test("An answer that says it has no content replaces nothing", arguments: [204, 205])
+    @Test("A response without content replaces nothing", arguments: [204, 205])
     func noContent(status: Int) async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let failure = await #expect(throws: RequestFailure.self) {
-            let transport = ScriptedTransport(Answer(status))
+            let transport = ScriptedTransport(Response(status))
             return try await transport.download(.film(), to: directory("film"), options: .replacing)
         }
         #expect(failure?.reason == .emptyBody)
         #expect(directory.text("film") == "old")
     }
 
-    @Test("A HEAD request is refused, and nothing is sent")
+    @Test("A HEAD request is refused before it is sent")
     func head() async throws {
         let directory = try ScratchDirectory()
         let transport = ScriptedTransport()
@@ -106,11 +107,11 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("By default a file that is there stays, and nothing is sent")
+    @Test("By default an existing file stays, and no request is sent")
     func refusesByDefault() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         let failure = await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"))
         }
@@ -119,13 +120,13 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("A file that is there is replaced if the options say so, and its readers keep the old one")
+    @Test("An existing file is replaced if the options say so, and its readers keep the old content")
     func replace() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "film")
         let reader = open(directory("film"), O_RDONLY)
         defer { close(reader) }
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(directory.text("film") == "new")
         var buffer = [UInt8](repeating: 0, count: 8)
@@ -133,22 +134,22 @@ import Testing
         #expect(buffer.prefix(3) == Array("old".utf8)[...])
     }
 
-    @Test("A symbolic link is replaced itself, and what it leads to stays")
+    @Test("A symbolic link is replaced itself, and its target stays")
     func replaceLink() async throws {
         let directory = try ScratchDirectory()
         try directory.write("old", "target")
         #expect(symlink(directory("target"), directory("film")) == 0)
-        let transport = ScriptedTransport(Answer(200, [:], ["new"]))
+        let transport = ScriptedTransport(Response(200, [:], ["new"]))
         _ = try await transport.download(.film(), to: directory("film"), options: .replacing)
         #expect(directory.text("target") == "old")
         #expect(directory.text("film") == "new")
     }
 
-    @Test("The file has the permissions that the process's mask leaves")
+    @Test("The file has the permissions that the process's umask leaves")
     func permissions() async throws {
         let directory = try ScratchDirectory()
         try directory.write("", "plain")
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory("film"))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory("film"))
         var (plain, film) = (stat(), stat())
         #expect(stat(directory("plain"), &plain) == 0)
         #expect(stat(directory("film"), &film) == 0)
@@ -157,31 +158,31 @@ import Testing
         #expect(film.st_mode & 0o777 == 0o666 & ~mask)
     }
 
-    @Test("Names of any length that the file system allows can be downloaded to", arguments: [1, 200, 255])
+    @Test("A destination can have a name of any length that the file system allows", arguments: [1, 200, 255])
     func longNames(length: Int) async throws {
         let directory = try ScratchDirectory()
         let name = String(repeating: "ä", count: length / 2) + String(repeating: "b", count: length % 2)
-        _ = try await ScriptedTransport(Answer(200, [:], ["new"])).download(.film(), to: directory(name))
+        _ = try await ScriptedTransport(Response(200, [:], ["new"])).download(.film(), to: directory(name))
         #expect(directory.text(name) == "new")
         #expect(try directory.names == [name])
     }
 
-    @Test("A relative destination counts from the current directory")
+    @Test("A relative destination is resolved against the current directory")
     func relative() async throws {
         let directory = try ScratchDirectory()
         let up = String(repeating: "../", count: FileManager.default.currentDirectoryPath.split(separator: "/").count)
         let destination = up + directory("film").dropFirst()
-        let file = try await ScriptedTransport(Answer(200, [:], ["a"])).download(.film(), to: destination)
+        let file = try await ScriptedTransport(Response(200, [:], ["a"])).download(.film(), to: destination)
         #expect(file.path.hasPrefix("/"))
         #expect(directory.text("film") == "a")
     }
 
-    @Test("Each piece is written before the next is asked for")
+    @Test("Each chunk is written before the next one is received")
     func backpressure() async throws {
         let directory = try ScratchDirectory()
         let sizes = Mutex<[Int]>([])
         let transport = ScriptedTransport(
-            Answer(200, [:], ["ab", "cd", "ef"]) { _ in
+            Response(200, [:], ["ab", "cd", "ef"]) { _ in
                 let part = (try? directory.names.first).flatMap { directory.text($0) }
                 sizes.withLock { $0.append(part?.utf8.count ?? -1) }
             })
@@ -189,12 +190,12 @@ import Testing
         #expect(sizes.withLock { $0 } == [0, 2, 4, 6])
     }
 
-    @Test("While it comes, the file is hidden and its destination is not there")
+    @Test("During the transfer the file is hidden and the destination does not exist")
     func hidden() async throws {
         let directory = try ScratchDirectory()
         let seen = Mutex<[String]>([])
         let transport = ScriptedTransport(
-            Answer(200, [:], ["ab"]) { _ in
+            Response(200, [:], ["ab"]) { _ in
                 let names = (try? directory.names) ?? []
                 seen.withLock { $0 += names }
             })
@@ -204,10 +205,10 @@ import Testing
         #expect(names.allSatisfy { $0.hasPrefix(".film.") && $0.hasSuffix(".part") })
     }
 
-    @Test("A stage of one's own can send in the transport's place")
+    @Test("A custom function can send instead of the transport")
     func ownStage() async throws {
         let directory = try ScratchDirectory()
-        let transport = ScriptedTransport(Answer(200, [:], ["ab"]))
+        let transport = ScriptedTransport(Response(200, [:], ["ab"]))
         let file = try await FileDownload.run(.film(), to: directory("film")) { request throws(RequestFailure) in
             var request = request
             request.headerFields[.authorization] = "Bearer x"
@@ -217,14 +218,14 @@ import Testing
         #expect(transport.requests.first?.headerFields[.authorization] == "Bearer x")
     }
 
-    @Test("Many downloads at once come out whole")
+    @Test("Many concurrent downloads complete")
     func concurrent() async throws {
         let directory = try ScratchDirectory()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 group.addTask {
                     let pieces = (0..<20).map { "\(number)-\($0);" }
-                    let transport = ScriptedTransport(Answer(200, [:], pieces))
+                    let transport = ScriptedTransport(Response(200, [:], pieces))
                     _ = try await transport.download(.film(), to: directory("film\(number)"))
                     #expect(directory.text("film\(number)") == pieces.joined())
                 }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A file is sent whole, in pieces of 512 KiB, and can be sent again",
+        "A file is sent in chunks of 512 KiB and can be sent again",
         arguments: [0, 1, 524_287, 524_288, 524_289, 1_200_000])
     func whole(size: Int) async throws {
         let directory = try ScratchDirectory()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("Two sendings at once do not disturb each other")
+    @Test("Two concurrent attempts do not disturb each other")
     func twoAtOnce() async throws {
         let directory = try ScratchDirectory()
         try directory.write(String(repeating: "ab", count: 100_000), "film")
@@ -66,7 +66,7 @@ import Testing
         #expect(failure?.message.contains("6 bytes") == true)
     }
 
-    @Test("A file that is not there is refused with the system's reason")
+    @Test("A missing file is refused with the system's reason")
     func missing() throws {
         let failure = #expect(throws: RequestFailure.self) { try RequestBody.file("/nowhere/film") }
         #expect(failure?.reason == .file)
@@ -75,13 +75,13 @@ import Testing
         #expect(failure?.remedy.contains("path") == true)
     }
 
-    @Test("What is no regular file is refused", arguments: ["/", "/dev/null", "", "a\u{0}b"])
+    @Test("A path that is not a regular file is refused", arguments: ["/", "/dev/null", "", "a\u{0}b"])
     func noFile(path: String) {
         let failure = #expect(throws: RequestFailure.self) { try RequestBody.file(path) }
         #expect(failure?.reason == .file)
     }
 
-    @Test("A relative path counts from the current directory, and a symbolic link is followed")
+    @Test("A relative path is resolved against the current directory, and a symbolic link is followed")
     func paths() async throws {
         let directory = try ScratchDirectory()
         try directory.write("abc", "film")
@@ -102,7 +102,7 @@ import Testing
     func changedBefore(text: String) async throws {
         let directory = try ScratchDirectory()
         try directory.write("abc", "film")
-        // A moment long past, so that the change shows whatever the clock's steps.
+        // A time long ago, so that the change is visible at any resolution of the clock.
         var times = [timeval(tv_sec: 1_000_000, tv_usec: 0), timeval(tv_sec: 1_000_000, tv_usec: 0)]
         #expect(utimes(directory("film"), &times) == 0)
         let body = try RequestBody.file(directory("film"))
@@ -110,7 +110,7 @@ import Testing
         await expectChanged(body)
     }
 
-    @Test("A file that shrinks or changes while it is sent ends the request", arguments: [true, false])
+    @Test("A file that shrinks or changes while it is sent fails the request", arguments: [true, false])
     func changedMeanwhile(shrinks: Bool) async throws {
         let directory = try ScratchDirectory()
         try Data(count: 1_200_000).write(to: URL(filePath: directory("film")))
@@ -129,7 +129,7 @@ import Testing
         #expect(try await next() == nil)
     }
 
-    @Test("A file that became a pipe holds nothing up")
+    @Test("A file that was replaced by a pipe does not block")
     func becamePipe() async throws {
         let directory = try ScratchDirectory()
         try directory.write("", "film")
@@ -140,7 +140,7 @@ import Testing
         #expect(failure?.message.contains("no regular file") == true)
     }
 
-    @Test("A file that is gone when it is sent is told")
+    @Test("A file that is missing when it is sent fails the request")
     func gone() async throws {
         let directory = try ScratchDirectory()
         try directory.write("abc", "film")

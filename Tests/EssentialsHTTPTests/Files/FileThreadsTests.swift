@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct FileThreadsTests {
-    /// The threads of this process that have the name.
+    /// The threads of this process with a name.
     private func fileThreads() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter { thread in
             guard let name = FileManager.default.contents(atPath: "/proc/self/task/\(thread)/comm") else {
@@ -22,7 +22,7 @@ import Testing
         return try #require(UInt64(line.dropFirst(7).drop { $0 == "\t" }, radix: 16))
     }
 
-    @Test("However much there is to do, there are at most four threads, named, with signals blocked")
+    @Test("File work uses at most four named threads, whose signals are blocked")
     func bounded() async throws {
         let directory = try ScratchDirectory()
         let content = Data(count: 500_000)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Work on a disk that stands still holds up neither other files nor other tasks")
+    @Test("A blocked disk delays neither other files nor other tasks")
     func standstill() async throws {
         let directory = try ScratchDirectory()
         let isHeld = Mutex(false)
@@ -65,14 +65,14 @@ import Testing
         }
         let slowCalls = calls
         let slow = Task {
-            let transport = ScriptedTransport(ScriptedTransport.Answer(200, [:], ["slow"]))
+            let transport = ScriptedTransport(ScriptedTransport.Response(200, [:], ["slow"]))
             return try await FileDownload.run(
                 .film(), to: directory("slow"), options: DownloadOptions(), progress: nil, calls: slowCalls
             ) { request throws(RequestFailure) in try await transport.send(request) }
         }
         while !isHeld.withLock({ $0 }) { await Task.yield() }
         for number in 0..<8 {
-            let transport = ScriptedTransport(ScriptedTransport.Answer(200, [:], ["fast"]))
+            let transport = ScriptedTransport(ScriptedTransport.Response(200, [:], ["fast"]))
             _ = try await transport.download(.film(), to: directory("fast\(number)"))
         }
         isReleased.withLock { $0 = true }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct ProgressReportTests {
-    /// A clock that stands until it is moved, and what was delivered.
+    /// A clock that stands still until it is advanced, and the delivered values.
     private final class Record: Sendable {
         private let time = Mutex(Duration.zero)
         private let delivered = Mutex<[TransferProgress]>([])
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("The first value comes at once, the next when the interval is over, the last always")
+    @Test("The first value is delivered immediately, the next after the interval, and the last always")
     func throttle() {
         let record = Record()
         let report = record.report()
@@ -41,7 +41,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("Each value has the bytes since the value before it, and they add up")
+    @Test("Each value has the bytes since the previous one, and they add up")
     func sinceLast() {
         let record = Record()
         let report = record.report()
@@ -68,7 +68,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("Nothing comes after the end, and values never go back")
+    @Test("No value follows the end, and values never decrease")
     func order() {
         let record = Record()
         let report = record.report(every: .zero)
@@ -81,7 +81,7 @@ import Testing
         #expect(record.bytes == [10, 12, 13])
     }
 
-    @Test("A report that was never begun says nothing but that it ends")
+    @Test("A report that was never begun only ends")
     func neverBegun() {
         let record = Record()
         let report = record.report()
@@ -91,7 +91,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("A report that nobody holds any more ends")
+    @Test("A report that is released ends")
     func dropped() {
         let record = Record()
         do {
@@ -103,7 +103,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("The rate is that of the last four seconds, without what was there before")
+    @Test("The rate covers the last four seconds and excludes the bytes of earlier attempts")
     func rate() throws {
         let record = Record()
         let report = record.report(every: .zero)
@@ -126,7 +126,7 @@ import Testing
         #expect(mixed > 2000 && mixed < 4000)
     }
 
-    @Test("A value that comes while another is delivered is delivered after it, never at the same time")
+    @Test("A value that arrives during a delivery is delivered afterwards, never concurrently")
     func serial() {
         let delivering = Mutex(0)
         let most = Mutex(0)
@@ -141,7 +141,7 @@ import Testing
                 }
                 most.withLock { $0 = max($0, now) }
                 values.withLock { $0.append(value.bytes) }
-                // Another thread's call, as the meter sees it.
+                // A call of another thread, as the meter sees it.
                 if value.bytes == 1 { shared.withLock { $0 }?.reached(2) }
                 delivering.withLock { $0 -= 1 }
             }, end: {})
@@ -168,35 +168,35 @@ import Testing
 
     // MARK: Downloads
 
-    private typealias Answer = ScriptedTransport.Answer
+    private typealias Response = ScriptedTransport.Response
 
-    @Test("A download reports what is written, with the whole and the end")
+    @Test("A download reports the written bytes, the total and the end")
     func download() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
-        let transport = ScriptedTransport(Answer(200, [.contentLength: "6"], ["ab", "cd", "ef"]))
+        let transport = ScriptedTransport(Response(200, [.contentLength: "6"], ["ab", "cd", "ef"]))
         _ = try await transport.download(.film(), to: directory("film"), progress: record.report(every: .zero))
         #expect(record.bytes == [0, 2, 4, 6])
         #expect(record.values.allSatisfy { $0.expected == 6 })
         #expect(record.endCount == 1)
     }
 
-    @Test("The last value comes before the download returns, even within the interval")
+    @Test("The last value is delivered before the download returns, even within the interval")
     func lastValue() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
-        let transport = ScriptedTransport(Answer(200, [:], ["ab", "cd", "ef"]))
+        let transport = ScriptedTransport(Response(200, [:], ["ab", "cd", "ef"]))
         _ = try await transport.download(.film(), to: directory("film"), progress: record.report(every: .seconds(9)))
         #expect(record.bytes == [0, 6])
         #expect(record.values.last?.expected == nil)
     }
 
-    @Test("A download that fails reports how far it came, and ends its stream")
+    @Test("A failed download reports its progress and ends the stream")
     func failing() async throws {
         let directory = try ScratchDirectory()
         let (report, values) = ProgressReport.stream(every: .seconds(9))
         let transport = ScriptedTransport(
-            Answer(200, [.contentLength: "9"], ["ab", "cd"], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(200, [.contentLength: "9"], ["ab", "cd"], failure: RequestFailure(.interrupted, "It ended.")))
         await #expect(throws: RequestFailure.self) {
             try await transport.download(.film(), to: directory("film"), progress: report)
         }
@@ -205,7 +205,7 @@ import Testing
         #expect(seen == [4])
     }
 
-    @Test("A download that is refused before it begins ends its stream")
+    @Test("A download that is refused before it begins ends the stream")
     func refused() async throws {
         let (report, values) = ProgressReport.stream()
         await #expect(throws: RequestFailure.self) {
@@ -214,18 +214,18 @@ import Testing
         for await value in values { Issue.record("There was \(value).") }
     }
 
-    @Test("A resumed download counts from what was there")
+    @Test("A resumed download counts from the size of the partial file")
     func resumed() async throws {
         let directory = try ScratchDirectory()
         let record = Record()
         var options = DownloadOptions()
         options.resumes = true
         let first = ScriptedTransport(
-            Answer(200, [.eTag: "\"a\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended.")))
+            Response(200, [.eTag: "\"a\""], ["abcd"], failure: RequestFailure(.interrupted, "It ended.")))
         await #expect(throws: RequestFailure.self) {
             try await first.download(.film(), to: directory("film"), options: options)
         }
-        let second = ScriptedTransport(Answer(206, [.contentRange: "bytes 4-5/6"], ["e", "f"]))
+        let second = ScriptedTransport(Response(206, [.contentRange: "bytes 4-5/6"], ["e", "f"]))
         _ = try await second.download(
             .film(), to: directory("film"), options: options, progress: record.report(every: .zero))
         #expect(record.bytes == [4, 5, 6])
@@ -242,7 +242,7 @@ import Testing
         return sizes
     }
 
-    @Test("Bytes in memory are reported piece by piece and can be sent again")
+    @Test("Bytes in memory are reported chunk by chunk and can be sent again")
     func bytes() async throws {
         let record = Record()
         let data = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -267,7 +267,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("A body that is sent again is reported from where it had come to")
+    @Test("A body that is sent again reports only progress beyond the first attempt")
     func sentAgain() async throws {
         let record = Record()
         let body = RequestBody.bytes(Data(count: 150_000)).reporting(to: record.report(every: .zero))
@@ -280,7 +280,7 @@ import Testing
         #expect(record.endCount == 1)
     }
 
-    @Test("A report ends with a body of unknown length, with an empty one, and with none")
+    @Test("A report ends with a body of unknown length, with an empty one, and without a body")
     func ends() async throws {
         let unknown = Record()
         let stream = AsyncStream<Data> { continuation in
@@ -301,7 +301,7 @@ import Testing
         #expect(none.endCount == 1)
     }
 
-    @Test("A report ends when the source fails, and when the body is dropped half sent")
+    @Test("A report ends if the source fails or the body is released before its end")
     func broken() async throws {
         let failing = Record()
         let stream = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: CancellationError()) }
@@ -315,5 +315,26 @@ import Testing
         }
         #expect(dropped.bytes == [0, 65_536])
         #expect(dropped.endCount == 1)
+    }
+}
+
+@Suite struct TransferProgressTests {
+    @Test(
+        "The fraction is between 0 and 1, or nil",
+        arguments: [
+            (0, 10, 0.0), (5, 10, 0.5), (10, 10, 1), (20, 10, 1), (0, 0, 1), (5, nil, nil), (.max, .max, 1),
+        ] as [(Int64, Int64?, Double?)])
+    func fraction(bytes: Int64, expected: Int64?, fraction: Double?) {
+        #expect(TransferProgress(bytes: bytes, expected: expected).fraction == fraction)
+    }
+
+    @Test(
+        "The remaining time follows from the rate, or is nil",
+        arguments: [
+            (0, 10, 2.0, .seconds(5)), (10, 10, 0, .zero), (20, 10, 0, .zero), (0, 10, 0, nil), (0, nil, 5, nil),
+            (0, .max, 0.001, nil), (0, 10, .nan, nil), (0, 10, -1, nil),
+        ] as [(Int64, Int64?, Double, Duration?)])
+    func remaining(bytes: Int64, expected: Int64?, rate: Double, remaining: Duration?) {
+        #expect(TransferProgress(bytes: bytes, expected: expected, rate: rate).remaining == remaining)
     }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// A directory of one test, removed with it.
+/// A directory that exists as long as its test.
 final class ScratchDirectory: Sendable {
     let path: String
 
@@ -16,15 +16,15 @@ final class ScratchDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The path of a name in it.
+    /// The path of a name in the directory.
     func callAsFunction(_ name: String) -> String { path + "/" + name }
 
-    /// All names in it, sorted.
+    /// All names in the directory, sorted.
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 
     func write(_ text: String, _ name: String) throws { try Data(text.utf8).write(to: URL(filePath: self(name))) }
 
-    /// A file's text, or nil when there is no such file.
+    /// The text of a file; `nil` if it does not exist.
     func text(_ name: String) -> String? {
         FileManager.default.contents(atPath: self(name)).map { String(decoding: $0, as: UTF8.self) }
     }

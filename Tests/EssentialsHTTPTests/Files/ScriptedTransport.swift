@@ -2,16 +2,16 @@ import EssentialsHTTP
 import FoundationEssentials
 import Synchronization
 
-/// Gives prepared answers one after another, each with a streamed body, and keeps what it was asked.
+/// Returns prepared responses in order, each with a streamed body, and records the requests.
 final class ScriptedTransport: Transport {
-    /// One answer.
-    struct Answer: Sendable {
+    /// A prepared response.
+    struct Response: Sendable {
         var status = 200
         var fields: HTTPFields = [:]
         var pieces: [String] = []
-        /// What ends the body early.
+        /// The failure that ends the body early.
         var failure: RequestFailure?
-        /// Called before the piece of this number is given.
+        /// Called before the chunk with this number is delivered.
         var beforePiece: @Sendable (Int) async -> Void = { _ in }
 
         init(
@@ -26,14 +26,14 @@ final class ScriptedTransport: Transport {
         }
     }
 
-    /// A body that counts how far it was read.
+    /// A body that counts how much of it was read.
     private final class Pieces: ResponseBody.Source {
-        private let answer: Answer
+        private let response: Response
         private let given = Mutex(0)
         private let cancelled: Mutex<Int>
 
-        init(_ answer: Answer) {
-            self.answer = answer
+        init(_ response: Response) {
+            self.response = response
             cancelled = Mutex(0)
         }
 
@@ -44,35 +44,35 @@ final class ScriptedTransport: Transport {
                 defer { given += 1 }
                 return given
             }
-            await answer.beforePiece(number)
-            if number < answer.pieces.count { return BodyChunk(answer.pieces[number].utf8) }
-            if let failure = answer.failure { throw failure }
+            await response.beforePiece(number)
+            if number < response.pieces.count { return BodyChunk(response.pieces[number].utf8) }
+            if let failure = response.failure { throw failure }
             return nil
         }
 
         func cancel() { cancelled.withLock { $0 += 1 } }
     }
 
-    private let answers: Mutex<[Answer]>
+    private let responses: Mutex<[Response]>
     private let asked = Mutex<[TransportRequest]>([])
     private let bodies = Mutex<[Pieces]>([])
 
-    init(_ answers: Answer...) { self.answers = Mutex(answers) }
+    init(_ responses: Response...) { self.responses = Mutex(responses) }
 
-    /// What was asked so far.
+    /// The recorded requests.
     var requests: [TransportRequest] { asked.withLock { $0 } }
-    /// How often each body was cancelled.
+    /// The number of cancellations of each body.
     var cancelCounts: [Int] { bodies.withLock { $0.map(\.cancelCount) } }
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         asked.withLock { $0.append(request) }
-        guard let answer = answers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
-            throw RequestFailure(.connection, "The script has no more answers.")
+        guard let response = responses.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+            throw RequestFailure(.connection, "The script has no more responses.")
         }
-        let source = Pieces(answer)
+        let source = Pieces(response)
         bodies.withLock { $0.append(source) }
         return TransportResponse(
-            HTTPResponse(status: HTTPResponse.Status(code: answer.status), headerFields: answer.fields),
+            HTTPResponse(status: HTTPResponse.Status(code: response.status), headerFields: response.fields),
             body: ResponseBody(source: source))
     }
 
@@ -80,7 +80,7 @@ final class ScriptedTransport: Transport {
 }
 
 extension DownloadOptions {
-    /// A file that is there is replaced.
+    /// Options that replace an existing file.
     static let replacing: DownloadOptions = {
         var options = DownloadOptions()
         options.existing = .replace
@@ -89,7 +89,7 @@ extension DownloadOptions {
 }
 
 extension TransportRequest {
-    /// A GET of the file that these tests load.
+    /// A GET request for the file that these tests download.
     static func film(_ query: String = "") throws -> TransportRequest {
         TransportRequest(.get, try RequestURL("https://example.com/films/1.mp4" + query))
     }

@@ -1,10 +1,10 @@
 import EssentialsHTTP
 import Testing
 
-@Suite("A status code's phrase")
+@Suite("Status phrases")
 struct StatusPhraseTests {
     @Test(
-        "is the registry's, for the codes of every document that registers some",
+        "A status phrase is the one in the registry",
         arguments: [
             (100, "Continue"), (102, "Processing"), (103, "Early Hints"), (200, "OK"), (207, "Multi-Status"),
             (208, "Already Reported"), (226, "IM Used"), (302, "Found"), (308, "Permanent Redirect"),
@@ -21,7 +21,7 @@ struct StatusPhraseTests {
     }
 
     /// https://www.iana.org/assignments/http-status-codes
-    @Test("is there for every registered code, and for no other")
+    @Test("Exactly the registered codes have a phrase")
     func complete() {
         let registered: [ClosedRange<Int>] = [
             100...104, 200...208, 226...226, 300...305, 307...308, 400...417, 421...426, 428...429, 431...431,

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FileTypesTests {
     @Test(
-        "The extension says the type, whatever its case",
+        "The extension determines the type regardless of case",
         arguments: [
             ("a.png", "image/png"), ("A.PNG", "image/png"), ("a.b.JPeG", "image/jpeg"),
             ("a.tar.gz", "application/gzip"),
@@ -20,7 +20,7 @@ import Testing
         arguments: ["", "png", ".png", "a.", "a.unknown", "a.png/b", ".", "..", "a.png ", "a/.png", "a.pñg"])
     func unknown(name: String) { #expect(FileTypes.type(ofFileNamed: name) == nil) }
 
-    @Test("A part whose name says no type is sent as octets")
+    @Test("A part whose name has no known extension is sent as an octet stream")
     func octets() throws {
         #expect(try MultipartPart.data(Data(), name: "a", fileName: "b.unknown").type == "application/octet-stream")
     }

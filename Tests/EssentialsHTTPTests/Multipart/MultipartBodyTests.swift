@@ -5,7 +5,7 @@ import Testing
 @Suite struct MultipartBodyTests {
     private let lines = "Content-Type: text/plain; charset=utf-8\r\n"
 
-    @Test("A form's bytes: delimiters, headers in their order, contents, and no line break at the end")
+    @Test("A form is encoded with delimiters, ordered headers and contents, without a final line break")
     func golden() async throws {
         let directory = try ScratchDirectory()
         try directory.write("<p>", "page.html")
@@ -45,7 +45,7 @@ import Testing
         #expect(form.isReplayable)
     }
 
-    @Test("The length is the sum of delimiters, header lines and contents, empty ones too")
+    @Test("The length is the sum of delimiters, header lines and contents, also empty ones")
     func contentLength() async throws {
         let directory = try ScratchDirectory()
         try directory.write("", "empty.bin")
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "The content type names subtype and boundary, in quotes where it must",
+        "The content type contains the subtype and the boundary, quoted if necessary",
         arguments: [
             (MultipartBody.Subtype.formData, "aB9", "multipart/form-data; boundary=aB9"),
             (.mixed, "a'+_-.b", "multipart/mixed; boundary=a'+_-.b"),
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "The content type of a related body names its first part's type",
+        "The content type of a related body contains the type of its first part",
         arguments: [
             ("text/xml", "text/xml"), ("application/xop+xml ; type=\"a\"", "application/xop+xml"),
             ("x\"\\/y;z", "x\\\"\\\\/y"), (";", ""),
@@ -98,7 +98,7 @@ import Testing
         #expect(body.contentType == "multipart/related; boundary=B; type=\"\(written)\"")
     }
 
-    @Test("Parts of mixed and related bodies need no name, and those with one are attachments")
+    @Test("Parts of mixed and related bodies need no name, and named ones are attachments")
     func withoutNames() async throws {
         for subtype in [MultipartBody.Subtype.mixed, .related] {
             var body = try MultipartBody(subtype: subtype, boundary: "B")
@@ -126,7 +126,7 @@ import Testing
         #expect(try await changed.bytes() == form.bytes())
     }
 
-    @Test("A part of a form without a name is refused, and the body stays as it was")
+    @Test("A part of a form without a name is refused, and the body is unchanged")
     func nameless() async throws {
         var form = try MultipartBody()
         try form.append(.field("a", "b"))
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "A boundary of the caller's own is not accepted in a part where it begins a line",
+        "A part is refused if one of its lines begins with the caller's boundary",
         arguments: [
             ("--B", true), ("a\r\n--B", true), ("a\n--Bc", true), ("a\r--B\r", true), ("\r\n\r\n--B--", true),
             ("", false), ("-", false), ("a--B", false), ("a\r\n --B", false), ("--b\r\n-B", false), ("\r\n--", false),
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("A boundary of the caller's own is not accepted as the beginning of a header line")
+    @Test("A header line that begins with the caller's boundary is refused")
     func boundaryInHead() async throws {
         var part = MultipartPart.field("a", "b")
         part.headerFields[try #require(HTTPField.Name("--Bc"))] = "x"
@@ -167,7 +167,7 @@ import Testing
         try other.append(part)
     }
 
-    @Test("A body takes 10,000 parts and says so when there are more")
+    @Test("A body accepts 10,000 parts and refuses more")
     func partLimit() async throws {
         var form = try MultipartBody(boundary: "B")
         for _ in 0..<MultipartBody.maximumParts { try form.append(.field("a", "b")) }
@@ -175,7 +175,7 @@ import Testing
         #expect(try await MultipartBytes(form.bytes(), boundary: "B").parts.count == 10_000)
     }
 
-    @Test("The header lines of a part have 16 KiB at most, all together")
+    @Test("The header lines of a part have at most 16 KiB together")
     func headLimit() async throws {
         let fixed = "Content-Disposition: form-data; name=\"\"\r\n".utf8.count + lines.utf8.count
         let longest = String(repeating: "n", count: MultipartBody.maximumHeadBytes - fixed)
@@ -184,11 +184,11 @@ import Testing
         try await expectRefused(.field(longest + "n", ""), by: form, .tooLarge, "16385 bytes")
     }
 
-    @Test("Lengths that cannot be counted together are refused")
+    @Test("Lengths whose sum overflows are refused")
     func overflow() async throws {
         let endless = try MultipartPart.stream(stream([]), length: .max, name: "a")
         #expect(endless.length == .max)
-        try await expectRefused(endless, by: MultipartBody(), .tooLarge, "counted")
+        try await expectRefused(endless, by: MultipartBody(), .tooLarge, "overflow")
         var form = try MultipartBody()
         let half = try MultipartPart.stream(stream([]), length: .max / 2, name: "a")
         try form.append(half)
@@ -198,7 +198,7 @@ import Testing
         #expect(whole.contentLength == form.contentLength)
     }
 
-    @Test("A copy does not see what is appended to the other")
+    @Test("A copy is independent of the original")
     func value() async throws {
         var first = try MultipartBody(boundary: "B")
         try first.append(.field("a", "1"))

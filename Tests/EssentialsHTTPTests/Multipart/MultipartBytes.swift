@@ -2,7 +2,7 @@ import EssentialsHTTP
 import FoundationEssentials
 import Glibc
 
-/// Reads the bytes of a multipart body back, by RFC 2046 alone and knowing nothing of how they were written.
+/// Parses the bytes of a multipart body by RFC 2046, independently of the encoder.
 struct MultipartBytes: Equatable {
     struct Part: Equatable {
         var headers: [String]
@@ -15,10 +15,10 @@ struct MultipartBytes: Equatable {
 
     var parts: [Part] = []
 
-    /// Reads bytes that end with the closing delimiter.
+    /// Parses bytes that end with the closing delimiter.
     init(_ bytes: Data, boundary: String) throws {
         let delimiter = Data("\r\n--\(boundary)".utf8)
-        // The first delimiter has no line before it.
+        // No line precedes the first delimiter.
         let text = Data("\r\n".utf8) + bytes
         guard text.starts(with: delimiter) else { throw Malformed(offset: 0) }
         var offset = delimiter.count
@@ -55,13 +55,13 @@ struct MultipartBytes: Equatable {
 }
 
 extension RequestBody {
-    /// The source of one sending.
+    /// The source of one attempt.
     func opened() throws -> Source {
         guard case .stream(_, _, let open) = content else { throw MultipartBytes.Malformed(offset: 0) }
         return open()
     }
 
-    /// All pieces of one sending.
+    /// All chunks of one attempt.
     func pieces() async throws -> [Data] {
         let next = try opened()
         var pieces: [Data] = []
@@ -71,16 +71,16 @@ extension RequestBody {
 }
 
 extension MultipartBody {
-    /// All bytes of one sending.
+    /// All bytes of one attempt.
     func bytes() async throws -> Data {
         try await RequestBody.multipart(self).pieces().reduce(into: Data()) { $0 += $1 }
     }
 
-    /// All bytes of one sending, as a text.
+    /// All bytes of one attempt as text.
     func text() async throws -> String { String(decoding: try await bytes(), as: UTF8.self) }
 }
 
-/// A stream that gives these pieces and ends.
+/// A stream that yields these chunks and ends.
 func stream(_ pieces: [Data]) -> AsyncStream<Data> {
     AsyncStream { continuation in
         for piece in pieces { continuation.yield(piece) }

@@ -6,13 +6,13 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MultipartFailureTests {
     private struct Broken: Error {}
 
-    /// Gives empty pieces for ever.
+    /// Yields empty chunks forever.
     private struct Empties: AsyncSequence, AsyncIteratorProtocol, Sendable {
         func makeAsyncIterator() -> Empties { self }
         mutating func next() async throws -> Data? { Data() }
     }
 
-    /// A directory with a file, and a form that has the file between two fields.
+    /// A directory with a file, and a form that contains the file between two fields.
     private func form(
         with content: Data, then change: (ScratchDirectory) throws -> Void = { _ in }
     ) throws -> (ScratchDirectory, RequestBody) {
@@ -28,7 +28,7 @@ import Testing
     }
 
     private func age(_ path: String, to seconds: Int) throws {
-        // A moment long past, so that a change shows whatever the clock's steps.
+        // A time long ago, so that a change is visible at any resolution of the clock.
         var times = [timeval(tv_sec: seconds, tv_usec: 0), timeval(tv_sec: seconds, tv_usec: 0)]
         try #require(utimes(path, &times) == 0)
     }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Reads until the failure, and sees to it that the body's end was never handed out.
+    /// Reads until the failure, and checks that the closing delimiter was not delivered.
     private func failure(of next: RequestBody.Source) async throws -> RequestFailure {
         var last = Data()
         do {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "A file that changed after it was appended ends the request with its name",
+        "A file that changed after it was appended fails the request with a message that names it",
         arguments: [("", "abc"), ("abc", "ab"), ("abc", "abcd"), ("abc", "xyz"), ("abc", "")])
     func changed(before: String, after: String) async throws {
         let (directory, body) = try form(with: Data(before.utf8)) { try $0.write(after, "film") }
@@ -80,7 +80,8 @@ import Testing
     }
 
     @Test(
-        "A file that shrinks, grows or changes while it is sent ends the request", arguments: [800_000, 1_300_000, nil])
+        "A file that shrinks, grows or changes while it is sent fails the request",
+        arguments: [800_000, 1_300_000, nil])
     func changedMeanwhile(size: off_t?) async throws {
         let (directory, body) = try form(with: Data(count: 1_200_000))
         let next = try body.opened()
@@ -98,7 +99,7 @@ import Testing
         #expect(try openCount(of: directory("film")) == 0)
     }
 
-    @Test("A file that is gone ends the request with its name and the system's reason")
+    @Test("A missing file fails the request with its name and the system's reason")
     func removed() async throws {
         let (directory, body) = try form(with: Data("abc".utf8)) { #expect(unlink($0("film")) == 0) }
         let failure = try await failure(of: body.opened())
@@ -107,7 +108,7 @@ import Testing
         #expect(failure.underlying as? SystemError == SystemError(code: ENOENT))
     }
 
-    @Test("A file that became a directory or a pipe ends the request", arguments: [true, false])
+    @Test("A file that was replaced by a directory or a pipe fails the request", arguments: [true, false])
     func replaced(isDirectory: Bool) async throws {
         let (directory, body) = try form(with: Data("abc".utf8)) { directory in
             #expect(unlink(directory("film")) == 0)
@@ -118,7 +119,7 @@ import Testing
         #expect(failure.message.contains(directory("film")))
     }
 
-    @Test("A file that was removed while it was sent is sent whole, as it is still open")
+    @Test("A file that is removed while it is open is sent completely")
     func removedMeanwhile() async throws {
         let (directory, body) = try form(with: Data(count: 600_000))
         let next = try body.opened()
@@ -131,13 +132,13 @@ import Testing
     }
 
     @Test(
-        "A stream that does not keep to its length ends the request",
+        "A stream that does not have its declared length fails the request",
         arguments: [
-            (["abc"], 4, "ended after 3 of 4 bytes."), ([], 1, "ended after 0 of 1 bytes."),
-            (["abc"], 2, "gave more than the 2 bytes of its length."),
-            (["ab", "c"], 2, "gave more than the 2 bytes of its length."),
-            (["ab", "", "c"], 2, "gave more than the 2 bytes of its length."),
-            (["a"], 0, "gave more than the 0 bytes of its length."),
+            (["abc"], 4, "ended after 3 of the declared 4 bytes."), ([], 1, "ended after 0 of the declared 1 bytes."),
+            (["abc"], 2, "has more than the declared 2 bytes."),
+            (["ab", "c"], 2, "has more than the declared 2 bytes."),
+            (["ab", "", "c"], 2, "has more than the declared 2 bytes."),
+            (["a"], 0, "has more than the declared 0 bytes."),
         ], [true, false])
     func length(sample: (pieces: [String], length: Int, words: String), isLast: Bool) async throws {
         var form = try MultipartBody()
@@ -149,7 +150,7 @@ import Testing
         #expect(failure.message == "The stream of the part “live” \(sample.words)")
     }
 
-    @Test("Bytes beyond a stream's length are never handed out")
+    @Test("Bytes beyond the declared length of a stream are never delivered")
     func neverTooMuch() async throws {
         var form = try MultipartBody()
         try form.append(.stream(stream([Data("ab".utf8), Data("c".utf8)]), length: 2, name: "live"))
@@ -160,7 +161,7 @@ import Testing
         await #expect(throws: RequestFailure.self) { try await next() }
     }
 
-    @Test("An error of a part's sequence comes through as it is, and stays")
+    @Test("The error of a part's sequence is thrown unchanged, also by later reads")
     func broken() async throws {
         let pieces = AsyncThrowingStream<Data, any Error> { continuation in
             continuation.yield(Data("a".utf8))
@@ -174,7 +175,7 @@ import Testing
         for _ in 0..<2 { await #expect(throws: Broken.self) { try await next() } }
     }
 
-    @Test("A body with a stream is sent once; a second sending says so")
+    @Test("A body with a stream is sent once, and a second attempt fails")
     func oneShot() async throws {
         var form = try MultipartBody()
         try form.append(.field("a", "1"))
@@ -183,14 +184,14 @@ import Testing
         let body = RequestBody.multipart(form)
         #expect(!form.isReplayable)
         #expect(!body.isReplayable)
-        // A sending that never came to the stream has not used it up.
+        // An attempt that did not reach the stream has not consumed it.
         _ = try body.opened()
         #expect(try await body.pieces().count == 3)
         let failure = try await failure(of: body.opened())
         #expect(failure.reason == .notReplayable)
     }
 
-    @Test("Empty pieces without end stop when the task is cancelled")
+    @Test("Reading endless empty chunks stops when the task is cancelled")
     func cancelled() async throws {
         var form = try MultipartBody()
         try form.append(.stream(Empties(), length: nil, name: "live"))
@@ -202,7 +203,7 @@ import Testing
         #expect(failure?.reason == .cancelled)
     }
 
-    @Test("A sending that is dropped half-way leaves no file open")
+    @Test("An attempt that is released before its end leaves no file open")
     func dropped() async throws {
         let (directory, body) = try form(with: Data(count: 1_200_000))
         for _ in 0..<20 {
@@ -213,7 +214,7 @@ import Testing
         #expect(try openCount(of: directory("film")) == 0)
     }
 
-    @Test("Two sendings at once do not disturb each other")
+    @Test("Two concurrent attempts do not disturb each other")
     func twoAtOnce() async throws {
         let (directory, body) = try form(with: Data((0..<1_200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }))
         async let first = body.pieces()
@@ -222,7 +223,7 @@ import Testing
         #expect(try openCount(of: directory("film")) == 0)
     }
 
-    @Test("Progress is reported while a body is sent, with the whole length known from the start")
+    @Test("A body reports its progress with the total length from the start")
     func progress() async throws {
         let (directory, body) = try form(with: Data(count: 1_200_000))
         let (report, values) = ProgressReport.stream()

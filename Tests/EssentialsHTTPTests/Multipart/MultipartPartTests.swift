@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "In names and file names only quotes and line breaks are escaped",
+        "In names and file names only quotation marks and line breaks are escaped",
         arguments: [
             ("a", "a"), ("", ""), ("a\"b", "a%22b"), ("a\r\nX-Evil: 1", "a%0D%0AX-Evil: 1"), ("\r", "%0D"),
             ("\n\r", "%0A%0D"), ("100%", "100%"), ("a\\\"b", "a\\%22b"), ("Grüße 🎬", "Grüße 🎬"), ("a;b=c", "a;b=c"),
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "On request the file name is written as an extended value too (RFC 8187)",
+        "If requested, the file name is also written as an extended value (RFC 8187)",
         arguments: [
             ("plain.txt", "UTF-8''plain.txt"), ("€ rates.txt", "UTF-8''%E2%82%AC%20rates.txt"),
             ("!#$&+-.^_`|~", "UTF-8''!#$&+-.^_`|~"), ("a'b(c)*%d", "UTF-8''a%27b%28c%29%2A%25d"),
@@ -42,14 +42,14 @@ import Testing
         #expect(first.hasPrefix("Content-Disposition: attachment; filename=\""))
     }
 
-    @Test("Without a file name no extended one is written")
+    @Test("Without a file name no extended value is written")
     func noExtendedFileName() async throws {
         var part = MultipartPart.field("a", "b")
         part.addsExtendedFileName = true
         #expect(try await headers(of: part).first == "Content-Disposition: form-data; name=\"a\"")
     }
 
-    @Test("A field is a text, data are octets, a model is JSON")
+    @Test("A field is text, data is an octet stream, and a model is JSON")
     func kinds() throws {
         let directory = try ScratchDirectory()
         try directory.write("ä", "a.txt")
@@ -67,7 +67,7 @@ import Testing
         #expect([field, data, json, file, live].map(\.isReplayable) == [true, true, true, true, false])
     }
 
-    @Test("A given type wins over the file name, a given file name over the path")
+    @Test("A given type overrides that of the file name, and a given file name that of the path")
     func overrides() throws {
         let directory = try ScratchDirectory()
         try directory.write("", "a.txt")
@@ -77,7 +77,7 @@ import Testing
         #expect((typed.type, typed.fileName) == ("x/y; z=1", "a.txt"))
     }
 
-    @Test("A type that is empty or no header's value is refused", arguments: ["", " a/b", "a/b\r\nX: 1", "a/b\u{0}"])
+    @Test("An empty type and an invalid header value are refused", arguments: ["", " a/b", "a/b\r\nX: 1", "a/b\u{0}"])
     func badType(type: String) throws {
         let directory = try ScratchDirectory()
         try directory.write("", "a.txt")
@@ -101,7 +101,7 @@ import Testing
         #expect(try await headers(of: part).dropFirst(2) == ["Z-Last: 1", "Content-ID: <a@b>", "Z-Last: ü"])
     }
 
-    @Test("A model is encoded by the encoder that was given")
+    @Test("A model is encoded by the given encoder")
     func encoder() async throws {
         struct Film: Encodable {
             let title = "A/B"
@@ -114,7 +114,7 @@ import Testing
         #expect(try await form.text().contains("\r\n\r\n{\"title\":\"A/B\",\"year\":1999}\r\n--B--"))
     }
 
-    @Test("A model is written as the JSON of bodies is, unless an encoder is given: keys sorted, dates as ISO 8601")
+    @Test("Without an encoder, a model is encoded as JSON bodies are: sorted keys, dates as ISO 8601")
     func standardEncoder() async throws {
         var form = try MultipartBody(boundary: "B")
         let dates = ["b": Date(timeIntervalSince1970: 1_451_606_399), "a": Date(timeIntervalSince1970: 0)]
@@ -123,7 +123,7 @@ import Testing
         #expect(try await form.text().contains("\r\n\r\n\(json)\r\n--B--"))
     }
 
-    @Test("A model that cannot be encoded is the failure encoding")
+    @Test("A model that cannot be encoded fails with encoding")
     func notEncodable() {
         let failure = #expect(throws: RequestFailure.self) { try MultipartPart.json([Double.nan], name: "a") }
         #expect(failure?.reason == .encoding)
@@ -131,7 +131,7 @@ import Testing
         #expect(failure?.message == "The model Array<Double> could not be encoded as JSON.")
     }
 
-    @Test("A directory is refused as such")
+    @Test("A directory is refused with a message that says so")
     func directory() throws {
         let directory = try ScratchDirectory()
         for path in [directory.path, directory.path + "/"] {
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("A file that is not there is refused with its name and the system's reason")
+    @Test("A missing file is refused with its name and the system's reason")
     func missing() {
         let failure = #expect(throws: RequestFailure.self) { try MultipartPart.file("/nowhere/film", name: "a") }
         #expect(failure?.reason == .file)
@@ -149,7 +149,7 @@ import Testing
         #expect(failure?.underlying as? SystemError == SystemError(code: ENOENT))
     }
 
-    @Test("What is no regular file is refused", arguments: ["/dev/null", "", "a\u{0}b"])
+    @Test("A path that is not a regular file is refused", arguments: ["/dev/null", "", "a\u{0}b"])
     func noFile(path: String) {
         let failure = #expect(throws: RequestFailure.self) { try MultipartPart.file(path, name: "a") }
         #expect(failure?.reason == .file)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 @Suite struct MultipartRandomTests {
-    /// A random part, and the bytes that belong into the body for it.
+    /// A random part, and the bytes that the body must contain for it.
     private struct Sample {
         let part: MultipartPart
         let headers: [String]
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Random bodies are what a plain concatenation gives, and can be read back", arguments: 0..<60)
+    @Test("A random body equals a plain concatenation and can be parsed", arguments: 0..<60)
     func random(seed: Int) async throws {
         var numbers = SeededNumbers(state: UInt64(seed))
         let directory = try ScratchDirectory()

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("Parts of every size arrive whole, first, in the middle and last", arguments: bounds, Kind.allCases)
+    @Test("A part of any size is sent completely in any position", arguments: bounds, Kind.allCases)
     func sizes(size: Int, kind: Kind) async throws {
         let directory = try ScratchDirectory()
         let content = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 251 ^ $0) })
@@ -40,12 +40,12 @@ import Testing
             let parts = try MultipartBytes(bytes, boundary: form.boundary).parts
             #expect(parts.map(\.content) == contents, "sending \(sending)")
             #expect(pieces.allSatisfy { !$0.isEmpty && $0.count <= 524_288 })
-            // A caller's pieces are passed on as they are.
+            // A caller's chunks are passed on unchanged.
             if kind != .stream { #expect(pieces.allSatisfy { $0.startIndex == 0 }) }
         }
     }
 
-    @Test("A body of empty parts alone does not end early", arguments: Kind.allCases)
+    @Test("Empty parts do not end a body early", arguments: Kind.allCases)
     func emptyParts(kind: Kind) async throws {
         let directory = try ScratchDirectory()
         var form = try MultipartBody()
@@ -57,7 +57,7 @@ import Testing
                 == [Data](repeating: Data(), count: 5))
     }
 
-    @Test("What is small is gathered, and a file's or stream's pieces are passed on as they are")
+    @Test("Small parts are combined, and the chunks of a file or stream are passed on unchanged")
     func gathers() async throws {
         let directory = try ScratchDirectory()
         var fields = try MultipartBody()
@@ -74,7 +74,7 @@ import Testing
         #expect(counts[4...5] == [40_000, 40_000])
     }
 
-    @Test("Nothing is held back while a stream is waited for")
+    @Test("Nothing is held back while a stream is awaited")
     func live() async throws {
         let (pieces, continuation) = AsyncStream<Data>.makeStream()
         var body = try MultipartBody(subtype: .mixed, boundary: "B")

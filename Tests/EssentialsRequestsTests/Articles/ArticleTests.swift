@@ -1,20 +1,20 @@
 import FoundationEssentials
 import Testing
 
-@Suite("An article")
+@Suite("Articles")
 struct ArticleTests {
-    /// Swift that is shown and not compiled here, by its first line, and why.
+    /// Swift code in articles that is not compiled here, by its first line, with the reason.
     private static let exceptions = [
         "// swift-tools-version: 6.2": "a manifest is compiled by the package manager alone",
         "import Configuration": "this package does not depend on swift-configuration",
         "import ServiceLifecycle": "this package does not depend on swift-service-lifecycle",
     ]
 
-    /// What stands in other blocks: languages that are not Swift.
+    /// The languages of other code blocks.
     private static let otherLanguages: Set<Substring> = ["sh", "json", "objc"]
 
     @Test(
-        "shows exactly the code that is tested here, and stays short",
+        "An article contains exactly the tested code and has a limited length",
         arguments: [
             "FirstRequest", "Environments", "BuildingRequests", "Authenticating", "DownloadsAndUploads", "TestDoubles",
             "MovingFromServiceEssentials",
@@ -26,7 +26,7 @@ struct ArticleTests {
         }
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         var tested = try ArticleText.tested(in: folder.appending(path: "\(name)Tests.swift").path)
-        // In an article a block may stand where it is explained, in a file where it compiles.
+        // The order may differ: in an article a block stands where it is explained, in a file where it compiles.
         for block in shown {
             let place = tested.firstIndex(of: block)
             #expect(place != nil, "No test holds: \(block.joined(separator: "\n"))")
@@ -37,7 +37,7 @@ struct ArticleTests {
         #expect(article.lines.count <= 151)
     }
 
-    @Test("names each exception once, with its reason")
+    @Test("The list of exceptions names each once, with its reason")
     func exceptions() throws {
         let blocks = try ["FirstRequest", "Environments"].flatMap { try ArticleText($0).blocks("swift") }
         for (line, reason) in Self.exceptions {

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// An article of this package, for tests that compare it with code.
+/// The text of an article, for tests that compare it with code.
 struct ArticleText {
     let lines: [Substring]
 
-    /// Reads an article of a module's catalog.
+    /// Reads an article from a module's catalog.
     init(_ name: String, of module: String = "EssentialsRequests") throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let root = tests.deletingLastPathComponent().deletingLastPathComponent()
         lines = try Self.lines(of: root.appending(path: "Sources/\(module)/\(module).docc/\(name).md").path)
     }
 
-    /// The code blocks of a language, without the indentation that a list gives them.
+    /// The code blocks in a language, without the indentation of a surrounding list.
     func blocks(_ language: String) -> [[Substring]] {
         Self.blocks(in: lines, after: { $0 == "```\(language)" }, until: { $0 == "```" })
     }
@@ -22,7 +22,7 @@ struct ArticleText {
         return stride(from: 0, to: fences.count, by: 2).map { fences[$0].dropFirst(3) }
     }
 
-    /// The cells of a table's rows, below its head and the line under that: of the first such table after a heading.
+    /// The cells of the rows of the first table with this head, below the heading if one is given.
     func table(under head: String, of heading: String? = nil) -> [[String]] {
         let section = heading.map { heading in lines.drop { $0 != heading } } ?? lines[...]
         guard let start = section.firstIndex(where: { $0 == head }) else { return [] }
@@ -35,7 +35,7 @@ struct ArticleText {
         }
     }
 
-    /// What a test file holds between the marks, as far to the left as the mark stands.
+    /// The lines between the marks in a test file, without the marks' indentation.
     static func tested(in file: String, as mark: String = "Article") throws -> [[Substring]] {
         let lines = try Self.lines(of: file)
         let begins: (Substring) -> Bool = { $0.drop { $0 == " " } == "// \(mark) begins" }

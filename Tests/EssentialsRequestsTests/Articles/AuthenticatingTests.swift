@@ -2,7 +2,7 @@ import EssentialsTestKit
 import ServiceEssentials
 import Testing
 
-@Suite("The article on authenticating")
+@Suite("The article Authenticating")
 struct AuthenticatingTests {
     private struct CameraStatus: Codable, Hashable, Sendable {
         var isRecording = true
@@ -12,7 +12,7 @@ struct AuthenticatingTests {
         var name = "door"
     }
 
-    @Test("shows Digest credentials, and what a failure says")
+    @Test("The article on authenticating shows Digest credentials and a failure")
     func digest() async throws {
         let digest = DigestServer { _ in
             .response(headers: [("Content-Type", "application/json")], body: #"{"isRecording":true}"#)

@@ -3,7 +3,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article on building requests")
+@Suite("The article BuildingRequests")
 struct BuildingRequestsTests {
     private struct User: Codable, Hashable, Sendable {
         var id = 1
@@ -46,7 +46,7 @@ struct BuildingRequestsTests {
 
     private var targets: [String] { transport.requests.map { "\($0.method.rawValue) \($0.url.target)" } }
 
-    @Test("shows parameters, a query in order, and a model as parameters")
+    @Test("The article on building requests shows parameters, an ordered query and a model as parameters")
     func parameters() async throws {
         let requests = try service()
         let (role, page, since) = ("admin", 2, nil as Date?)
@@ -68,7 +68,7 @@ struct BuildingRequestsTests {
             ])
     }
 
-    @Test("shows bodies of every kind, and which type they are sent as")
+    @Test("The article on building requests shows bodies of every kind and their content types")
     func bodies() async throws {
         let requests = try service()
         let user = User()
@@ -92,7 +92,7 @@ struct BuildingRequestsTests {
         #expect(stored.url?.target == "/v1/notes?draft=1")
     }
 
-    @Test("shows the builder, and what it says of settings that exclude each other")
+    @Test("The article on building requests shows the builder and conflicting settings")
     func builder() async throws {
         let requests = try service()
         let (data, user) = (Data("name,role\n".utf8), User())
@@ -125,7 +125,7 @@ struct BuildingRequestsTests {
         #expect(shown == ["“body(text:)” was set, and “body(model:)” before it."])
     }
 
-    @Test("shows a form with a file")
+    @Test("The article on building requests shows a form with a file")
     func multipart() async throws {
         let requests = try service()
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).png").path
@@ -148,7 +148,7 @@ struct BuildingRequestsTests {
         #expect(request.bodyText.contains("name=\"picture\"; filename=\"summer.png\"\r\nContent-Type: image/png\r\n"))
     }
 
-    @Test("shows statuses, an interceptor and formats of a whole service")
+    @Test("The article on building requests shows statuses, an interceptor and a service's formats")
     func configuration() async throws {
         // Article begins
         var configuration = HTTPDataRequestService.Configuration()

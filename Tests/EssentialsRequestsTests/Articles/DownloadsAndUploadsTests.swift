@@ -4,9 +4,9 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article on downloads and uploads")
+@Suite("The article DownloadsAndUploads")
 struct DownloadsAndUploadsTests {
-    /// A service, its server, and a folder that is removed afterwards.
+    /// A service with its server and a folder that is removed afterwards.
     private struct Place {
         let requests: HTTPDataRequestService
         let server: LoopbackServer
@@ -38,7 +38,7 @@ struct DownloadsAndUploadsTests {
         await service.shutdown()
     }
 
-    @Test("shows a file and its progress as a stream")
+    @Test("The article on downloads shows a file and its progress as a stream")
     func download() async throws {
         try await withPlace({ _ in .response(body: "film") }) { place in
             let (requests, destination) = (place.requests, place.folder + "/1.mp4")
@@ -68,7 +68,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows a file beside one that is there, in a folder that is made")
+    @Test("The article on downloads shows an existing file and a folder that is created")
     func places() async throws {
         try await withPlace({ _ in .response(body: "film") }) { place in
             let (requests, folder) = (place.requests, place.folder)
@@ -88,7 +88,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows what takes away what a killed program left")
+    @Test("The article on downloads shows how to remove the files of a killed program")
     func abandoned() async throws {
         try await withPlace({ _ in .response() }) { place in
             let folder = place.folder
@@ -97,7 +97,7 @@ struct DownloadsAndUploadsTests {
             }
 
             // Article begins
-            try await FileDownload.removeAbandoned(in: folder, partsUntouchedFor: .seconds(7 * 86_400))
+            try await DownloadedFile.removeAbandoned(in: folder, partsUntouchedFor: .seconds(7 * 86_400))
             // Article ends
 
             let left = try place.names
@@ -105,7 +105,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows progress at the token, and a handler")
+    @Test("The article on downloads shows a token's progress and a handler")
     func callbacks() async throws {
         try await withPlace({ _ in .response(body: "film") }) { place in
             let (requests, destination) = (place.requests, place.folder + "/1.mp4")
@@ -133,7 +133,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows how a download that broke off goes on")
+    @Test("The article on downloads shows how a failed download is resumed")
     func resuming() async throws {
         try await withPlace({ request in
             let tag = ("ETag", "\"1\"")
@@ -168,7 +168,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows what is cancelled, in all three ways")
+    @Test("The article on downloads shows all three kinds of cancellation")
     func cancelling() async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         try await withPlace({ _ in
@@ -211,7 +211,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows files, streams and memory on their way up")
+    @Test("The article on downloads shows uploads of files, streams and memory")
     func uploads() async throws {
         try await withPlace({ .response(status: 201, body: "\($0.body.count)") }) { place in
             let (requests, path) = (place.requests, place.folder + "/1.mp4")
@@ -246,7 +246,7 @@ struct DownloadsAndUploadsTests {
         }
     }
 
-    @Test("shows a body that is read while it comes")
+    @Test("The article on downloads shows a streamed response body")
     func streams() async throws {
         try await withPlace({ _ in .response(body: "one\ntwo\n") }) { place in
             let requests = place.requests

@@ -3,7 +3,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article on environments")
+@Suite("The article Environments")
 struct EnvironmentsTests {
     private func sent(_ environment: any EnvironmentService, _ path: String) async throws -> RecordedRequest {
         let transport = ScriptedTransport()
@@ -12,7 +12,7 @@ struct EnvironmentsTests {
         return try await transport.request(number: 1)
     }
 
-    @Test("shows one that never changes, and what its base URL means")
+    @Test("The article on environments shows a constant environment and the meaning of its base URL")
     func constant() async throws {
         // Article begins
         let environment = try ConstantEnvironment("https://api.example.com/v1/")
@@ -31,7 +31,7 @@ struct EnvironmentsTests {
         }
     }
 
-    @Test("shows several with names, and a switch between them")
+    @Test("The article on environments shows named environments and a switch")
     func named() async throws {
         // Article begins
         let environment = try SwitchableEnvironment([
@@ -48,7 +48,7 @@ struct EnvironmentsTests {
         #expect(request.headerFields[.acceptLanguage] == "en")
     }
 
-    @Test("shows a base URL that is set while the program runs")
+    @Test("The article on environments shows a base URL that is changed at run time")
     func mutable() async throws {
         let address = "https://backup.example.com/v1/"
 
@@ -60,7 +60,7 @@ struct EnvironmentsTests {
         #expect(try await sent(environment, "users").url.description == "https://backup.example.com/v1/users")
     }
 
-    @Test("shows a file that is read as it stands there")
+    @Test("The article on environments shows a file that is read unchanged")
     func file() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -81,7 +81,7 @@ struct EnvironmentsTests {
         #expect(environment.trust == (try TrustPolicy(json: #"{"unlistedHosts": "refused"}"#)))
     }
 
-    @Test("shows variables")
+    @Test("The article on environments shows environment variables")
     func variables() throws {
         let variables = ["SHOP_BASE_URL": "https://shop.example.com/v1/", "SHOP_NAME": "live"]
 
@@ -93,7 +93,7 @@ struct EnvironmentsTests {
         #expect(environment.name == "live")
     }
 
-    @Test("shows a service whose requests end with a switch, and who hears of it")
+    @Test("The article on environments shows a service that cancels requests at a switch, and an observer")
     func switching() async throws {
         let environment = try SwitchableEnvironment([
             EnvironmentSnapshot(name: "production", baseURL: RequestURL("https://api.example.com/v1/")),
@@ -127,7 +127,7 @@ struct EnvironmentsTests {
         await service.shutdown()
     }
 
-    @Test("shows a request that may finish while the service shuts down")
+    @Test("The article on environments shows a request that may finish during a shutdown")
     func shutdown() async throws {
         let transport = ScriptedTransport()
         let gate = LoopbackGate()

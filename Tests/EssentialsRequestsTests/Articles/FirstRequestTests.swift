@@ -4,7 +4,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article on the first request")
+@Suite("The article FirstRequest")
 struct FirstRequestTests {
     // Article begins
     struct User: Codable, Hashable, Sendable {
@@ -38,7 +38,7 @@ struct FirstRequestTests {
         }
     }
 
-    /// Runs a body with a service for the server, and ends both.
+    /// Runs a closure with a service for the server, and shuts both down.
     private func withRequests(
         _ body: (any DataRequestService, LoopbackServer) async throws -> Void
     ) async throws {
@@ -53,7 +53,7 @@ struct FirstRequestTests {
         await service.shutdown()
     }
 
-    @Test("shows a service from its making to its end, and credentials in between")
+    @Test("The article on the first request shows a service from creation to shutdown, with credentials")
     func service() async throws {
         let server = try server()
         let (baseURL, token) = (server.url + "/v1/", "t0k3n")
@@ -87,7 +87,7 @@ struct FirstRequestTests {
         #expect(failure?.reason == .closed)
     }
 
-    @Test("shows calls with and without a body, and what comes back")
+    @Test("The article on the first request shows calls with and without a body and their results")
     func calls() async throws {
         try await withRequests { requests, server in
             // Article begins
@@ -110,7 +110,7 @@ struct FirstRequestTests {
         }
     }
 
-    @Test("shows what becomes of a failure, and of the model in its body")
+    @Test("The article on the first request shows a failure and the model in its body")
     func failures() async throws {
         try await withRequests { requests, _ in
             var shown: [String] = []
@@ -144,7 +144,7 @@ struct FirstRequestTests {
         }
     }
 
-    @Test("shows a completion handler, and a token that cancels")
+    @Test("The article on the first request shows a completion handler and a token that cancels")
     func callbacks() async throws {
         try await withRequests { requests, _ in
             let queue = DispatchQueue(label: "app")

@@ -3,14 +3,14 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("A module's first page")
+@Suite("Module pages")
 struct ModulePageTests {
     private struct User: Codable, Hashable, Sendable {
         var id = 1
         var name = "Ada"
     }
 
-    @Test("of the umbrella shows a service that is made at its first use")
+    @Test("The page of the umbrella module shows a service that is created at its first use")
     func umbrella() async throws {
         let pin = try TestAuthority(name: "One").certificate.publicKeyPin
         let backupPin = try TestAuthority(name: "Two").certificate.publicKeyPin
@@ -32,7 +32,7 @@ struct ModulePageTests {
         #expect(failure?.reason == .closed)
     }
 
-    @Test("of the test kit shows a script and a server")
+    @Test("The page of the test kit shows a script and a server")
     func testKit() async throws {
         let user = User()
 
@@ -59,7 +59,7 @@ struct ModulePageTests {
         await service.shutdown()
     }
 
-    @Test("shows exactly the code that is tested here", arguments: ["ServiceEssentials", "EssentialsTestKit"])
+    @Test("A module page contains exactly the tested code", arguments: ["ServiceEssentials", "EssentialsTestKit"])
     func sameText(module: String) throws {
         let shown = try ArticleText(module, of: module).blocks("swift")
         #expect(!shown.isEmpty)

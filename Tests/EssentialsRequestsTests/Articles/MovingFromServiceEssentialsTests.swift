@@ -4,7 +4,9 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article on moving from the Objective-C library")
+@testable import EssentialsRequests
+
+@Suite("The article MovingFromServiceEssentials")
 struct MovingFromServiceEssentialsTests {
     private struct User: Codable, Hashable, Sendable {
         var id: Int
@@ -29,7 +31,7 @@ struct MovingFromServiceEssentialsTests {
     }
     // Article ends
 
-    @Test("shows the same call")
+    @Test("The article on moving shows the same call")
     func call() async throws {
         let requests = try service()
         transport.on(.get, "/v1/users/1").answer(json: User(id: 1, name: "Ada"))
@@ -54,7 +56,7 @@ struct MovingFromServiceEssentialsTests {
         #expect(transport.requests.map(\.url.target) == ["/v1/users/1?full=1"])
     }
 
-    @Test("shows the delegate")
+    @Test("The article on moving shows the delegate")
     func delegate() async throws {
         transport.on(.get, "/v1/users").answer(json: [User]())
         let (environment, transport) = (try ConstantEnvironment("https://api.test/v1/"), transport)
@@ -72,7 +74,7 @@ struct MovingFromServiceEssentialsTests {
         #expect(sent.headerFields[.acceptLanguage] == "en")
     }
 
-    @Test("shows the original's numbers")
+    @Test("The article on moving shows the original's error codes")
     func numbers() async throws {
         let requests = try service()
         transport.on(.get, "/v1/users/*").answer(.notFound).thenAnswer(text: "Ada")
@@ -97,7 +99,7 @@ struct MovingFromServiceEssentialsTests {
         #expect(shown == ["Unknown", "Damaged"])
     }
 
-    @Test("has the codes of its table")
+    @Test("The article on moving lists the error codes of all failures")
     func table() throws {
         let rows = try ArticleText("MovingFromServiceEssentials").table(under: "| code | reasons |")
         var listed: [Int: Set<String>] = [:]

@@ -4,7 +4,7 @@ import Glibc
 import ServiceEssentials
 import Testing
 
-@Suite("The article on test doubles")
+@Suite("The article TestDoubles")
 struct TestDoublesTests {
     private struct User: Codable, Hashable, Sendable {
         var id: Int
@@ -41,7 +41,7 @@ struct TestDoublesTests {
     }
     // Article ends
 
-    @Test("shows a script below the real service, in the app's own locator")
+    @Test("The article on test doubles shows a script below the real service in the app's own locator")
     func scripted() async throws {
         // Article begins
         let transport = ScriptedTransport()
@@ -63,7 +63,7 @@ struct TestDoublesTests {
         // Article ends
     }
 
-    @Test("shows answers of every kind, one after the other")
+    @Test("The article on test doubles shows all kinds of answers in sequence")
     func answers() async throws {
         let transport = ScriptedTransport()
         let requests = HTTPDataRequestService(
@@ -87,7 +87,7 @@ struct TestDoublesTests {
         #expect(down?.reason == .connection)
     }
 
-    @Test("shows a deadline without a wait")
+    @Test("The article on test doubles shows a timeout without a real wait")
     func time() async throws {
         // Article begins
         let clock = ManualClock()
@@ -104,7 +104,7 @@ struct TestDoublesTests {
         // Article ends
     }
 
-    @Test("shows an environment that a test switches")
+    @Test("The article on test doubles shows an environment that a test switches")
     func environment() async throws {
         let transport = ScriptedTransport()
 
@@ -124,7 +124,7 @@ struct TestDoublesTests {
         try transport.requests[0].expect(headerNames: [.authorization])
     }
 
-    @Test("shows a reachability that a test tells what to say")
+    @Test("The article on test doubles shows a reachability that a test controls")
     func reachability() async throws {
         let locator = ServiceLocator(name: "test")
 
@@ -139,7 +139,7 @@ struct TestDoublesTests {
         // Article ends
     }
 
-    @Test("shows a double of the service itself")
+    @Test("The article on test doubles shows a double of the service itself")
     func ownDouble() async throws {
         // Article begins
         let body = Data(#"[{"id": 1, "name": "Ada"}]"#.utf8)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Authorization")
 struct AuthorizationTests {
-    @Test("as Basic is user and password in UTF-8 (RFC 7617, 2)")
+    @Test("Basic credentials contain user and password in UTF-8 (RFC 7617, 2)")
     func basic() async throws {
         let fixture = try ServiceFixture()
         fixture.service.setAuthorization(try .basic(user: "Aladdin", password: "open sesame"))
@@ -16,7 +16,7 @@ struct AuthorizationTests {
         #expect(try await fixture.sent(DataRequest(.get, "a")).headerFields[.authorization] == "Basic dGVzdDoxMjPCow==")
     }
 
-    @Test("that cannot be sent is refused without showing it")
+    @Test("Credentials that cannot be sent are refused without being shown")
     func refused() {
         let makers: [() throws -> Credentials] = [
             { try .basic(user: "se:cret", password: "x") },
@@ -33,7 +33,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("shows its scheme alone, in every text of it")
+    @Test("Every description of credentials shows only their scheme")
     func text() throws {
         let credentials = try Credentials.bearer("c2VjcmV0")
         var dumped = ""
@@ -44,8 +44,7 @@ struct AuthorizationTests {
         }
     }
 
-    /// DATA-REQUESTS.md 1.10, set authorization; decision 10.
-    @Test("belongs to the origin for which it was set, and does not follow a switch of the environment")
+    @Test("Credentials belong to the origin for which they were set and do not follow a switch of the environment")
     func origins() async throws {
         let environment = try SwitchableEnvironment([
             EnvironmentSnapshot(name: "a", baseURL: RequestURL("https://a.test/")),
@@ -65,7 +64,7 @@ struct AuthorizationTests {
             seen == ["a": "Bearer for-a", "a2": "Bearer for-a", "port": String?.none, "plain": String?.none, "b": nil])
     }
 
-    @Test("that is cleared is gone for its origin only, with that origin's private state")
+    @Test("Clearing credentials affects one origin and its private state only")
     func clearing() async throws {
         final class Store: PrivateStateStore {
             let cleared = Mutex<[Origin]>([])

@@ -4,7 +4,7 @@ import ServiceEssentials
 import Synchronization
 import Testing
 
-@Suite("Digest credentials", .timeLimit(.minutes(5)))
+@Suite("Digest faults", .timeLimit(.minutes(5)))
 struct DigestFaultTests {
     private static let challenge = "Digest realm=r, nonce=n, qop=auth"
 
@@ -16,7 +16,7 @@ struct DigestFaultTests {
 
     private static let content = TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
 
-    /// A service whose transport refuses what has no answer.
+    /// A service whose transport rejects requests without credentials with these challenges.
     private func challenged(_ values: [String]) throws -> ServiceFixture {
         let transport = StubTransport { request throws(RequestFailure) in
             request.headerFields[.authorization] == nil ? Self.refusal(values) : Self.content
@@ -26,7 +26,7 @@ struct DigestFaultTests {
         return fixture
     }
 
-    @Test("show their scheme alone, in every text of them, and are the same where name and password are")
+    @Test("Every description of Digest credentials shows only their scheme, and equality compares name and password")
     func text() throws {
         let credentials = try Credentials.digest(user: "ada", password: "s3cret")
         var dumped = ""
@@ -42,7 +42,7 @@ struct DigestFaultTests {
         #expect(credentials != (try .basic(user: "ada", password: "s3cret")))
     }
 
-    @Test("that cannot be sent are refused without showing them")
+    @Test("Digest credentials that cannot be sent are refused without being shown")
     func refused() {
         for (user, password) in [("se:cret", "x"), ("secret", "a\nb"), ("sec\u{7f}ret", "x"), ("a", "sec\u{0}ret")] {
             let failure = #expect(throws: RequestFailure.self) {
@@ -54,7 +54,7 @@ struct DigestFaultTests {
     }
 
     @Test(
-        "answer no challenge that they are not for, and the failure says why",
+        "Digest credentials answer no unsuitable challenge, and the failure explains why",
         arguments: [
             ([], "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."),
             (
@@ -79,7 +79,7 @@ struct DigestFaultTests {
         #expect(fixture.transport.requests.count == 1)
     }
 
-    @Test("answer the strongest of several challenges, and no Basic one beside it")
+    @Test("Digest credentials answer the strongest of several challenges and ignore Basic")
     func strongest() async throws {
         let fixture = try challenged([
             "Basic realm=b",
@@ -93,7 +93,7 @@ struct DigestFaultTests {
     }
 
     @Test(
-        "meet hostile challenges without harm, and find the good one among them",
+        "Hostile challenges do no harm, and a valid one among them is answered",
         arguments: [
             "Digest realm=\"" + String(repeating: "x", count: 50_000),
             "Digest " + (1...5000).map { "p\($0)=v" }.joined(separator: ", "),
@@ -108,14 +108,14 @@ struct DigestFaultTests {
         let failure = await #expect(throws: RequestFailure.self) { try await alone.service.get("a") }
         #expect(failure?.response?.head.status == .unauthorized)
         #expect(alone.transport.requests.count == 1)
-        // Behind a hundred such schemes nothing is looked for any more.
+        // The parser stops after a hundred such schemes.
         guard !value.hasPrefix("Digest Digest") else { return }
         let accompanied = try challenged([value, Self.challenge])
         try await accompanied.service.get("a")
         #expect(accompanied.transport.requests.count == 2)
     }
 
-    @Test("read no more than 64 KiB of challenges")
+    @Test("At most 64 KiB of challenges are read")
     func large() async throws {
         let large = "Digest realm=\"" + String(repeating: "x", count: 100_000) + "\", nonce=n, qop=auth"
         let fixture = try challenged([large, Self.challenge])
@@ -126,7 +126,7 @@ struct DigestFaultTests {
         #expect(first.transport.requests.count == 2)
     }
 
-    @Test("meet a hostile challenge on the wire without harm")
+    @Test("A hostile challenge on the wire does no harm")
     func hostileOnTheWire() async throws {
         let server = try LoopbackServer { _ in
             let values = (0..<2000).map { "p\($0)=\"\\\"" }.joined(separator: ",")
@@ -143,9 +143,9 @@ struct DigestFaultTests {
         server.stop()
     }
 
-    // MARK: Between two sendings
+    // MARK: Between two attempts
 
-    @Test("share the total deadline between the sendings")
+    @Test("Both attempts share the total timeout")
     func deadline() async throws {
         let fixture = try challenged([Self.challenge])
         var request = DataRequest(.get, "a")
@@ -155,7 +155,7 @@ struct DigestFaultTests {
         #expect(limits.first == .seconds(100))
         let left = try #require(limits.last ?? nil)
         #expect(left < .seconds(100) && left > .zero)
-        // One that has passed: nothing is sent any more.
+        // A timeout that has expired: nothing more is sent.
         request.options.totalTimeout = .nanoseconds(1)
         let late = try challenged([Self.challenge])
         let failure = await #expect(throws: RequestFailure.self) { try await late.service.send(request) }
@@ -164,7 +164,7 @@ struct DigestFaultTests {
         #expect(late.transport.requests.count == 1)
     }
 
-    @Test("answer nothing for a task that was cancelled when the challenge came")
+    @Test("A challenge is not answered for a task that was cancelled in the meantime")
     func cancelledTask() async throws {
         let running = Mutex<Task<Void, any Error>?>(nil)
         let begun = LoopbackGate()
@@ -186,18 +186,19 @@ struct DigestFaultTests {
         #expect(service.requestsInFlight == 0)
     }
 
-    /// A transport that can be told to end a request, and whose service ends while the challenge is on its way.
-    private final class Endable: CancellableTransport {
+    /// A cancellable transport whose service is shut down while the challenge is being received.
+    private final class Endable: Transport {
         let service = Mutex<HTTPDataRequestService?>(nil)
         let sent = Atomic(0)
 
+        func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+            try await send(request, cancellation: Cancellation())
+        }
+
         func send(
-            _ request: TransportRequest, register: (@escaping @Sendable () -> Void) -> Void
+            _ request: TransportRequest, cancellation: Cancellation
         ) async throws(RequestFailure) -> TransportResponse {
-            final class Flag: Sendable { let isSet = Atomic(false) }
-            let flag = Flag()
-            register { flag.isSet.store(true, ordering: .relaxed) }
-            guard !flag.isSet.load(ordering: .relaxed) else { throw RequestFailure(.cancelled, "Told to end.") }
+            try cancellation.check()
             sent.add(1, ordering: .relaxed)
             await service.withLock { $0.take() }?.shutdown()
             return DigestFaultTests.refusal([DigestFaultTests.challenge])
@@ -206,7 +207,7 @@ struct DigestFaultTests {
         func shutdown() async {}
     }
 
-    @Test("answer nothing for a service that ended when the challenge came")
+    @Test("A challenge is not answered for a service that was shut down in the meantime")
     func endedService() async throws {
         let transport = Endable()
         let service = HTTPDataRequestService(
@@ -218,7 +219,7 @@ struct DigestFaultTests {
         #expect(transport.sent.load(ordering: .relaxed) == 1)
     }
 
-    @Test("end with the token while the answer is on its way, and the next request begins as if nothing had been")
+    @Test("Cancelling during the second attempt ends the request, and the next request starts afresh")
     func cancelledToken() async throws {
         let arrived = LoopbackGate()
         let digest = DigestServer { request in

@@ -3,13 +3,13 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The minimum of Digest credentials", .timeLimit(.minutes(5)))
+@Suite("Digest minimum", .timeLimit(.minutes(5)))
 struct DigestMinimumTests {
     private struct Vector: Sendable, CustomTestStringConvertible {
         let scheme: String
         let minimum: DigestMinimum?
         let offered: [String]
-        /// The realm of the challenge that is met; nil if none is.
+        /// The realm of the challenge that is answered; `nil` if none is.
         let realm: String?
         var testDescription: String { "\(scheme) \(minimum.map { "\($0)" } ?? "default") \(offered)" }
     }
@@ -71,7 +71,7 @@ struct DigestMinimumTests {
         #expect(fixture.transport.requests.count == 2)
     }
 
-    @Test("The failure for weak challenges says what was offered, what is allowed, and what to try")
+    @Test("The failure for weak challenges names the offered and the allowed ones and a remedy")
     func failure() async throws {
         let vector = Vector(scheme: "http", minimum: nil, offered: [Self.md5, Self.sha, Self.md5], realm: nil)
         let failure = await #expect(throws: RequestFailure.self) { try await fixture(vector).service.get("a") }
@@ -87,7 +87,7 @@ struct DigestMinimumTests {
         #expect(failure?.legacyCode == 401)
     }
 
-    @Test("The minimum does not matter for challenges that cannot be answered: the failure is the 401")
+    @Test("The minimum does not matter for unsupported challenges, which fail with the 401")
     func unknown() async throws {
         let offered = ["Digest realm=r, nonce=n, algorithm=SHA-1", "Basic realm=b"]
         let vector = Vector(scheme: "http", minimum: nil, offered: offered, realm: nil)

@@ -2,21 +2,21 @@ import EssentialsTestKit
 import ServiceEssentials
 import Synchronization
 
-/// The server's side of Digest: asks for it, and compares each answer with one that it computes itself.
+/// A server that requires Digest authentication and verifies each response by computing its own.
 ///
-/// The user is `ada`, the password `pass:wörd`. A nonce with a count that it has had already is answered with 400.
+/// The user is `ada`, the password `pass:wörd`. A nonce with a count that was already used is answered with 400.
 final class DigestServer: Sendable {
-    /// What a test changes while the server runs.
+    /// Settings that a test changes while the server runs.
     struct State: Sendable {
-        /// The nonce that answers must have. Asked for as often as there are challenges; the same until it is changed.
+        /// The nonce that responses must use. It stays the same until it is changed.
         var nonce = "nonce-0"
-        /// Makes a new nonce with every challenge.
+        /// Creates a new nonce for every challenge.
         var renewsNonce = false
-        /// Says that a nonce is stale, where it is the reason.
+        /// Reports a stale nonce as such.
         var saysStale = true
-        /// Calls every nonce stale.
+        /// Treats every nonce as stale.
         var isNeverContent = false
-        /// Named with each answer that is right.
+        /// The next nonce, which is sent with each accepted response.
         var nextNonce: String?
         fileprivate var counts: [String: [Int]] = [:]
         fileprivate var challenges = 0
@@ -33,7 +33,7 @@ final class DigestServer: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - qop: Nil for a server of RFC 2069.
+    /// - qop: `nil` for a server of RFC 2069.
     ///   - refusal: The body of a 401.
     init(
         algorithm: String = "MD5", _ function: DigestHash.Function = .md5, qop: String? = "auth",
@@ -47,7 +47,7 @@ final class DigestServer: Sendable {
         self.answer = answer
     }
 
-    /// The counts of each nonce's right answers, as they came.
+    /// The counts of the accepted responses for each nonce, in order.
     var counts: [String: [Int]] { state.withLock { $0.counts } }
 
     func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
@@ -107,7 +107,7 @@ final class DigestServer: Sendable {
         return hash("\(key):\(nonce):\(given["nc"] ?? ""):\(cnonce):\(qop):\(hash(asked))")
     }
 
-    /// Good enough for what the client writes here.
+    /// A minimal parser that is sufficient for this client's responses.
     private static func parameters(_ field: String) -> [String: String] {
         guard field.hasPrefix("Digest ") else { return [:] }
         var found: [String: String] = [:]
@@ -126,7 +126,7 @@ final class DigestServer: Sendable {
     }
 }
 
-/// A service whose server asks for Digest, and that has the credentials.
+/// Runs a closure with a service that has credentials and whose server requires Digest.
 func withDigestService(
     _ digest: DigestServer = DigestServer(), password: String = DigestServer.password, minimum: DigestMinimum? = nil,
     configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration(),
@@ -149,6 +149,6 @@ func withDigestService(
 }
 
 extension LoopbackServer {
-    /// Whether each request came with Digest credentials.
+    /// Whether each request had Digest credentials.
     var answers: [Bool] { requests.map { $0.header("Authorization")?.hasPrefix("Digest ") == true } }
 }

@@ -11,7 +11,7 @@ struct DigestTests {
     }
 
     @Test(
-        "costs one more request the first time, and none later, with each algorithm and kind of server",
+        "Digest costs one more request the first time and none later, for each algorithm and kind of server",
         arguments: [
             ("MD5", DigestHash.Function.md5, "auth"), ("MD5", .md5, nil), ("md5-sess", .md5, "auth"),
             ("SHA-256", .sha256, "auth"), ("SHA-256-sess", .sha256, "auth"), ("SHA-512-256", .sha512Over256, "auth"),
@@ -31,7 +31,7 @@ struct DigestTests {
         }
     }
 
-    @Test("with a wrong password ends as the 401 after one answer, and the next request begins anew")
+    @Test("A wrong Digest password fails with the 401 after one attempt, and the next request starts afresh")
     func wrongPassword() async throws {
         try await withDigestService(password: "wrong") { service, server in
             for _ in 0..<2 {
@@ -47,7 +47,7 @@ struct DigestTests {
     }
 
     @Test(
-        "takes up a new nonce when the known one is stale, whether or not the server says so", arguments: [true, false])
+        "A stale nonce is replaced whether or not the server reports it as stale", arguments: [true, false])
     func stale(saysStale: Bool) async throws {
         let digest = DigestServer()
         try await withDigestService(digest) { service, server in
@@ -63,7 +63,7 @@ struct DigestTests {
         }
     }
 
-    @Test("answers a server that calls every nonce stale twice, and no more; one that does not say so once")
+    @Test("A server that always reports a stale nonce gets two attempts, and one that does not gets one")
     func neverContent() async throws {
         let digest = DigestServer()
         try await withDigestService(digest) { service, server in
@@ -77,7 +77,7 @@ struct DigestTests {
         }
     }
 
-    @Test("counts each use of a nonce by itself, also in requests at once")
+    @Test("Each use of a nonce has its own count, even in concurrent requests")
     func concurrent() async throws {
         let digest = DigestServer()
         try await withDigestService(digest) { service, server in
@@ -91,7 +91,7 @@ struct DigestTests {
         }
     }
 
-    @Test("of requests at once that are all challenged gives each answer a count of its own", arguments: [true, false])
+    @Test("Concurrent requests that are all challenged use separate counts", arguments: [true, false])
     func concurrentChallenges(renewsNonce: Bool) async throws {
         let digest = DigestServer()
         digest.change { $0.renewsNonce = renewsNonce }
@@ -106,7 +106,7 @@ struct DigestTests {
         }
     }
 
-    @Test("takes the nonce that the server names for the next request")
+    @Test("The next nonce that the server announces is used for the next request")
     func nextNonce() async throws {
         let digest = DigestServer()
         try await withDigestService(digest) { service, server in
@@ -119,7 +119,7 @@ struct DigestTests {
         }
     }
 
-    @Test("that is cleared answers nothing, and begins anew when it is set again")
+    @Test("Cleared Digest credentials answer no challenge and start afresh when set again")
     func clearing() async throws {
         let digest = DigestServer()
         try await withDigestService(digest) { service, server in
@@ -135,7 +135,7 @@ struct DigestTests {
         }
     }
 
-    @Test("goes where a redirect inside the origin leads, with an answer of its own")
+    @Test("A redirect within the origin gets its own Digest response")
     func redirectInside() async throws {
         let digest = DigestServer { request in
             request.path == "/v1/a"
@@ -150,7 +150,7 @@ struct DigestTests {
         }
     }
 
-    @Test("answers no other origin to which a redirect leads, and not its own when one leads back from there")
+    @Test("A redirect to another origin drops Digest credentials, even if it leads back")
     func redirectElsewhere() async throws {
         let home = Mutex("")
         let other = DigestServer { _ in .response(body: "never") }
@@ -178,7 +178,7 @@ struct DigestTests {
         strangers.stop()
     }
 
-    @Test("stands back behind an Authorization of the request's own, and before one of the environment")
+    @Test("A request's own Authorization takes precedence over Digest, and Digest over the environment's")
     func precedence() async throws {
         let digest = DigestServer()
         let server = try LoopbackServer { digest.reply(to: $0) }
@@ -198,7 +198,7 @@ struct DigestTests {
         server.stop()
     }
 
-    @Test("belongs to the origin for which it was set, and does not follow a switch of the environment")
+    @Test("Digest credentials belong to their origin and do not follow a switch of the environment")
     func origins() async throws {
         let (digest, other) = (DigestServer(), DigestServer())
         let server = try LoopbackServer { digest.reply(to: $0) }
@@ -221,7 +221,7 @@ struct DigestTests {
         stranger.stop()
     }
 
-    @Test("is made of the URL that an interceptor has signed, which does not see it, and may take its place")
+    @Test("A Digest response covers the URL that an interceptor signed, and the interceptor may replace it")
     func signing() async throws {
         struct Signing: RequestInterceptor {
             func sign(_ request: inout EncodedRequest) async throws {

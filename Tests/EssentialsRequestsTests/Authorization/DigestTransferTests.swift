@@ -4,7 +4,7 @@ import ServiceEssentials
 import Synchronization
 import Testing
 
-@Suite("Digest authentication of a body", .timeLimit(.minutes(5)))
+@Suite("Digest transfers", .timeLimit(.minutes(5)))
 struct DigestTransferTests {
     private func pieces() -> AsyncStream<Data> {
         AsyncStream { continuation in
@@ -14,7 +14,7 @@ struct DigestTransferTests {
         }
     }
 
-    @Test("sends it again from memory, a file or parts, with its progress reported once, up to the end")
+    @Test("A Digest challenge sends a body from memory, a file or parts again, with progress reported once")
     func replayable() async throws {
         var multipart = try MultipartBody(boundary: "boundary")
         try multipart.append(.field("name", "Ada"))
@@ -44,7 +44,7 @@ struct DigestTransferTests {
         }
     }
 
-    @Test("that is a stream gives the 401 with a remedy, and a new one goes with an answer from the start")
+    @Test("A Digest challenge to a streamed body fails with the 401, and the next stream is sent with credentials")
     func stream() async throws {
         try await withDigestService { service, server in
             let failure = await #expect(throws: RequestFailure.self) {
@@ -59,7 +59,7 @@ struct DigestTransferTests {
         }
     }
 
-    @Test("hashes the bytes where the server wants that, and refuses a stream or file with a remedy")
+    @Test("A Digest challenge with auth-int hashes bytes, and is refused for a stream or file with a remedy")
     func bodyHash() async throws {
         let digest = DigestServer(algorithm: "SHA-256", .sha256, qop: "auth-int")
         try await withDigestService(digest) { service, server in
@@ -83,7 +83,7 @@ struct DigestTransferTests {
         }
     }
 
-    @Test("of an answer that is streamed reads the challenge's away, or cancels it when it is long")
+    @Test("A streamed response after a Digest challenge reads a short challenge body and cancels a long one")
     func streamedAnswer() async throws {
         for (size, connections) in [(100, 1), (3_000_000, 2)] {
             let digest = DigestServer(refusal: String(repeating: "x", count: size))
@@ -101,7 +101,7 @@ struct DigestTransferTests {
         }
     }
 
-    @Test("loads a file, and leaves none where the password is wrong")
+    @Test("A Digest download creates a file, and none if the password is wrong")
     func download() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -125,7 +125,7 @@ struct DigestTransferTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["a", "b"])
     }
 
-    @Test("goes on with a download where it was broken off, with an answer for the range")
+    @Test("A resumed Digest download sends credentials for the range request")
     func resumed() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

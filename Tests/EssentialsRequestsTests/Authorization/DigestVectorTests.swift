@@ -3,10 +3,12 @@ import EssentialsHTTP
 import FoundationEssentials
 import Testing
 
-/// The answers that the RFCs print, as whole field values; the order of the parameters is ours.
-@Suite("A Digest answer")
+@testable import EssentialsRequests
+
+/// The responses printed in the RFCs as whole field values. The order of the parameters is this implementation's.
+@Suite("Digest vectors")
 struct DigestVectorTests {
-    /// The value of the `Authorization` field for the first use of the challenge that is chosen.
+    /// The value of the `Authorization` field for the first use of the chosen challenge.
     private func answer(
         to challenges: [String], user: String, password: String, _ method: HTTPRequest.Method = .get, target: String,
         body: RequestBody = .none, cnonce: String, hash: DigestHash = .openSSL
@@ -32,7 +34,7 @@ struct DigestVectorTests {
     }
 
     @Test(
-        "is that of RFC 7616, 3.9.1, for both algorithms",
+        "The example of RFC 7616, 3.9.1, gives the printed response for both algorithms",
         arguments: [
             ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
             ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -47,7 +49,7 @@ struct DigestVectorTests {
                 + #"qop=auth, response="\#(response)", opaque="\#(exampleOpaque)""#)
     }
 
-    @Test("of both challenges of RFC 7616, 3.9.1, is one to the stronger, in any order and any number of fields")
+    @Test("The stronger challenge of RFC 7616, 3.9.1, is chosen in any order and number of fields")
     func strongest() throws {
         let (weak, strong) = (example("MD5"), example("SHA-256"))
         for challenges in [
@@ -72,8 +74,8 @@ struct DigestVectorTests {
             + #"opaque="HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS"\#(end)"#
     }
 
-    /// The hashes that the RFC prints are the beginnings of SHA-512's; its erratum 4897 has those of SHA-512/256.
-    @Test("is that of RFC 7616, 3.9.2, with SHA-512/256, the user's name hashed, or else as UTF-8 (erratum 4897)")
+    /// The RFC prints hashes that are prefixes of SHA-512. Its erratum 4897 contains those of SHA-512/256.
+    @Test("The example of RFC 7616, 3.9.2, gives the responses of erratum 4897 with a hashed and a UTF-8 user name")
     func hashedName() throws {
         let response = "3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5"
         let cnonce = "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v"
@@ -87,7 +89,7 @@ struct DigestVectorTests {
         #expect(plain == nameAnswer("username*=UTF-8''J%C3%A4s%C3%B8n%20Doe", response, ""))
     }
 
-    @Test("is that of RFC 2617, 3.5")
+    @Test("The example of RFC 2617, 3.5, gives the printed response")
     func older() throws {
         let value = try answer(
             to: [
@@ -100,8 +102,8 @@ struct DigestVectorTests {
                 + #"response="6629fae49393a05397450978507c4ef1", opaque="5ccc069c403ebaf9f0171e9517f40e41""#)
     }
 
-    /// The values below are computed with another implementation of the hash functions.
-    @Test("has a session's key, the body's hash, or neither count nor own nonce, as the challenge wants it")
+    /// These values were computed with another implementation of the hash functions.
+    @Test("Session keys, body hashes and missing qop follow the challenge")
     func kinds() throws {
         func response(_ more: String, _ body: RequestBody = .none) throws -> String? {
             let value = try answer(
@@ -125,7 +127,7 @@ struct DigestVectorTests {
                 == "cdb12b2706c535a186dceaede3a805669d609fae6a3c4e2a16bb8aaf22634fe6")
     }
 
-    @Test("quotes what it returns, and writes algorithm and user as the server reads them")
+    @Test("A Digest response quotes returned values, and formats algorithm and user name correctly")
     func quoting() throws {
         let value = try answer(
             to: [#"Digest realm="a \"b\" \\ é", nonce="n\"", opaque="\\", algorithm="md5", userhash=false"#],
@@ -138,7 +140,7 @@ struct DigestVectorTests {
             ])
     }
 
-    @Test("goes to the strongest of the algorithms that are known and can be computed here, of equal ones to the first")
+    @Test("The strongest supported algorithm is chosen, and the first of equal ones")
     func algorithms() throws {
         let withoutMD5 = DigestHash { function, bytes in
             function == .md5 ? nil : DigestHash.openSSL.compute(function, bytes)
@@ -165,7 +167,7 @@ struct DigestVectorTests {
         #expect(chosen(["MD5", "SHA-256"], withoutMD5) == "SHA-256")
     }
 
-    @Test("may be followed by the nonce that the server wants next")
+    @Test("The next nonce of a response is parsed")
     func nextNonce() throws {
         let name = try #require(HTTPField.Name("Authentication-Info"))
         func next(_ value: String) -> [UInt8]? {

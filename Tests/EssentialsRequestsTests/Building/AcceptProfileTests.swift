@@ -3,8 +3,7 @@ import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.4, accept header.
-@Suite("The Accept header")
+@Suite("Accept header")
 struct AcceptProfileTests {
     private static let json = "application/json"
     private static let original = "application/json; charset=utf-8"
@@ -24,7 +23,7 @@ struct AcceptProfileTests {
     }
 
     @Test(
-        "names JSON where a model is asked for, exactly as the Objective-C library did if that is chosen",
+        "The Accept header names JSON for a model, and optionally has the exact form of the Objective-C library",
         arguments: [
             (AcceptProfile?.none, json, "*/*"), (.typed, json, "*/*"), (.seCompatible, original, original),
         ])
@@ -44,7 +43,7 @@ struct AcceptProfileTests {
     }
 
     @Test(
-        "asks for anything where bytes or a file are wanted, whatever was chosen",
+        "The Accept header accepts anything for bytes and files in every profile",
         arguments: [AcceptProfile.typed, .seCompatible])
     func bytes(profile: AcceptProfile) async throws {
         let fixture = try fixture(profile)
@@ -61,7 +60,7 @@ struct AcceptProfileTests {
     }
 
     @Test(
-        "is the request's, else the preparation's, else the environment's, also where a model is asked for",
+        "The Accept header comes from the request, the preparation or the environment, in this order",
         arguments: [AcceptProfile.typed, .seCompatible])
     func order(profile: AcceptProfile) async throws {
         let fixture = try fixture(profile, fields: [.accept: "text/environment"])

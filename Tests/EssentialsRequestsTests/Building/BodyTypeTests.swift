@@ -3,8 +3,7 @@ import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.4, Content-Type of bodies and charsets, and 1.6, Content-Type, through a service.
-@Suite("The Content-Type of a body")
+@Suite("Body content types")
 struct BodyTypeTests {
     private static let utf16: [UInt8] = [0xff, 0xfe, 0x61, 0, 0xe9, 0]
 
@@ -17,7 +16,7 @@ struct BodyTypeTests {
     }
 
     @Test(
-        "of a text is the one that is named, with its charset once, and the bytes are in that charset",
+        "The content type of a text is the given one with one charset, and the bytes use that charset",
         arguments: [
             (nil, "text/plain; charset=utf-8", [0x61, 0xc3, 0xa9]),
             ("text/plain", "text/plain; charset=utf-8", [0x61, 0xc3, 0xa9]),
@@ -32,7 +31,7 @@ struct BodyTypeTests {
         let named = try await sent(.text("aé", type: type.map { try MediaType($0) }))
         #expect(named.type == [written])
         #expect(named.body == Data(bytes))
-        // The same, named by the request's field, and by the model's codec.
+        // The same type set by the request's field and by the model's codec.
         let field = try await sent(.text("aé"), type.map { [.contentType: $0] } ?? [:])
         #expect(field.type == [written])
         #expect(field.body == Data(bytes))
@@ -43,7 +42,7 @@ struct BodyTypeTests {
     }
 
     @Test(
-        "of a text in a charset that is not known, or lacks a character, sends nothing",
+        "A text in an unknown or insufficient charset is refused",
         arguments: ["nonsense", "us-ascii"])
     func unwritable(charset: String) async throws {
         let fixture = try ServiceFixture()
@@ -56,7 +55,7 @@ struct BodyTypeTests {
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("of bytes is exactly the one that is named, never with a charset, else that of octets")
+    @Test("The content type of bytes is exactly the given one, without a charset, or octet-stream")
     func bytes() async throws {
         let data = Data([0xff, 0])
         for body in [DataRequest.Body.data(data), .model(data), .model([UInt8]([0xff, 0]))] {
@@ -87,7 +86,7 @@ struct BodyTypeTests {
         #expect(array.type == ["application/json; charset=utf-8"])
     }
 
-    @Test("of an empty text or data is sent all the same")
+    @Test("An empty text or data sets a content type")
     func empty() async throws {
         let text = try await sent(.text(""))
         #expect(text.type == ["text/plain; charset=utf-8"])
@@ -97,7 +96,7 @@ struct BodyTypeTests {
         #expect(data.body == Data())
     }
 
-    @Test("of a model is JSON with a charset once, and without where the codec is told so")
+    @Test("The content type of a model is JSON with one charset, or without one if the codec says so")
     func json() async throws {
         #expect(try await sent(.model([1])).type == ["application/json; charset=utf-8"])
         #expect(
@@ -112,7 +111,7 @@ struct BodyTypeTests {
     }
 
     @Test(
-        "of a body in parts is that of its boundary, whatever the request's field says, and no parameters are asked for"
+        "The content type of a multipart body has its boundary, and parameters are not added"
     )
     func multipart() async throws {
         var form = try MultipartBody(boundary: "B")
@@ -132,7 +131,7 @@ struct BodyTypeTests {
     }
 
     @Test(
-        "of an answer is read whatever its case, space and quotation marks",
+        "The content type of a response is parsed regardless of case, spaces and quotation marks",
         arguments: ["application/json", "Application/JSON ;charset=\"utf-8\"", "text/json", "application/problem+json"])
     func answer(type: String) async throws {
         let transport = StubTransport { _ in

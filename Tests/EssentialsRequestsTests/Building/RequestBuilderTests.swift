@@ -1,22 +1,22 @@
 import EssentialsHTTP
-import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.5, row by row.
-@Suite("A request builder")
+@testable import EssentialsRequests
+
+@Suite("Request builder")
 struct RequestBuilderTests {
     private func sent(_ builder: RequestBuilder) async throws -> TransportRequest {
         try await ServiceFixture().sent(builder.build())
     }
 
-    @Test("begins with any method, which cannot be set twice", arguments: ["GET", "PUT", "PROPFIND"])
+    @Test("A builder has one method of any name", arguments: ["GET", "PUT", "PROPFIND"])
     func method(name: String) async throws {
         let method = try #require(HTTPRequest.Method(name))
         #expect(try await sent(RequestBuilder(method, "a")).method == method)
     }
 
-    @Test("sets, appends and removes fields without regard to case, and refuses what is none")
+    @Test("A builder sets, appends and removes fields regardless of case, and refuses invalid ones")
     func fields() async throws {
         let request = try RequestBuilder(.get, "a").header("X-A", "1").header("x-a", "2").appendingHeader("X-A", "3")
             .header("X-B", "1").removingHeader("x-b").build()
@@ -30,13 +30,13 @@ struct RequestBuilderTests {
         }
     }
 
-    @Test("adds to the query in order, with what there is more than once")
+    @Test("A builder appends query items in order and keeps repeated ones")
     func query() async throws {
         let builder = RequestBuilder(.post, "a?x=1").query("b", "2").query("a", nil).query("b", "3 4")
         #expect(try await sent(builder).url.target == "/v1/a?x=1&b=2&a&b=3%204")
     }
 
-    @Test("puts parameters where they belong by the method, and later ones win")
+    @Test("A builder places parameters by the method, and later values win")
     func parameters() async throws {
         let get = RequestBuilder(.get, "a").parameters(["list": ["p", "q"], "x": 1]).parameters(["x": 2])
         #expect(try await sent(get).url.target == "/v1/a?list[]=p&list[]=q&x=2")
@@ -48,7 +48,7 @@ struct RequestBuilderTests {
         #expect(failure?.underlying as? SettingConflict == SettingConflict("body(text:)", "parameters"))
     }
 
-    @Test("has one body: a second is a conflict that names both, whatever kinds they are")
+    @Test("A second body is a conflict that names both bodies")
     func bodies() throws {
         let multipart = try MultipartBody()
         let steps: [(String, (RequestBuilder) -> RequestBuilder)] = [
@@ -110,12 +110,12 @@ struct RequestBuilderTests {
         }
     }
 
-    @Test("takes parameters that are empty as a body that is empty")
+    @Test("Empty parameters in a body are sent as an empty body")
     func emptyParameters() async throws {
         #expect(try await sent(RequestBuilder(.post, "a").body(parameters: [:])).bodyText == "{}")
     }
 
-    @Test("names the expected statuses by ranges, codes or a closure, and not none")
+    @Test("Expected statuses are ranges, codes or a closure, and must not be empty")
     func statuses() async throws {
         let builders = [
             RequestBuilder(.get, "a").expecting(404...404), RequestBuilder(.get, "a").expecting(.codes([404, 500])),
@@ -134,7 +134,7 @@ struct RequestBuilderTests {
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("sets accept, deadline, trust, redirects and delivery")
+    @Test("A builder sets accept, timeout, trust, redirects and delivery")
     func rest() async throws {
         let policy = try TrustPolicy(json: #"{"minimumTLS": "1.3"}"#)
         let builder = RequestBuilder(.get, "a").accept(.json, .text).deadline(.seconds(3)).trust(policy)
@@ -152,7 +152,7 @@ struct RequestBuilderTests {
         #expect(failure?.reason == .status)
     }
 
-    @Test("is a value: a copy that is changed changes nothing else, and each build is a request of its own")
+    @Test("A builder is a value: changing a copy does not affect the original or built requests")
     func value() async throws {
         let base = RequestBuilder(.get, "a").query("x", "1")
         let (one, two) = (base.query("y", "2"), base.query("z", "3"))
@@ -161,7 +161,7 @@ struct RequestBuilderTests {
         #expect(try await sent(base).url.target == "/v1/a?x=1")
     }
 
-    @Test("that does not go together fails once, in the handler too, with a token, and sends nothing")
+    @Test("A conflict in a builder fails once, in the handler with a token as well, and sends nothing")
     func failing() async throws {
         let fixture = try ServiceFixture()
         let builder = RequestBuilder(.post, "a").body(text: "x").body(text: "y")
@@ -185,7 +185,7 @@ struct RequestBuilderTests {
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("is sent in one step, with a handler and as a model too")
+    @Test("A builder is sent in one call, with a handler and as a model")
     func sending() async throws {
         let fixture = try ServiceFixture(StubTransport(#"{"id":1,"text":"a"}"#))
         let builder = RequestBuilder(.post, "a").body(text: "x")
@@ -199,7 +199,7 @@ struct RequestBuilderTests {
         #expect(fixture.transport.requests.map(\.bodyText) == ["x", "x"])
     }
 
-    @Test("goes on from a request, whose body counts")
+    @Test("A builder can start from a request and keeps its body")
     func fromRequest() throws {
         let request = DataRequest(.post, "a", body: .text("x"))
         let failure = #expect(throws: RequestFailure.self) { try RequestBuilder(request).body(text: "y").build() }

@@ -2,12 +2,11 @@ import EssentialsHTTP
 import EssentialsRequests
 import Testing
 
-/// DATA-REQUESTS.md 1.5 and 1.9, quality of service.
-@Suite("A request's priority")
+@Suite("Request priority")
 struct RequestPriorityTests {
     private static let name = HTTPField.Name("Priority")
 
-    @Test("is normal unless the request says otherwise, and reaches the transport")
+    @Test("A request's priority is normal by default and is passed to the transport")
     func option() async throws {
         let fixture = try ServiceFixture()
         #expect(try await fixture.sent(DataRequest(.get, "a")).options.priority == .normal)
@@ -19,7 +18,7 @@ struct RequestPriorityTests {
     }
 
     @Test(
-        "is told to the server as an urgency where the service is told so (RFC 9218, 5)",
+        "A request's priority is sent as an urgency if the service is configured to (RFC 9218, 5)",
         arguments: [
             (RequestPriority.background, "u=7"), (.low, "u=5"), (.normal, nil), (.high, "u=2"), (.interactive, "u=1"),
         ] as [(RequestPriority, String?)])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Header fields with text names")
 struct TextHeaderTests {
-    @Test("A subscript sets, reads and removes a field, without regard to case")
+    @Test("A subscript with a text name sets, reads and removes a field regardless of case")
     func subscripts() async throws {
         var request = DataRequest(.get, "a")
         request.headerFields["X-Name"] = "v"
@@ -19,7 +19,7 @@ struct TextHeaderTests {
         #expect(sent.headerFields[.accept] == "text/plain")
     }
 
-    @Test("A dictionary of text becomes header fields, of a request and of a builder")
+    @Test("A dictionary of texts becomes header fields of a request and of a builder")
     func dictionaries() async throws {
         let values = ["X-B": "2", "X-A": "1"]
         let fixture = try ServiceFixture()
@@ -32,7 +32,7 @@ struct TextHeaderTests {
     }
 
     @Test(
-        "A name or a value that cannot be sent is the failure invalidRequest with the name, and nothing is sent",
+        "An invalid name or value is refused with invalidRequest and its name, and nothing is sent",
         arguments: [("a b", "x"), ("", "x"), ("X-Name", "a\r\nb"), ("X-Name", " a"), ("näme", "x")])
     func refused(name: String, value: String) async throws {
         let fixture = try ServiceFixture()
@@ -57,7 +57,7 @@ struct TextHeaderTests {
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("A name that an interceptor or an environment sets wrongly is refused too")
+    @Test("An invalid name set by an interceptor or environment is refused too")
     func others() async throws {
         let intercepted = try ServiceFixture {
             $0.interceptors = [Intercepting { draft in draft.headerFields["a b"] = "x" }]

@@ -13,7 +13,7 @@ struct CallOptionTests {
         return options
     }()
 
-    /// Answers with a status that calls do not expect by default.
+    /// Responds with a status that calls do not expect by default.
     private func fixture() throws -> ServiceFixture {
         try ServiceFixture(StubTransport(status: 404, #"{"id":1,"text":"a"}"#))
     }
@@ -24,7 +24,7 @@ struct CallOptionTests {
         #expect(requests.allSatisfy { $0.options.totalTimeout == .seconds(3) })
     }
 
-    @Test("Header fields, expected statuses and transport options reach every method")
+    @Test("Header fields, expected statuses and transport options are accepted by every method")
     func calls() async throws {
         let fixture = try fixture()
         let (service, note) = (fixture.service, Note(id: 1, text: "a"))
@@ -46,7 +46,7 @@ struct CallOptionTests {
         await #expect(throws: RequestFailure.self) { try await service.get("p") }
     }
 
-    @Test("Calls with handlers take the same options")
+    @Test("Calls with handlers accept the same options")
     func handlers() async throws {
         let fixture = try fixture()
         let (service, note) = (fixture.service, Note(id: 1, text: "a"))
@@ -66,7 +66,7 @@ struct CallOptionTests {
         expectOptions(of: fixture.transport.requests, 2)
     }
 
-    @Test("A handler receives the response beside the model, for a request and for a builder")
+    @Test("A handler receives the response together with the model, for a request and for a builder")
     func responses() async throws {
         let fixture = try fixture()
         let builder = RequestBuilder(.get, "p").expecting(404)
@@ -86,7 +86,7 @@ struct CallOptionTests {
         #expect(awaited.response.status == .notFound)
     }
 
-    @Test("A download with a handler takes a path or a builder, and a builder's failure goes to the handler")
+    @Test("A download with a handler accepts a path or a builder, and the handler receives a builder's failure")
     func downloads() async throws {
         let fixture = try ServiceFixture(StubTransport("film"))
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -116,7 +116,7 @@ struct CallOptionTests {
         #expect(fixture.transport.requests.count == 2)
     }
 
-    @Test("A builder expects single statuses, also as variables")
+    @Test("A builder accepts single expected statuses, including variables")
     func statuses() throws {
         let code = 404
         let several = try RequestBuilder(.get, "a").expecting(201, code).build().expectedStatus

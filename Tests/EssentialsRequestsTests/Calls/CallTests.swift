@@ -1,10 +1,10 @@
 import EssentialsHTTP
-import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.2: every method in every form, and where its parameters go.
-@Suite("A single call")
+@testable import EssentialsRequests
+
+@Suite("Single calls")
 struct CallTests {
     private struct Sent: Equatable, CustomStringConvertible {
         var method: String
@@ -33,7 +33,7 @@ struct CallTests {
 
     private func fixture() throws -> ServiceFixture { try ServiceFixture(StubTransport(bodyText)) }
 
-    @Test("that reads has its parameters in the query, and no body")
+    @Test("A reading call has its parameters in the query and no body")
     func reading() async throws {
         let fixture = try fixture()
         let service = fixture.service
@@ -50,7 +50,7 @@ struct CallTests {
         #expect(fixture.transport.requests.map(Sent.init) == methods.map { Sent($0, target) })
     }
 
-    @Test("that writes has its parameters or its model in the body, as JSON or as it is told, and a query besides")
+    @Test("A writing call has parameters or a model in the body, in the chosen encoding, and may have a query")
     func writing() async throws {
         let fixture = try fixture()
         let service = fixture.service
@@ -78,7 +78,7 @@ struct CallTests {
         #expect(sent[4...] == ["PUT", "PATCH"].map { Sent($0, target, Self.form, "a[]=x&a[]&b=1") }[...])
     }
 
-    @Test("with a completion handler sends the same")
+    @Test("A call with a completion handler sends the same request")
     func handlers() async throws {
         let (plain, called) = (try fixture(), try fixture())
         let (one, two) = (plain.service, called.service)
@@ -125,7 +125,7 @@ struct CallTests {
         #expect(called.transport.requests.count == 10)
     }
 
-    @Test("of a method of one's own has its parameters in the body")
+    @Test("A call with a custom method has its parameters in the body")
     func custom() async throws {
         let fixture = try fixture()
         let method = try #require(HTTPRequest.Method("SEARCH"))
@@ -133,7 +133,7 @@ struct CallTests {
         #expect(Sent(sent) == Sent("SEARCH", "/v1/p?q=2&q=1", Self.json, #"{"a":1}"#))
     }
 
-    @Test("without parameters has neither a question mark nor a body")
+    @Test("A call without parameters has neither a question mark nor a body")
     func none() async throws {
         let fixture = try fixture()
         try await fixture.service.get("p", parameters: ["a": [] as [Int]])
@@ -145,7 +145,7 @@ struct CallTests {
             ])
     }
 
-    @Test("that has parameters and a body, where parameters are the body, is a conflict that names both")
+    @Test("A call with a body and parameters for the body is a conflict that names both")
     func conflict() async throws {
         let fixture = try fixture()
         let failure = await #expect(throws: RequestFailure.self) {
@@ -158,7 +158,7 @@ struct CallTests {
         #expect(Sent(both) == Sent("DELETE", "/v1/p?a=1", "text/plain; charset=utf-8", "x"))
     }
 
-    @Test("has the type of its body's kind, or the one that is named")
+    @Test("A call's content type is that of its body or the given one")
     func types() async throws {
         let fixture = try fixture()
         let png = try MediaType("image/png")

@@ -3,7 +3,7 @@ import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-@Suite("An error model")
+@Suite("Error models")
 struct ErrorModelTests {
     private struct Problem: Codable, Sendable, Equatable { var title: String }
 
@@ -26,7 +26,7 @@ struct ErrorModelTests {
             await #expect(throws: RequestFailure.self) { try await fixture.service.send(request) })
     }
 
-    @Test("The service's error model is read from an unexpected response, and returned with its type")
+    @Test("The service's error model is decoded from an unexpected response and returned with its type")
     func serviceWide() async throws {
         let failure = try await failure()
         #expect(failure.reason == .status)
@@ -36,7 +36,7 @@ struct ErrorModelTests {
         #expect(failure.underlying == nil)
     }
 
-    @Test("A request's error model wins over that of its service")
+    @Test("A request's error model takes precedence over that of its service")
     func requestWins() async throws {
         var request = DataRequest(.get, "a")
         request.errorModel = JSONValue.self
@@ -46,7 +46,7 @@ struct ErrorModelTests {
     }
 
     @Test(
-        "A failure whose body does not fit the error model keeps the decoder's failure and the raw body",
+        "A body that does not match the error model keeps the decoder's failure and the raw body",
         arguments: [(#"{"id":1}"#, "application/json"), ("{", "application/json"), ("<html>", "text/html")])
     func unfit(body: String, type: String) async throws {
         let failure = try await failure(body, type: type)
@@ -56,14 +56,14 @@ struct ErrorModelTests {
         #expect((failure.underlying as? RequestFailure)?.reason == .decoding)
     }
 
-    @Test("An empty body is not read as an error model")
+    @Test("An empty body is not decoded as an error model")
     func empty() async throws {
         let failure = try await failure("")
         #expect(failure.reason == .status)
         #expect(failure.underlying == nil)
     }
 
-    @Test("The service's error model is read for downloads and requests to full URLs too")
+    @Test("The service's error model is decoded for downloads and requests to absolute URLs")
     func everywhere() async throws {
         let fixture = try ServiceFixture(transport()) { $0.errorModel = Problem.self }
         let download = await #expect(throws: RequestFailure.self) {
@@ -77,7 +77,7 @@ struct ErrorModelTests {
         #expect(other?.errorModel() == Problem(title: "No."))
     }
 
-    @Test("A model can be read from a failure later, with the codec that the response names or as JSON")
+    @Test("A model can be decoded from a failure later, with the response's codec or as JSON")
     func decoding() async throws {
         for type in ["application/problem+json", nil] {
             let failure = try await failure(type: type, model: nil)
@@ -93,7 +93,7 @@ struct ErrorModelTests {
         #expect(try misnamed.decode(as: Problem.self, codecs: other) == Problem(title: "No."))
     }
 
-    @Test("Reading a model from the unfit or missing body of a failure fails as decoding or emptyBody")
+    @Test("Decoding a model from an invalid or missing body of a failure fails with decoding or emptyBody")
     func decodingFailures() async throws {
         let unfit = try await failure(#"{"id":1}"#, model: nil)
         let first = #expect(throws: RequestFailure.self) { try unfit.decode(as: Problem.self) }

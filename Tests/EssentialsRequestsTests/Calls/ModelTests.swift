@@ -4,8 +4,7 @@ import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.8: what a response is read as.
-@Suite("A response that is read as a model")
+@Suite("Response models")
 struct ModelTests {
     private func service(
         _ body: String, type: String? = "application/json", status: Int = 200, streamed: Bool = false
@@ -20,7 +19,7 @@ struct ModelTests {
         ).service
     }
 
-    @Test("may be optional, an array, text, bytes or nothing at all")
+    @Test("A response model can be optional, an array, text, bytes or empty")
     func kinds() async throws {
         let one = #"{"id":1,"text":"a"}"#
         #expect(try await service(one).get("a", as: Note?.self) == Note(id: 1, text: "a"))
@@ -33,7 +32,7 @@ struct ModelTests {
         #expect(try await service(one).get("a").body.data == Data(one.utf8))
     }
 
-    @Test("is nothing for an empty body where the model is optional or the status says so, else the failure emptyBody")
+    @Test("An empty body is nil for an optional model or an empty status, otherwise the failure emptyBody")
     func empty() async throws {
         for status in [200, 201, 204, 205] {
             #expect(try await service("", status: status).get("a", as: Note?.self) == nil)
@@ -49,7 +48,7 @@ struct ModelTests {
         _ = try await service("", status: 204).delete("a", as: EmptyResponse.self)
     }
 
-    @Test("of which an element does not fit fails whole, and skips it only where that was asked for")
+    @Test("An invalid element fails the whole model unless skipping is requested")
     func lossy() async throws {
         let body = #"[{"id":1,"text":"a"},5,{"id":"x"},{"id":2,"text":"b"}]"#
         let failure = await #expect(throws: RequestFailure.self) { try await service(body).get("a", as: [Note].self) }
@@ -60,7 +59,7 @@ struct ModelTests {
         #expect(some.elements.map(\.id) == [1, 2])
     }
 
-    @Test("of an unexpected status is the failure's, read as the model that the request names for it")
+    @Test("An unexpected status decodes the request's error model")
     func errorModel() async throws {
         struct Problem: Decodable, Sendable, Equatable { let title: String }
         let service = try service(#"{"title":"No."}"#, type: "application/problem+json", status: 422)
@@ -83,7 +82,7 @@ struct ModelTests {
         #expect(below?.message.contains("“id” is missing") == true)
     }
 
-    @Test("says how long to wait before the next attempt, by seconds or a date")
+    @Test("The delay before the next attempt is parsed from seconds or a date")
     func retryAfter() async throws {
         let now = Date(timeIntervalSince1970: 784_111_777)
         let values: [(String, Duration?)] = [
@@ -105,7 +104,7 @@ struct ModelTests {
         }
     }
 
-    @Test("of more than 64 KiB is read off the caller's actor")
+    @Test("A body of more than 64 KiB is decoded off the caller's actor")
     @MainActor
     func large() async throws {
         struct Where: Decodable, Sendable {
@@ -122,7 +121,7 @@ struct ModelTests {
         #expect(try await service("\"x\"").get("a", as: Where.self).isOnMainQueue)
     }
 
-    @Test("has the numbers of the Objective-C library for its failures", arguments: RequestFailure.Reason.all)
+    @Test("Every failure has the code of the Objective-C library", arguments: RequestFailure.Reason.all)
     func legacyCode(reason: RequestFailure.Reason) {
         let codes: [RequestFailure.Reason: Int] = [
             .encoding: 1000, .decoding: 1000, .emptyBody: 1000, .trustChain: 1001, .trustHost: 1001,

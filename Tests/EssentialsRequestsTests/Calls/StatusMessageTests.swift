@@ -4,11 +4,10 @@ import EssentialsRequests
 import EssentialsTestKit
 import Testing
 
-/// DATA-REQUESTS.md 1.8, status.
-@Suite("The failure of an unexpected status")
+@Suite("Unexpected statuses")
 struct StatusMessageTests {
     @Test(
-        "names the status by its registered phrase, and a code that has none by its number",
+        "The failure of an unexpected status names the registered phrase, or the number without one",
         arguments: [
             (404, "404 Not Found"), (418, "418"), (422, "422 Unprocessable Content"), (429, "429 Too Many Requests"),
             (451, "451 Unavailable For Legal Reasons"), (511, "511 Network Authentication Required"), (599, "599"),
@@ -21,7 +20,7 @@ struct StatusMessageTests {
         #expect(failure?.message == "GET https://h/v1/a?… was answered with the status \(text).")
     }
 
-    @Test("does not show what a server calls its status")
+    @Test("The failure of an unexpected status does not show the server's own phrase")
     func serversPhrase() async throws {
         let server = try LoopbackServer { _ in
             .raw([.text("HTTP/1.1 429 Visit evil.test\r\nContent-Length: 0\r\n\r\n")])

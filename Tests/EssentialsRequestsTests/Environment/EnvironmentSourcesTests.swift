@@ -3,9 +3,9 @@ import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-@Suite("An environment that is read")
+@Suite("Environment sources")
 struct EnvironmentSourcesTests {
-    @Test("from variables has their base URL, name and fields")
+    @Test("An environment from variables has their base URL, name and fields")
     func variables() throws {
         let values = [
             "SHOP_BASE_URL": "https://shop.test/v1/", "SHOP_NAME": "live",
@@ -20,7 +20,7 @@ struct EnvironmentSourcesTests {
     }
 
     @Test(
-        "from variables says which of them is missing or wrong",
+        "An environment from variables names the missing or invalid variable",
         arguments: [
             ([:], "API_BASE_URL is not set"), (["API_BASE_URL": ""], "API_BASE_URL is not set"),
             (["API_BASE_URL": "shop.test"], "API_BASE_URL is wrong"),
@@ -33,7 +33,7 @@ struct EnvironmentSourcesTests {
         #expect(failure?.message.contains(text) == true)
     }
 
-    @Test("from variables takes a policy file along")
+    @Test("An environment from variables includes a policy file")
     func variablesWithPolicy() throws {
         try withFiles(["policy.json": #"{"unlistedHosts": "refused"}"#]) { directory in
             let values = ["API_BASE_URL": "https://h/", "API_TRUST_POLICY": directory + "/policy.json"]
@@ -42,7 +42,7 @@ struct EnvironmentSourcesTests {
         }
     }
 
-    @Test("from a file has its environments in order, with fields and policies")
+    @Test("An environment file provides its environments in order, with fields and policies")
     func file() throws {
         let text = #"""
             {
@@ -72,15 +72,15 @@ struct EnvironmentSourcesTests {
     }
 
     @Test(
-        "from a file says in which line what is wrong",
+        "An invalid environment file is reported with its line",
         arguments: [
-            ("{\n\"environments\": []}", "line 2: Here should stand an object"),
+            ("{\n\"environments\": []}", "line 2: Expected an object"),
             ("{\n}", "line 1: The object that begins here has no “environments”"),
             ("{\"environments\": {\"a\": {\n\"baseURL\": \"ftp://x\"}}}", "line 2: The scheme “ftp”"),
-            ("{\"environments\": {\"a\": {\n\"baseUrl\": \"https://x\"}}}", "line 2: “baseUrl” is nothing"),
+            ("{\"environments\": {\"a\": {\n\"baseUrl\": \"https://x\"}}}", "line 2: “baseUrl” is not a valid name"),
             (
                 "{\"environments\": {\"a\": {\"baseURL\": \"https://x\"}},\n\"current\": \"b\"}",
-                "line 2: Here should stand"
+                "line 2: Expected"
             ),
             ("{\"environments\": {\"a\": {\"baseURL\": \"https://x\",\n\"headers\": {\"a b\": \"c\"}}}}", "line 2:"),
             ("{\"environments\": {\"a\": {\"baseURL\": \"https://x\",\n\"trust\": {\"pin\": 1}}}}", "line 2: “pin”"),
@@ -95,7 +95,7 @@ struct EnvironmentSourcesTests {
         }
     }
 
-    @Test("from a file that is missing, or names one that is, is the failure of that file")
+    @Test("A missing environment or policy file is reported as the failure of that file")
     func missing() throws {
         let text = #"{"environments": {"a": {"baseURL": "https://x", "trust": "none.json"}}}"#
         try withFiles(["e.json": text]) { directory in

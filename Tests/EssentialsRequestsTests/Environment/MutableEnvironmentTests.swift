@@ -2,9 +2,9 @@ import EssentialsHTTP
 import EssentialsRequests
 import Testing
 
-@Suite("A mutable environment")
+@Suite("Mutable environments")
 struct MutableEnvironmentTests {
-    @Test("Requests that follow a new base URL go there, with the name and fields that stay")
+    @Test("Requests after a change use the new base URL and the same name and fields")
     func requests() async throws {
         let environment = try MutableEnvironment(
             "https://one.test/v1/", name: "own", headerFields: [.acceptLanguage: "en"])
@@ -17,7 +17,7 @@ struct MutableEnvironmentTests {
         #expect(environment.name == "own")
     }
 
-    @Test("Observers are notified of each change, and not if nothing changes")
+    @Test("Observers are notified of each change, but not if nothing changes")
     func changes() async throws {
         var environment: MutableEnvironment? = try MutableEnvironment("https://one.test/")
         var changes = environment?.changes.makeAsyncIterator()
@@ -30,7 +30,7 @@ struct MutableEnvironmentTests {
         #expect(await changes?.next() == nil)
     }
 
-    @Test("A base URL that is none is refused, and the one in force stays")
+    @Test("An invalid base URL is refused, and the current one is kept")
     func wrong() throws {
         let environment = try MutableEnvironment("https://one.test/")
         let failure = #expect(throws: RequestFailure.self) { try environment.set(baseURL: "not a URL") }

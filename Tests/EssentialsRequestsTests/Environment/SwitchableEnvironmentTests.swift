@@ -4,7 +4,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("A switchable environment")
+@Suite("Switchable environments")
 struct SwitchableEnvironmentTests {
     private func environment() throws -> SwitchableEnvironment {
         try SwitchableEnvironment([
@@ -15,14 +15,14 @@ struct SwitchableEnvironmentTests {
         ])
     }
 
-    @Test("begins with the first, or the one that is named")
+    @Test("A switchable environment starts with the first one or the named one")
     func first() throws {
         #expect(try environment().name == "live")
         let all = try environment().environments
         #expect(try SwitchableEnvironment(all, current: "staging").baseURL.description == "https://staging.test/v2/")
     }
 
-    @Test("says which names there are when another is asked for, and what is wrong about a list")
+    @Test("An unknown name is refused with the known ones, and invalid lists are explained")
     func wrong() throws {
         let environment = try environment()
         let failure = #expect(throws: RequestFailure.self) { try environment.select("stagnig") }
@@ -35,7 +35,7 @@ struct SwitchableEnvironmentTests {
         #expect(throws: RequestFailure.self) { try SwitchableEnvironment(environment.environments, current: "x") }
     }
 
-    @Test("sends the requests that are submitted after a switch to the new one, with its fields")
+    @Test("Requests after a switch use the new environment with its fields")
     func requests() async throws {
         let environment = try environment()
         let fixture = ServiceFixture(environment: environment)
@@ -47,7 +47,7 @@ struct SwitchableEnvironmentTests {
         #expect(fixture.service.currentEnvironment.name == "staging")
     }
 
-    @Test("tells every observer of each switch, and nobody of none")
+    @Test("Every observer is notified of each switch, and not if nothing changes")
     func changes() async throws {
         let environment = try environment()
         var first = environment.changes.makeAsyncIterator()
@@ -57,11 +57,11 @@ struct SwitchableEnvironmentTests {
         #expect(await first.next()?.name == "staging")
         try environment.select("live")
         #expect(await first.next()?.name == "live")
-        // The second has read nothing yet: the newest is kept.
+        // The second observer has read nothing yet, so it receives only the newest value.
         #expect(await second.next()?.name == "live")
     }
 
-    @Test("ends its observers' streams with itself")
+    @Test("Releasing a switchable environment ends its observers' streams")
     func end() async throws {
         var environment: SwitchableEnvironment? = try environment()
         var changes = environment?.changes.makeAsyncIterator()
@@ -71,8 +71,7 @@ struct SwitchableEnvironmentTests {
         #expect(await none.next() == nil)
     }
 
-    /// DATA-REQUESTS.md 1.11, environment change.
-    @Test("lets requests that run finish where they were sent to", arguments: [false, true])
+    @Test("Running requests finish at the environment for which they were sent", arguments: [false, true])
     func inFlight(isSwitched: Bool) async throws {
         let environment = try environment()
         let transport = StubTransport { request throws(RequestFailure) in
@@ -88,7 +87,7 @@ struct SwitchableEnvironmentTests {
         #expect(response.url?.description == "https://live.test/v1/b")
     }
 
-    @Test("ends requests that run as cancelled where the service is told so, and no others")
+    @Test("A switch cancels running requests if the service is configured to, and no others")
     func cancelling() async throws {
         let environment = try environment()
         let (started, start) = AsyncStream.makeStream(of: Void.self)

@@ -4,8 +4,8 @@ import EssentialsRequests
 import EssentialsTestKit
 import Testing
 
-/// The engine ends such a request itself, without a task of the request's own.
-@Suite("A request on the wire that the service ends", .timeLimit(.minutes(5)))
+/// The engine cancels such a request itself, without a task for the request.
+@Suite("Requests that a service cancels", .timeLimit(.minutes(5)))
 struct EndedFromOutsideTests {
     private struct Held {
         let server: LoopbackServer
@@ -26,7 +26,7 @@ struct EndedFromOutsideTests {
                 environment: environment, transport: transport, configuration: configuration)
         }
 
-        /// A request that has reached the server, which does not answer.
+        /// Starts a request and waits until it reaches the server, which does not respond.
         func begin() async -> Task<DataResponse, any Error> {
             let (count, service) = (server.requestCount, service)
             let task = Task { try await service.send(DataRequest(.get, "held")) }
@@ -40,7 +40,7 @@ struct EndedFromOutsideTests {
         }
     }
 
-    @Test("ends as cancelled, and the transport goes on")
+    @Test("A request on the wire that a service cancels fails with cancelled, and the transport keeps working")
     func environment() async throws {
         let held = try Held()
         let task = await held.begin()
@@ -52,7 +52,7 @@ struct EndedFromOutsideTests {
         await held.end()
     }
 
-    @Test("and its own task at the same time ends once", arguments: 0..<20)
+    @Test("A request that its service and its task cancel at the same time ends once", arguments: 0..<20)
     func both(round: Int) async throws {
         let held = try Held()
         let task = await held.begin()

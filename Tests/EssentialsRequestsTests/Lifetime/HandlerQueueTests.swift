@@ -6,10 +6,9 @@ import Glibc
 import Synchronization
 import Testing
 
-/// DATA-REQUESTS.md 1.9, completion queue and clean-up.
-@Suite("The handlers of a request")
+@Suite("Completion handlers")
 struct HandlerQueueTests {
-    /// Takes a body as a network would, piece by piece.
+    /// Reads a body piece by piece, like a network transport.
     private static func reading(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         if case .stream(_, _, let open) = request.body.content {
             let source = open()
@@ -18,7 +17,7 @@ struct HandlerQueueTests {
         return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
     }
 
-    @Test("keep their order and never overlap, also on a concurrent queue")
+    @Test("Handlers keep their order and never overlap, even on a concurrent queue")
     func concurrentQueue() async throws {
         let service = try ServiceFixture(StubTransport(Self.reading)).service
         let concurrent = DispatchQueue(label: "app", attributes: .concurrent)
@@ -31,7 +30,7 @@ struct HandlerQueueTests {
                 return running - 1
             }
             if others > 0 { overlaps.withLock { $0 += 1 } }
-            // Takes its time until the next handler is due, and longer.
+            // Blocks at least until the next handler is due.
             while service.requestsInFlight > 0 { sched_yield() }
             for _ in 0..<500 { sched_yield() }
             events.withLock { $0.append(event) }
@@ -57,7 +56,7 @@ struct HandlerQueueTests {
         #expect(overlaps.withLock { $0 } == 0)
     }
 
-    @Test("are called when the request counts no more as running")
+    @Test("Handlers are called when the request no longer counts as running")
     func cleanUp() async throws {
         let fixture = try ServiceFixture()
         let service = fixture.service
@@ -69,7 +68,7 @@ struct HandlerQueueTests {
         }
     }
 
-    @Test("are left alone by a token that outlives its service")
+    @Test("Handlers are not called by a token that outlives its service")
     func tokenOutlivesService() async throws {
         var fixture: ServiceFixture? = try ServiceFixture()
         let tokens = Mutex<CancellableToken?>(nil)
@@ -85,7 +84,7 @@ struct HandlerQueueTests {
         #expect(token.state == .finished)
     }
 
-    @Test("of requests that were sent with no queue run on one that is not the main one")
+    @Test("Handlers without a queue do not run on the main queue")
     func standardQueue() {
         let configuration = HTTPDataRequestService.Configuration()
         #expect(configuration.callbackQueue !== DispatchQueue.main)

@@ -5,10 +5,9 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.9, lifetime, and 1.11, background.
-@Suite("A service that is shut down")
+@Suite("Shutdown")
 struct ShutdownTests {
-    /// Answers what is asked for below `/open`, and everything else when it is cancelled or the gate opens.
+    /// Responds at once below `/open`, otherwise when the request is cancelled or the gate opens.
     private struct Held {
         let fixture: ServiceFixture
         let started: AsyncStream<Void>
@@ -32,7 +31,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("ends what runs as cancelled, refuses what comes as closed, and shuts its transport down")
+    @Test("A shutdown cancels running requests, refuses new ones with closed, and shuts down the transport")
     func atOnce() async throws {
         let held = try Held()
         let service = held.fixture.service
@@ -55,7 +54,7 @@ struct ShutdownTests {
         await service.shutdown()
     }
 
-    @Test("lets marked requests finish within the grace period, and cancels the others at once")
+    @Test("A graceful shutdown waits for marked requests and cancels the others at once")
     func grace() async throws {
         let held = try Held()
         let service = held.fixture.service
@@ -91,7 +90,7 @@ struct ShutdownTests {
         await end
     }
 
-    @Test("cancels marked requests too when the grace period is over")
+    @Test("A graceful shutdown cancels marked requests after the grace period")
     func graceIsOver() async throws {
         let held = try Held()
         let service = held.fixture.service
@@ -105,7 +104,7 @@ struct ShutdownTests {
     }
 
     @Test(
-        "takes any grace period, however long or short",
+        "A graceful shutdown accepts any grace period",
         arguments: [
             Duration.seconds(Int64.max), .seconds(-1), .seconds(Int64.min), .nanoseconds(1),
         ])
@@ -117,7 +116,7 @@ struct ShutdownTests {
         let request = Task { try await service.send(marked) }
         await held.begun(1)
         async let end: Void = service.shutdown(grace: grace)
-        // The gate opens when the shutdown has begun.
+        // The gate opens after the shutdown has started.
         while (try? await service.send(DataRequest(.get, "b")).status) != nil { await Task.yield() }
         held.gate.open()
         let status = try? await request.value.status
@@ -126,7 +125,7 @@ struct ShutdownTests {
         #expect(service.requestsInFlight == 0)
     }
 
-    @Test("ends a request that is still being prepared, which is not sent then")
+    @Test("A shutdown ends a request that is still being prepared, and it is not sent")
     func preparing() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let waiting = Intercepting { _ in
@@ -144,7 +143,7 @@ struct ShutdownTests {
         #expect(fixture.service.requestsInFlight == 0)
     }
 
-    @Test("ends its completion handlers with the same reasons")
+    @Test("A shutdown calls completion handlers with the same reasons")
     func handlers() async throws {
         let held = try Held()
         let service = held.fixture.service
@@ -160,7 +159,7 @@ struct ShutdownTests {
         #expect(reasons == [.cancelled, .closed])
     }
 
-    @Test("that nobody holds any more lets its requests finish")
+    @Test("Releasing a service lets its requests finish")
     func released() async throws {
         let held = try Held()
         var service: HTTPDataRequestService? = HTTPDataRequestService(
@@ -173,7 +172,7 @@ struct ShutdownTests {
         held.gate.open()
         var iterator = results.stream.makeAsyncIterator()
         #expect(try await iterator.next()?.get().status == .ok)
-        // The request's task lets go of the service when its handler has been called, not before.
+        // The request's task retains the service until its handler has been called.
         for _ in 0..<10_000 where left != nil { await Task.yield() }
         #expect(left == nil)
     }

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("A streamed body of a service")
+@Suite("Streamed bodies of a service")
 struct StreamedBodyTests {
     private func withService(
         _ body: (HTTPDataRequestService, LoopbackGate) async throws -> Void
@@ -38,7 +38,7 @@ struct StreamedBodyTests {
         return request
     }
 
-    @Test("counts as a request until it was read, or is dropped")
+    @Test("A streamed body counts as a running request until it is read or released")
     func counting() async throws {
         try await withService { service, _ in
             let response = try await service.send(request("a"))
@@ -53,7 +53,7 @@ struct StreamedBodyTests {
         }
     }
 
-    @Test("A streamed body is read to its end after the service and its transport are gone")
+    @Test("A streamed body can be read to its end after the service and its transport are released")
     func released() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -70,7 +70,7 @@ struct StreamedBodyTests {
         server.stop()
     }
 
-    @Test("ends as cancelled when the service shuts down, and within a grace period may be read to its end")
+    @Test("A shutdown cancels a streamed body, and a grace period lets it be read to its end")
     func shutdown() async throws {
         for finishes in [false, true] {
             try await withService { service, gate in
@@ -93,7 +93,7 @@ struct StreamedBodyTests {
         }
     }
 
-    @Test("of an unexpected answer goes into the failure, up to 64 KiB")
+    @Test("The streamed body of an unexpected response is part of the failure, up to 64 KiB")
     func failure() async throws {
         let server = try LoopbackServer { _ in .response(status: 500, body: String(repeating: "x", count: 100_000)) }
         let service = HTTPDataRequestService(

@@ -5,12 +5,11 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// DATA-REQUESTS.md 1.9: one end, whatever comes together.
-@Suite("A request that several end at once")
+@Suite("Concurrent ends of a request")
 struct TokenRaceTests {
     private static let count = 10_000
 
-    /// What handlers were told, by request.
+    /// The results that handlers received, by request.
     private final class Ends: Sendable {
         private let all: Mutex<[[RequestFailure.Reason?]]>
         let stream = AsyncStream.makeStream(of: Void.self)
@@ -19,7 +18,7 @@ struct TokenRaceTests {
 
         var told: [[RequestFailure.Reason?]] { all.withLock { $0 } }
 
-        /// The handler of a request: nil stands for success.
+        /// The handler of a request; it records `nil` for success.
         func handler<Value>(_ index: Int) -> @Sendable (Result<Value, RequestFailure>) -> Void {
             { result in
                 let reason: RequestFailure.Reason? =
@@ -48,7 +47,7 @@ struct TokenRaceTests {
         for queue in queues { await withCheckedContinuation { continuation in queue.async { continuation.resume() } } }
     }
 
-    @Test("by an answer, two cancellations and a shutdown, ends once, 10,000 times")
+    @Test("A response, two cancellations and a shutdown at the same time end each of 10,000 requests once")
     func everything() async throws {
         let ends = Ends(Self.count)
         let handlers = DispatchQueue(label: "handlers", attributes: .concurrent)
@@ -62,7 +61,7 @@ struct TokenRaceTests {
             if index % 3 == 2 { second.async { token.cancel() } }
             if index % 100 == 99 {
                 let last = service
-                // Of the requests of one service some are over, some run, and some come too late.
+                // Some of the service's requests have ended, some are running, and some are sent too late.
                 shutdowns.withLock {
                     $0.append(Task { await last.shutdown(grace: index % 200 == 99 ? .zero : .seconds(9)) })
                 }
@@ -78,13 +77,13 @@ struct TokenRaceTests {
         let told = ends.told
         #expect(told.allSatisfy { $0.count == 1 })
         let reasons = Set(told.compactMap { $0.first })
-        // All of them came about, or it was no race.
+        // All three outcomes must occur, otherwise there was no race.
         #expect(reasons == [nil, .cancelled, .closed])
         await service.shutdown()
     }
 
     @Test(
-        "silently or aloud, is told at most once, and of one that is silent there is no word after the call, 10,000 times"
+        "A handler is called at most once, and never after a silent cancellation, in 10,000 requests"
     )
     func silently() async throws {
         let service = try service()
@@ -116,7 +115,7 @@ struct TokenRaceTests {
         #expect(told.count { $0.isEmpty } == silent.withLock { $0 })
     }
 
-    @Test("by its task and its answer, ends once and as one of both, 10,000 times")
+    @Test("A cancelled task and its response end each of 10,000 requests once, with one of both outcomes")
     func tasks() async throws {
         let service = try service()
         let (ends, end) = AsyncStream.makeStream(of: RequestFailure.Reason?.self)
@@ -142,7 +141,7 @@ struct TokenRaceTests {
     }
 }
 
-/// Set once, seen from any thread.
+/// A flag that is set once and can be read from any thread.
 private final class Flag: Sendable {
     private let state = Mutex(false)
     var isSet: Bool { state.withLock { $0 } }

@@ -9,7 +9,7 @@ import Testing
         "\u{fe0f}", "\u{1f468}", "!", "*",
     ]
 
-    /// What the shell gives its commands as arguments for these words, each with a zero byte behind it.
+    /// The arguments that the shell passes to a command for these words, each followed by a zero byte.
     private func arguments(of words: [String]) throws -> [UInt8] {
         let pipe = try #require(popen("printf '%s\\0' " + words.joined(separator: " "), "r"))
         defer { pclose(pipe) }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("A quoted word is the same text to the shell, whatever stands behind its quotation marks")
+    @Test("A quoted word is the same text to the shell, even before combining marks")
     func shellWords() throws {
         var numbers = SeededNumbers(state: 1_003)
         var texts = ["'\u{301};id;'", "a'\u{200d}$(id)'\u{fe0f}", "'", "", "\r\n'\u{301}"]

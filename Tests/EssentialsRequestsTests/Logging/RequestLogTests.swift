@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite("A service's log")
+@Suite("Request log")
 struct RequestLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[(message: String, metadata: [String: String])]>([])
@@ -50,7 +50,7 @@ struct RequestLogTests {
         return request
     }
 
-    @Test("has one number for a request, its method, URL and end, at the level debug")
+    @Test("The log at the level debug contains a request's number, method, URL and end")
     func debug() async throws {
         let (fixture, lines) = try fixture(.debug)
         _ = try await fixture.service.send(request)
@@ -66,7 +66,7 @@ struct RequestLogTests {
         #expect(lines.metadata(of: "request")?["request-id"] != first?["request-id"])
     }
 
-    @Test("says reason, phase and status of a failure")
+    @Test("The log contains the reason, phase and status of a failure")
     func failure() async throws {
         let (fixture, lines) = try fixture(.debug, status: 404)
         await #expect(throws: RequestFailure.self) { try await fixture.service.send(request) }
@@ -83,7 +83,7 @@ struct RequestLogTests {
         #expect(lines.metadata(of: "request failed")?["method"] == "GET")
     }
 
-    @Test("holds nothing secret, at any level, unless it is told to", arguments: [Logger.Level.info, .debug, .trace])
+    @Test("The log contains no secrets unless configured", arguments: [Logger.Level.info, .debug, .trace])
     func secrets(level: Logger.Level) async throws {
         let (fixture, lines) = try fixture(level) { $0.logsCommands = true }
         _ = try await fixture.service.send(request)
@@ -91,7 +91,7 @@ struct RequestLogTests {
         #expect(lines.messages.isEmpty == (level == .info))
     }
 
-    @Test("tells of unsafe requests in the same way, of one that is none too")
+    @Test("The log contains unsafe requests, including invalid ones")
     func unsafe() async throws {
         let lines = Lines()
         var configuration = HTTPDataRequestService.Configuration()
@@ -110,7 +110,7 @@ struct RequestLogTests {
         #expect(!lines.text.contains("s3cret"))
     }
 
-    @Test("has a command line at the level trace, where that was asked for")
+    @Test("The log at the level trace contains a curl command if configured")
     func command() async throws {
         let (fixture, lines) = try fixture(.trace) { configuration in
             configuration.logsCommands = true
@@ -133,7 +133,7 @@ struct RequestLogTests {
     }
 
     @Test(
-        "hides the query's items of the names that it is told, however they are written, and those that sound secret",
+        "The log hides the configured query items in any spelling, and those with names of secrets",
         arguments: [
             ("Pin=s3cret&q=1", "Pin=…&q=1"), ("p%69n=s3cret", "p%69n=…"),
             ("pin[]=s3cret&pin[a]=s3cret", "pin[]=…&pin[a]=…"),
@@ -146,7 +146,7 @@ struct RequestLogTests {
         #expect(lines.metadata(of: "request")?["url"] == "https://h/v1/a?\(shown)")
     }
 
-    @Test("has a command line that curl understands of a request for a head")
+    @Test("The log contains a valid curl command for a HEAD request")
     func headCommand() async throws {
         let (fixture, lines) = try fixture(.trace) { $0.logsCommands = true }
         _ = try await fixture.service.head("a")
@@ -154,7 +154,7 @@ struct RequestLogTests {
         #expect(command == "curl --head -H 'Accept: */*' -H 'User-Agent: test/1' 'https://h/v1/a'")
     }
 
-    @Test("names the fields that did not count")
+    @Test("The log names header fields that were ignored")
     func passedOver() async throws {
         let (fixture, lines) = try fixture(.debug) {
             $0.interceptors = [Intercepting { try $0.add(HTTPField(name: .acceptLanguage, value: "de")) }]

@@ -3,8 +3,7 @@ import EssentialsRequests
 import FoundationEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.10: who wins where several set one header field.
-@Suite("A header field that is set in several places")
+@Suite("Precedence of header fields")
 struct HeaderOrderTests {
     private static let name = HTTPField.Name("X-Who")
 
@@ -15,7 +14,7 @@ struct HeaderOrderTests {
     }
 
     @Test(
-        "is the request's, else the preparation's, else the environment's",
+        "A header field comes from the request, the preparation or the environment, in this order",
         arguments: [
             (true, true, true, "request"), (true, false, true, "request"), (false, true, true, "preparation"),
             (false, false, true, "environment"), (false, true, false, "preparation"),
@@ -31,7 +30,7 @@ struct HeaderOrderTests {
         #expect(sent.headerFields[values: name] == [winner])
     }
 
-    @Test("User-Agent and Accept are the request's, the preparation's or the environment's before the service's own")
+    @Test("User-Agent and Accept of the request, preparation or environment replace the service's own")
     func defaults() async throws {
         let plain = try ServiceFixture()
         let standard = try await plain.sent(DataRequest(.get, "a")).headerFields
@@ -46,7 +45,7 @@ struct HeaderOrderTests {
         #expect(try await environment.sent(DataRequest(.get, "a")).headerFields[values: .userAgent] == ["theirs"])
     }
 
-    @Test("goes to the preparation when it replaces")
+    @Test("A field of a preparation that replaces takes precedence over the request's")
     func replacing() async throws {
         let name = try #require(Self.name)
         let fixture = try ServiceFixture { $0.interceptors = [adding("preparation", .replace)] }
@@ -54,7 +53,7 @@ struct HeaderOrderTests {
         #expect(sent.headerFields[values: name] == ["preparation"])
     }
 
-    @Test("ends the request when the preparation says so, and sends nothing")
+    @Test("A preparation that refuses conflicting fields ends the request before anything is sent")
     func failing() async throws {
         let name = try #require(Self.name)
         let fixture = try ServiceFixture { $0.interceptors = [adding("preparation", .fail)] }
@@ -66,14 +65,14 @@ struct HeaderOrderTests {
         #expect(fixture.transport.requests.isEmpty)
     }
 
-    @Test("of several preparations is the first one's")
+    @Test("The first of several preparations sets a field")
     func severalPreparations() async throws {
         let name = try #require(Self.name)
         let fixture = try ServiceFixture { $0.interceptors = [adding("first"), adding("second")] }
         #expect(try await fixture.sent(DataRequest(.get, "a")).headerFields[values: name] == ["first"])
     }
 
-    @Test("Authorization is the request's, else the preparation's, else the service's, else the environment's")
+    @Test("Authorization comes from the request, the preparation, the service or the environment, in this order")
     func authorization() async throws {
         let preparing = Intercepting { try $0.add(.checked(name: "authorization", value: "preparation")) }
         let fixture = try ServiceFixture(fields: [.authorization: "environment"])
@@ -88,7 +87,7 @@ struct HeaderOrderTests {
         #expect(try await prepared.sent(own).headerFields[values: .authorization] == ["request"])
     }
 
-    @Test("Content-Type follows a body that has a type, and Content-Length is not the caller's")
+    @Test("Content-Type follows a body with a type, and Content-Length cannot be set by the caller")
     func contentFields() async throws {
         let fixture = try ServiceFixture()
         let fields: HTTPFields = [.contentType: "text/plain", .contentLength: "99"]

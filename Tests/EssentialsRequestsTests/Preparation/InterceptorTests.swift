@@ -4,11 +4,11 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("An interceptor")
+@Suite("Interceptors")
 struct InterceptorTests {
     private struct Refusal: Error, Equatable { let why: String }
 
-    @Test("may refuse a request: with a failure, an error of its own, or as cancelled")
+    @Test("An interceptor may refuse a request with a failure, another error, or as cancelled")
     func refusing() async throws {
         let failures: [(any Error, RequestFailure.Reason)] = [
             (RequestFailure(.hostRefused, "Not there."), .hostRefused), (Refusal(why: "no"), .invalidRequest),
@@ -25,7 +25,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("sees the final URL, the request, the environment, and what those before it added")
+    @Test("An interceptor receives the final URL, the request, the environment, and the additions of earlier ones")
     func sight() async throws {
         let seen = Mutex<[String]>([])
         let looking = Intercepting { draft in
@@ -46,8 +46,7 @@ struct InterceptorTests {
         #expect(seen.withLock { $0 } == ["/v1/a?x=1&w=3&y=2&z=1", "a?x=1", "live", "en"])
     }
 
-    /// DATA-REQUESTS.md 1.10, parameter collision: the preparation's value wins.
-    @Test("replaces parameters of the request, in the query and in a body of parameters")
+    @Test("An interceptor replaces the request's parameters in the query and in a body of parameters")
     func parameterCollision() async throws {
         let fixture = try ServiceFixture {
             $0.interceptors = [Intercepting { $0.parameters = $0.parameters.merging(["a": "prepared"]) }]
@@ -67,7 +66,7 @@ struct InterceptorTests {
         #expect(empty.bodyText == nil)
     }
 
-    /// Redirects the first request to another origin with the status, and accepts the second.
+    /// Redirects the first request to another origin with the status, and accepts the second one.
     private func redirecting(_ status: Int, to location: String) -> StubTransport {
         StubTransport { request in
             let isFirst = request.url.path == "/v1/p"
@@ -78,7 +77,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("A body that an interceptor has changed is sent to no other origin", arguments: [307, 308])
+    @Test("A body that an interceptor changed is not sent to another origin", arguments: [307, 308])
     func bodyLeavingOrigin(status: Int) async throws {
         let adding = Intercepting { $0.parameters["key"] = "s3cret" }
         let fixture = try ServiceFixture(redirecting(status, to: "https://other/q")) { $0.interceptors = [adding] }
@@ -91,13 +90,13 @@ struct InterceptorTests {
             #expect(failure.map { !"\($0)".contains("s3cret") } == true)
         }
         #expect(fixture.transport.requests.allSatisfy { $0.url.origin.host.text == "h" })
-        // Nothing was added to a body of bytes: what was added stands in the query, which stays behind.
+        // A body of bytes is not changed: the addition is in the query, which is not sent to the other origin.
         let bytes = try await fixture.sent(DataRequest(.post, "p", body: .data(Data("bytes".utf8))))
         #expect("\(bytes.url)" == "https://other/q")
         #expect(bytes.bodyText == "bytes")
     }
 
-    @Test("A body that an interceptor has changed is sent again within the origin, and an unchanged one anywhere")
+    @Test("A changed body is sent again within the origin, and an unchanged one to any origin")
     func bodyWithinOrigin() async throws {
         let adding = Intercepting { $0.parameters["key"] = "s3cret" }
         let inside = try ServiceFixture(redirecting(307, to: "/v1/q")) { $0.interceptors = [adding] }
@@ -111,7 +110,7 @@ struct InterceptorTests {
         #expect("\(sent.url)" == "https://other/q")
     }
 
-    /// Writes parameters as text, into which nothing can be merged.
+    /// A codec that writes parameters as text, into which nothing can be merged.
     private struct SealedCodec: BodyCodec {
         func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
             try JSONCodec().encode(model, as: .json)
@@ -137,17 +136,14 @@ struct InterceptorTests {
         let body = try await fixture.sent(DataRequest(.post, "p", body: .parameters(["a": 1], as: sealed)))
         #expect(body.bodyText == #"{"a":1}"#)
         #expect(body.url.target == "/v1/p?lang=en&z=1")
-        var request = DataRequest(.post, "p", parameters: ["a": 1])
-        request.parameterEncoding = sealed
-        let parameters = try await fixture.sent(request)
+        let parameters = try await fixture.sent(.post("p", parameters: ["a": 1], encoding: sealed))
         #expect(parameters.bodyText == #"{"a":1}"#)
         #expect(parameters.url.target == "/v1/p?lang=en&z=1")
-        request.parameterEncoding = .form
-        #expect(try await fixture.sent(request).bodyText == "a=1&lang=en&z=1")
+        let form = try await fixture.sent(.post("p", parameters: ["a": 1], encoding: .form))
+        #expect(form.bodyText == "a=1&lang=en&z=1")
     }
 
-    /// DATA-REQUESTS.md 1.10, when asked, and ownership.
-    @Test("that asks a delegate asks for parameters where they count, and keeps the delegate")
+    @Test("A delegate's parameters are requested when they are used, and the delegate is retained")
     func delegate() async throws {
         final class Delegate: RequestPreparationDelegate {
             let asked = Mutex<[String]>([])
@@ -178,9 +174,8 @@ struct InterceptorTests {
             held?.asked.withLock { $0 } == ["parameters GET a", "fields GET a", "fields POST b"])
     }
 
-    /// DATA-REQUESTS.md 1.10, when asked: what the original's documentation promises.
     @Test(
-        "that asks a delegate has its parameters in the query of a request that has no body",
+        "A delegate's parameters are in the query of a request without a body",
         arguments: [
             DataRequest.Body.none, .raw(.none),
         ])
@@ -202,7 +197,7 @@ struct InterceptorTests {
         #expect(form.url.target == "/v1/a")
     }
 
-    @Test("adds fields that stay with the environment's origin when a redirect leaves it")
+    @Test("An interceptor's fields stay with the environment's origin when a redirect leaves it")
     func redirectElsewhere() async throws {
         let transport = StubTransport { request throws(RequestFailure) in
             guard request.url.origin.host.text == "h" else {

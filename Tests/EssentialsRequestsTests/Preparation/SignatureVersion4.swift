@@ -2,7 +2,7 @@ import EssentialsCurl
 import EssentialsRequests
 import FoundationEssentials
 
-/// Signs requests as Amazon's services want it (Signature Version 4), with a time that stands still.
+/// Signs requests for Amazon's services (Signature Version 4), with a fixed time.
 struct SignatureVersion4: RequestInterceptor {
     var key = "AKIDEXAMPLE"
     var secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -38,12 +38,12 @@ struct SignatureVersion4: RequestInterceptor {
     }
 
     private static func sha256(_ bytes: [UInt8]) throws -> [UInt8] {
-        let digest = try Checksum.sha256(String(repeating: "0", count: 64)).makeDigest()
+        let digest = try Checksum.sha256(String(repeating: "0", count: 64)).makeHash()
         bytes.withUnsafeBytes { digest.update($0) }
         return digest.finish()
     }
 
-    /// HMAC (RFC 2104) with SHA-256, for keys of up to 64 bytes.
+    /// HMAC (RFC 2104) with SHA-256, for keys of at most 64 bytes.
     private static func authenticated(_ text: String, by key: [UInt8]) throws -> [UInt8] {
         let padded = key + [UInt8](repeating: 0, count: 64 - key.count)
         let inner = try sha256(padded.map { $0 ^ 0x36 } + Array(text.utf8))

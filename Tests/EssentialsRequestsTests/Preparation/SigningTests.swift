@@ -5,13 +5,13 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// An interceptor that signs, made of a closure.
+/// A signing interceptor made of a closure.
 private struct Signing: RequestInterceptor {
     let change: @Sendable (inout EncodedRequest) async throws -> Void
     func sign(_ request: inout EncodedRequest) async throws { try await change(&request) }
 }
 
-@Suite("An interceptor that signs")
+@Suite("Signing interceptors")
 struct SigningTests {
     private static let signature = HTTPField.Name("X-Signature")
 
@@ -26,7 +26,7 @@ struct SigningTests {
         }
     }
 
-    @Test("sees the body's bytes as they travel, that there is none, or how long a stream is, and reads no stream")
+    @Test("A signer receives the encoded body, or the length of a stream without reading it")
     func content() async throws {
         let seen = Mutex<EncodedRequest.Content?>(nil)
         let fixture = try ServiceFixture {
@@ -62,7 +62,7 @@ struct SigningTests {
     }
 
     @Test(
-        "sees method, final URL and all fields: the request's, the preparation's, credentials, environment and defaults"
+        "A signer receives the method, the final URL and all fields, including credentials and defaults"
     )
     func fields() async throws {
         let seen = Mutex<EncodedRequest?>(nil)
@@ -71,7 +71,7 @@ struct SigningTests {
             "https://h:8443/v1", name: "live", headerFields: [.acceptLanguage: "en"])
         let fixture = ServiceFixture(environment: environment) {
             $0.interceptors = [
-                // Although it is the first one: everybody prepares before anybody signs.
+                // The signer is listed first, but all preparations run before any signer.
                 Signing { request in seen.withLock { $0 = request } },
                 Intercepting { draft in
                     draft.parameters["z"] = "a b"
@@ -95,7 +95,7 @@ struct SigningTests {
             ])
     }
 
-    @Test("changes the fields that are sent and adds to the query, in its turn, but cannot count the body")
+    @Test("A signer can change the fields and extend the query, but cannot change the body's length")
     func changes() async throws {
         let name = try #require(Self.signature)
         let fixture = try ServiceFixture {
@@ -119,11 +119,11 @@ struct SigningTests {
         #expect(sent.headerFields[.contentLength] == nil)
         #expect(sent.headerFields[.accept] == nil)
         #expect(sent.bodyText == "x")
-        // The signature is the transport's alone.
+        // Only the transport receives the signature.
         #expect(response.url?.target == "/v1/a?q=1")
     }
 
-    @Test("is asked again for each hop within the origin, without what was signed before, until a redirect leaves it")
+    @Test("A signer is called again for each hop within the origin, without the earlier signature")
     func redirects() async throws {
         let name = try #require(Self.signature)
         let transport = redirecting([
@@ -150,12 +150,12 @@ struct SigningTests {
                 "https://h/v1/a", "https://h/b", "https://other/c", "https://h/d",
             ])
         #expect(transport.requests.map { $0.headerFields[name] } == ["1 /v1/a", "2 /b", nil, nil])
-        // Another request is not concerned.
+        // Other requests are not affected.
         _ = try await fixture.service.send(DataRequest(.post, "d", body: .text("x")))
         #expect(try fixture.last().headerFields[name] == "3 /v1/d")
     }
 
-    @Test("sees no body after a redirect that leaves it behind")
+    @Test("A signer receives no body after a redirect that drops it")
     func seeOther() async throws {
         let contents = Mutex<[String]>([])
         let transport = StubTransport { request throws(RequestFailure) in
@@ -173,7 +173,7 @@ struct SigningTests {
         #expect(contents.withLock { $0 } == ["POST false", "GET true"])
     }
 
-    @Test("signs a resumed download with the range that is asked for")
+    @Test("A signer signs a resumed download with its range")
     func resumedDownload() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -212,7 +212,7 @@ struct SigningTests {
         #expect(transport.requests.map { $0.headerFields[name] } == ["all", "bytes=4-"])
     }
 
-    @Test("may refuse the request: then nothing is sent")
+    @Test("A signer may refuse the request before anything is sent")
     func refusing() async throws {
         struct NoKey: Error, Equatable {}
         let failures: [(any Error, RequestFailure.Reason)] = [
@@ -229,10 +229,10 @@ struct SigningTests {
         }
     }
 
-    /// The vectors `get-vanilla`, `get-vanilla-query-order-key-case` and `post-x-www-form-urlencoded` of the signature's
-    /// published test suite.
+    /// The vectors `get-vanilla`, `get-vanilla-query-order-key-case` and `post-x-www-form-urlencoded` of
+    /// the published test suite.
     @Test(
-        "has what a signature of version 4 is made of",
+        "A signer can compute an Amazon signature of version 4",
         arguments: [
             (
                 HTTPRequest.Method.get, "", String?.none,
@@ -260,7 +260,7 @@ struct SigningTests {
     }
 }
 
-/// A body that breaks off after its pieces.
+/// A body that fails after its pieces.
 private final class BrokenOff: ResponseBody.Source {
     private let pieces: Mutex<[String]>
 

@@ -1,17 +1,16 @@
 import EssentialsRequests
 import Testing
 
-/// DATA-REQUESTS.md 1.10, user agent.
-@Suite("A service's user agent")
+@Suite("User agent")
 struct UserAgentTests {
-    @Test("names program, system and this package, and nothing that is missing")
+    @Test("The user agent names the program, the system and this package, as far as they are known")
     func standard() throws {
         let text = HTTPDataRequestService.Configuration().userAgent
         #expect(text.wholeMatch(of: /[A-Za-z0-9._-]+ \(Linux; [a-z0-9_]+\) ServiceEssentials\/[0-9]+\.[0-9]+/) != nil)
         #expect(HTTPField.isValidValue(text))
     }
 
-    @Test("can be another, for a whole service")
+    @Test("The user agent can be set for a whole service")
     func own() async throws {
         let fixture = try ServiceFixture { $0.userAgent = "shop/2.1" }
         let sent = try await fixture.sent(DataRequest(.get, "a"))

@@ -6,11 +6,11 @@ import EssentialsTestKit
 import Synchronization
 import Testing
 
-@Suite("The reachability of an environment")
+@Suite("Environment reachability")
 struct EnvironmentReachabilityTests {
     private func environment(_ host: String) -> String { "http://\(host):1/" }
 
-    @Test("is that of its host, at once and after each change, for whoever asks")
+    @Test("The reachability of an environment follows its host, at once and after each change, for every observer")
     func follows() async throws {
         let environment = try MutableEnvironment(environment("127.0.0.1"))
         let reachability = try EnvironmentReachability(environment)
@@ -18,7 +18,7 @@ struct EnvironmentReachabilityTests {
         #expect(reachability.isReachable())
         var statuses = reachability.statuses.makeAsyncIterator()
         #expect(await statuses.next() == .local)
-        // An address that is never routed: refused by every kernel (RFC 1122, 3.2.1.3).
+        // Every kernel refuses to route this address (RFC 1122, section 3.2.1.3).
         try environment.set(baseURL: self.environment("0.0.0.1"))
         let other = try #require(await statuses.next())
         #expect(other != .local)
@@ -28,7 +28,7 @@ struct EnvironmentReachabilityTests {
         #expect(reachability.status == .unknown)
     }
 
-    @Test("does not change with what is not the host")
+    @Test("The reachability of an environment does not change if the host stays the same")
     func sameHost() async throws {
         let asked = Mutex<[String]>([])
         let gate = LoopbackGate()
@@ -53,8 +53,8 @@ struct EnvironmentReachabilityTests {
         let before = await told()
         #expect(before.last == .local)
         script.proceed()
-        // It asks for the next change when it has followed this one. A name is unknown until it is resolved, so that a
-        // tracker that had begun anew would be heard.
+        // The tracker requests the next change after it has handled this one. A name is unknown until it is resolved,
+        // so a tracker that had started anew would be noticed.
         await script.follows(1)
         #expect(await told() == before)
         #expect(asked.withLock { $0 } == ["one.test"])
@@ -70,7 +70,7 @@ struct EnvironmentReachabilityTests {
         reachability.stop()
     }
 
-    @Test("can be a double's, that says what it is told")
+    @Test("The reachability of an environment can come from a double")
     func double() async {
         let reachability = ControlledReachability()
         let seen = Mutex<[ReachabilityStatus]>([])
@@ -92,7 +92,7 @@ struct EnvironmentReachabilityTests {
     }
 }
 
-/// Resolves names by a closure.
+/// A resolver made of a closure.
 private struct Names: AddressResolver {
     let address: @Sendable (String) async -> String
     func addresses(of name: String) async throws -> [NetworkAddress] {
@@ -100,7 +100,7 @@ private struct Names: AddressResolver {
     }
 }
 
-/// An environment that changes when it is told to, and knows when a change has been dealt with.
+/// An environment that changes on demand and knows when a change has been handled.
 private final class ScriptedEnvironment: EnvironmentService {
     let baseURL: RequestURL
     private let script: Mutex<[EnvironmentSnapshot]>
@@ -123,10 +123,10 @@ private final class ScriptedEnvironment: EnvironmentService {
         }
     }
 
-    /// Gives out one more change.
+    /// Delivers one more change.
     func proceed() { gates.continuation.yield() }
 
-    /// Waits until so many changes have been dealt with.
+    /// Waits until this many changes have been handled.
     func follows(_ count: Int) async {
         var asked = asked.stream.makeAsyncIterator()
         while askedBefore.withLock({ $0 }) < count + 1 {

@@ -7,8 +7,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-/// DATA-REQUESTS.md 1.7, through the service, and the progress of both directions.
-@Suite("A transfer through the service")
+@Suite("Transfers through a service")
 struct TransferTests {
     private func withService(
         _ handler: @escaping @Sendable (ServerRequest) -> ServerReply,
@@ -34,7 +33,7 @@ struct TransferTests {
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
-    @Test("is prepared like every request, follows redirects, and puts the file in its place")
+    @Test("A download is prepared like every request, follows redirects, and moves the file to its destination")
     func download() async throws {
         try await withService({ request in
             request.path == "/v1/film"
@@ -48,7 +47,7 @@ struct TransferTests {
             #expect(server.requests.map(\.target) == ["/v1/film?p=1", "/v1/other?1"])
             #expect(server.requests.map { $0.header("Authorization") } == ["Bearer t", "Bearer t"])
             #expect(server.requests.map { $0.header("Accept") } == ["*/*", "*/*"])
-            // Any method: decided by the request.
+            // Any method is possible, because the request decides.
             try await service.download(
                 DataRequest(.post, "film?p=2", body: .text("x")), to: directory + "/b",
                 options: DownloadOptions(), progress: nil)
@@ -56,7 +55,7 @@ struct TransferTests {
         }
     }
 
-    @Test("of an unexpected status leaves no file, the old one as it is, and the answer in the failure")
+    @Test("A download with an unexpected status keeps the old file, and the failure contains the response")
     func unexpected() async throws {
         try await withService({ request in
             request.path == "/v1/203" ? .response(status: 203, body: "other") : .response(status: 404, body: "none")
@@ -84,7 +83,7 @@ struct TransferTests {
     }
 
     @Test(
-        "with a completion handler tells its progress on the queue, to the token and as a stream, the last before the end"
+        "A download's progress is reported on the queue, by the token and as a stream, before the end"
     )
     func downloadProgress() async throws {
         try await withService({ _ in .response(body: String(repeating: "x", count: 300_000)) }) {
@@ -112,7 +111,7 @@ struct TransferTests {
         }
     }
 
-    @Test("that is cancelled ends as cancelled and leaves nothing behind")
+    @Test("A cancelled download fails with cancelled and leaves no file")
     func cancelledDownload() async throws {
         let arrived = LoopbackGate()
         try await withService({ _ in
@@ -135,7 +134,7 @@ struct TransferTests {
         }
     }
 
-    @Test("of a file, a stream or parts upwards reaches the server whole, with its progress told")
+    @Test("An upload of a file, a stream or parts is complete, and its progress is reported")
     func upload() async throws {
         try await withService({ .response(status: 201, body: "\($0.body.count)") }) { service, server, directory in
             let text = String(repeating: "0123456789", count: 20_000)

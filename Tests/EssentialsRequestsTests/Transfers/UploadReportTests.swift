@@ -4,9 +4,9 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("The progress of an upload")
+@Suite("Upload progress")
 struct UploadReportTests {
-    /// Reads bodies to their end, as a network does.
+    /// Reads bodies to their end, like a network transport.
     private func fixture() throws -> ServiceFixture {
         try ServiceFixture(
             StubTransport { request throws(RequestFailure) in
@@ -18,7 +18,7 @@ struct UploadReportTests {
             })
     }
 
-    @Test("Each sending of one request value is reported from its beginning to its end")
+    @Test("Each attempt of a request value reports its progress from start to end")
     func eachSending() async throws {
         let values = Mutex<[TransferProgress]>([])
         let fixture = try fixture()
@@ -30,7 +30,7 @@ struct UploadReportTests {
             values.withLock { $0.map(\.bytesSinceLast) } == [0, 65_536, 34_464, 0, 65_536, 34_464, 0, 65_536, 34_464])
     }
 
-    @Test("A handler's progress and the request's own report both receive it, and so does the token")
+    @Test("A handler, the request's own report and the token all receive the progress")
     func handlerAndReport() async throws {
         let own = Mutex<Int64>(0)
         let handled = Mutex<Int64>(0)
@@ -50,7 +50,7 @@ struct UploadReportTests {
         #expect(token.withLock { $0?.progress?.bytes } == 100_000)
     }
 
-    @Test("A handler's interval limits how often the progress comes, but not the first and the last value")
+    @Test("A handler's interval limits the number of reports, except the first and the last one")
     func interval() async throws {
         let values = Mutex<[Int64]>([])
         let fixture = try fixture()

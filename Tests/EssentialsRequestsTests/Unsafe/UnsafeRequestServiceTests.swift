@@ -5,8 +5,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-/// DATA-REQUESTS.md 1.10, unsafe service.
-@Suite("An unsafe request")
+@Suite("Unsafe requests")
 struct UnsafeRequestServiceTests {
     private func service(_ transport: StubTransport) -> UnsafeRequestService {
         var configuration = HTTPDataRequestService.Configuration()
@@ -17,7 +16,7 @@ struct UnsafeRequestServiceTests {
         return UnsafeRequestService(transport: transport, configuration: configuration)
     }
 
-    @Test("goes to a full URL, with its parameters in the query and nothing but User-Agent and Accept")
+    @Test("An unsafe request is sent to an absolute URL with its parameters, User-Agent and Accept only")
     func fields() async throws {
         let transport = StubTransport(#"{"id":1,"text":"a"}"#)
         let note = try await service(transport).get(
@@ -31,7 +30,7 @@ struct UnsafeRequestServiceTests {
     }
 
     @Test(
-        "to no URL, or none of http or https, is refused",
+        "An unsafe request without an absolute http or https URL is refused",
         arguments: ["", "users", "/users", "file:///etc/passwd", "ftp://h/", "https://u:p@h/", "https://"])
     func refused(url: String) async throws {
         let transport = StubTransport()
@@ -40,7 +39,7 @@ struct UnsafeRequestServiceTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("gains nothing by a redirect, wherever it leads")
+    @Test("A redirect adds nothing to an unsafe request")
     func redirect() async throws {
         let transport = StubTransport { request throws(RequestFailure) in
             let isFirst = request.url.origin.host.text == "any.test"
@@ -49,7 +48,7 @@ struct UnsafeRequestServiceTests {
             return TransportResponse(
                 HTTPResponse(status: isFirst ? .found : .ok, headerFields: fields), body: ResponseBody(Data("x".utf8)))
         }
-        // The service of that origin has credentials; this one has never heard of it.
+        // The service of that origin has credentials, which the unsafe service does not share.
         let safe = try ServiceFixture(transport, base: "https://api.test/v1/", fields: [.cookie: "c=d"])
         safe.service.setAuthorization(try .bearer("token"))
         #expect(try await service(transport).get("https://any.test/", as: String.self) == "x")
@@ -60,7 +59,7 @@ struct UnsafeRequestServiceTests {
         }
     }
 
-    @Test("may be a download, which keeps to the same rules")
+    @Test("An unsafe request may be a download with the same rules")
     func download() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -74,7 +73,7 @@ struct UnsafeRequestServiceTests {
         #expect(failure?.reason == .invalidRequest)
     }
 
-    @Test("has completion handlers and tokens too")
+    @Test("An unsafe request supports completion handlers and tokens")
     func handler() async throws {
         let service = service(StubTransport(#"{"id":1,"text":"a"}"#))
         let note = try await withCheckedContinuation { continuation in
@@ -87,7 +86,7 @@ struct UnsafeRequestServiceTests {
         #expect(status == .ok)
     }
 
-    @Test("is made by no service that has a client certificate to show")
+    @Test("An unsafe service is not created with a client certificate")
     func identity() async throws {
         let authority = try TestAuthority(name: "Clients")
         let client = try authority.issue(.init(commonName: "client"))
@@ -101,7 +100,7 @@ struct UnsafeRequestServiceTests {
         await service.shutdown()
     }
 
-    @Test("ends with its service")
+    @Test("An unsafe request is cancelled by the shutdown of its service")
     func shutdown() async throws {
         let service = service(StubTransport())
         await service.shutdown()

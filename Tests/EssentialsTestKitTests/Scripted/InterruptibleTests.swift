@@ -6,7 +6,7 @@ import Testing
 @Suite struct InterruptibleTests {
     private let operation = Interruptible<Int>(host: "h", phase: .queue)
 
-    @Test func `It gives what its operation gives or throws`() async throws {
+    @Test func `An interruptible operation returns or throws the operation's outcome`() async throws {
         #expect(try await operation.run { () throws(RequestFailure) in 7 } == 7)
         let failing = Interruptible<Int>(host: "h", phase: .queue)
         let failure = await requestFailure {
@@ -15,7 +15,7 @@ import Testing
         #expect(failure?.message == "Late.")
     }
 
-    @Test func `Cancelled before it runs, it does not begin`() async {
+    @Test func `An operation that is cancelled before it runs does not start`() async {
         operation.reached(.sending)
         operation.cancel()
         let failure = await requestFailure {
@@ -26,7 +26,7 @@ import Testing
         #expect(failure?.host == "h")
     }
 
-    @Test func `The first outcome counts, and its operation's task is cancelled`() async {
+    @Test func `The first outcome wins and cancels the operation's task`() async {
         let clock = ManualClock()
         let (ends, end) = AsyncStream.makeStream(of: Bool.self)
         let task = Task {

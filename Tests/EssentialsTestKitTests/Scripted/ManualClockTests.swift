@@ -5,7 +5,7 @@ import Testing
 @Suite struct ManualClockTests {
     private typealias Instant = ManualClock.Instant
 
-    @Test func `It stands still until it is moved, and never goes back`() {
+    @Test func `A manual clock only changes when it is advanced, and never goes back`() {
         let clock = ManualClock()
         #expect(clock.now == Instant(elapsed: .zero))
         clock.advance(by: .seconds(3))
@@ -25,13 +25,13 @@ import Testing
         (Duration(attoseconds: .max), .seconds(1), Duration(attoseconds: .max)),
         (Duration(attoseconds: .min), .seconds(-1), Duration(attoseconds: .min)),
     ])
-    func `Moments add up, and stop at the ends of what a duration holds`(
+    func `Adding to an instant saturates at the limits of a duration`(
         start: Duration, step: Duration, end: Duration
     ) {
         #expect(ManualClock.Instant(elapsed: start).advanced(by: step) == ManualClock.Instant(elapsed: end))
     }
 
-    @Test func `The way between two moments has a direction and an end`() {
+    @Test func `The duration between two instants is signed and saturates`() {
         let (first, second) = (Instant(elapsed: .seconds(2)), Instant(elapsed: .seconds(7)))
         #expect(first.duration(to: second) == .seconds(5))
         #expect(second.duration(to: first) == .seconds(-5))
@@ -41,7 +41,7 @@ import Testing
         #expect(end.duration(to: beginning) == Duration(attoseconds: .min))
     }
 
-    @Test func `A deadline that has come is not slept for`() async throws {
+    @Test func `Sleeping until a deadline that has passed returns at once`() async throws {
         let clock = ManualClock()
         try await clock.sleep(until: clock.now)
         clock.advance(by: .seconds(5))
@@ -51,7 +51,7 @@ import Testing
         #expect(clock.nextDeadline == nil)
     }
 
-    @Test func `A sleeper sleeps to its deadline and no longer`() async throws {
+    @Test func `A sleeper is resumed exactly at its deadline`() async throws {
         let clock = ManualClock()
         let task = Task {
             try await clock.sleep(for: .seconds(30))
@@ -69,7 +69,7 @@ import Testing
     @Test func `A thousand sleepers are resumed in the order of deadline and arrival`() async throws {
         let (clock, executor) = (ManualClock(), OneQueueExecutor())
         let (woken, wakes) = AsyncStream.makeStream(of: Int.self)
-        // 37 is prime to 1000, so that this is a permutation; two by two have one deadline.
+        // 37 and 1000 are coprime, so this is a permutation. Two sleepers each have the same deadline.
         let deadlines = (0..<1000).map { $0 * 37 % 1000 / 2 }
         var tasks: [Task<Void, any Error>] = []
         for (index, deadline) in deadlines.enumerated() {
@@ -87,7 +87,7 @@ import Testing
         #expect(order == deadlines.indices.sorted { (deadlines[$0], $0) < (deadlines[$1], $1) })
     }
 
-    @Test func `It can be moved from deadline to deadline`() async throws {
+    @Test func `A clock can be advanced from deadline to deadline`() async throws {
         let clock = ManualClock()
         #expect(clock.advanceToNextDeadline() == nil)
         let tasks = [7, 3, 5].map { seconds in Task { try await clock.sleep(for: .seconds(seconds)) } }
@@ -100,7 +100,7 @@ import Testing
         for task in tasks { try await task.value }
     }
 
-    @Test func `A task that sleeps again and again is followed without polling`() async throws {
+    @Test func `A task that sleeps repeatedly is followed without polling`() async throws {
         let clock = ManualClock()
         let task = Task {
             for _ in 0..<100 { try await clock.sleep(for: .seconds(1)) }
@@ -113,7 +113,7 @@ import Testing
         #expect(try await task.value == Instant(elapsed: .seconds(100)))
     }
 
-    @Test func `Cancelling wakes a sleeper with a CancellationError, and no other`() async throws {
+    @Test func `Cancelling resumes only that sleeper, with a CancellationError`() async throws {
         let clock = ManualClock()
         let cancelled = Task { try await clock.sleep(for: .seconds(5)) }
         await clock.waitForSleepers(count: 1)
@@ -127,7 +127,7 @@ import Testing
         try await other.value
     }
 
-    @Test(arguments: [0, 5]) func `A cancelled task does not sleep, whatever its deadline`(seconds: Int) async {
+    @Test(arguments: [0, 5]) func `A cancelled task does not sleep`(seconds: Int) async {
         let clock = ManualClock()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -137,7 +137,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `One sleeper more than the maximum fails, and its place can be had again`() async throws {
+    @Test func `A sleeper beyond the maximum fails until another one has ended`() async throws {
         let clock = ManualClock(maximumSleepers: 2)
         let tasks = (1...2).map { seconds in Task { try await clock.sleep(for: .seconds(seconds)) } }
         await clock.waitForSleepers(count: 2)
@@ -151,7 +151,7 @@ import Testing
         for task in tasks + [third] { try await task.value }
     }
 
-    @Test func `Several may wait for different numbers of sleepers`() async throws {
+    @Test func `Several tasks can wait for different numbers of sleepers`() async throws {
         let clock = ManualClock()
         let waits = [3, 1, 2].map { count in
             Task {
@@ -166,7 +166,7 @@ import Testing
         await clock.waitForSleepers(count: 0)
     }
 
-    @Test func `Waiting for sleepers ends when its task is cancelled`() async {
+    @Test func `Waiting for sleepers ends if its task is cancelled`() async {
         let clock = ManualClock()
         let early = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -179,7 +179,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `Moving and cancelling from many tasks at once ends each of 2,000 sleepers exactly once`() async {
+    @Test func `Advancing and cancelling concurrently ends each of 2,000 sleepers exactly once`() async {
         let clock = ManualClock()
         let sleepers = (0..<2000).map { index in
             Task {
@@ -208,7 +208,7 @@ import Testing
     }
 }
 
-/// Runs tasks on one queue, so that they go on in the order in which they were resumed.
+/// Runs tasks on one queue, so that they continue in the order in which they are resumed.
 private final class OneQueueExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "one")
 

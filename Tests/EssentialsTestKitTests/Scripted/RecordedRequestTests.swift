@@ -11,7 +11,7 @@ import Testing
                 body: .bytes(Data(body.utf8))))
     }
 
-    @Test func `It holds what was sent, and when`() async throws {
+    @Test func `A recorded request contains what was sent and when`() async throws {
         let transport = ScriptedTransport()
         transport.on(.post, "/v1/users").answer()
         transport.clock.advance(by: .seconds(3))
@@ -30,13 +30,13 @@ import Testing
         #expect(throws: RequestMismatch.self) { try found.decoded(as: [Int].self) }
     }
 
-    @Test func `The query's items keep their order`() async throws {
+    @Test func `Query items keep their order`() async throws {
         let items = try await request().queryItems
         #expect(items.map(\.name) == ["role", "role", "x"])
         #expect(items.map(\.value) == ["admin", "a b", ""])
     }
 
-    @Test func `What fits passes`() async throws {
+    @Test func `Matching expectations pass`() async throws {
         let found = try await request(#"{"b":{"d":[1,{"f":2,"e":null}],"c":"x"},"a":0.50}"#)
         try found.expect(method: .post, path: "/v1/*")
         try found.expect(query: ["x": "", "role": "a b", "role": "admin"])
@@ -51,7 +51,7 @@ import Testing
         try await request(#"{"name":"Ann","id":1}"#).expect(json: User(id: 1, name: "Ann"))
     }
 
-    @Test func `What does not fit is named, line by line`() async throws {
+    @Test func `Each difference is described in a line`() async throws {
         let found = try await request("abc")
         typealias Check = () throws(RequestMismatch) -> Void
         let checks: [(Check, [String])] = [
@@ -120,21 +120,21 @@ import Testing
         (#"[{"a":[1,2,3,4,5]}]"#, "{}", ["body: $: expected [{a: [1, 2, 3, 4, …]}], was {}"]),
     ]
 
-    @Test(arguments: documents) func `JSON that differs is shown with its place`(
+    @Test(arguments: documents) func `Differences in JSON are shown with their path`(
         expected: String, found: String, lines: [String]
     ) async throws {
         let request = try await request(found)
         #expect(mismatch { () throws(RequestMismatch) in try request.expect(jsonText: expected) } == lines)
     }
 
-    @Test func `Many differences are cut`() async throws {
+    @Test func `A long list of differences is shortened`() async throws {
         let found = try await request("[\((0..<30).map { "\($0)" }.joined(separator: ","))]")
         let lines = mismatch { () throws(RequestMismatch) in try found.expect(json: (1...30).map { $0 }) }
         #expect(lines.count == 21)
         #expect(lines.last == "body: … and 10 more differences")
     }
 
-    @Test func `A model that cannot be written fits no body`() async throws {
+    @Test func `A model that cannot be encoded matches no body`() async throws {
         let found = try await request("1")
         let lines = mismatch { () throws(RequestMismatch) in try found.expect(json: [Double.nan]) }
         #expect(lines.count == 1)

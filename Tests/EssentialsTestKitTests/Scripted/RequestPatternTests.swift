@@ -23,8 +23,7 @@ import Testing
     ]
 
     @Test(arguments: paths)
-    func `Paths are exact but for segments that are asterisks`(pattern: String, target: String, fits: Bool) async throws
-    {
+    func `Paths match exactly, except for asterisks`(pattern: String, target: String, fits: Bool) async throws {
         #expect(await self.fits(transport.on(.get, pattern), try scriptedRequest(.get, target)) == fits)
     }
 
@@ -41,13 +40,13 @@ import Testing
     ]
 
     @Test(arguments: queries)
-    func `Queries are compared as items unless a text is asked for`(
+    func `Queries are compared as items or as text`(
         query: QueryPattern, target: String, fits: Bool
     ) async throws {
         #expect(await self.fits(transport.on(.get, "/", query: query), try scriptedRequest(.get, target)) == fits)
     }
 
-    @Test func `A query behind the path counts as items`() async throws {
+    @Test func `A query in the path is compared as items`() async throws {
         let rule = transport.on(.get, "/a?x=1&y=2")
         #expect(await fits(rule, try scriptedRequest(.get, "/a?y=2&x=1")))
         #expect(await !fits(rule, try scriptedRequest(.get, "/a?y=2")))
@@ -59,7 +58,7 @@ import Testing
     ]
 
     @Test(arguments: hosts)
-    func `A host is compared in its normal form`(host: String?, requested: String, fits: Bool) async throws {
+    func `Hosts are compared in normalized form`(host: String?, requested: String, fits: Bool) async throws {
         let request = try scriptedRequest(host: requested)
         #expect(await self.fits(transport.on(.get, "/", host: host), request) == fits)
     }
@@ -69,7 +68,7 @@ import Testing
     ]
 
     @Test(arguments: methods)
-    func `No method stands for any`(
+    func `No method matches any method`(
         method: HTTPRequest.Method?, requested: HTTPRequest.Method, fits: Bool
     ) async throws {
         #expect(await self.fits(transport.on(method, "/"), try scriptedRequest(requested)) == fits)
@@ -81,7 +80,7 @@ import Testing
     ]
 
     @Test(arguments: fields)
-    func `Fields must be among the request's`(fields: HTTPFields, fits: Bool) async throws {
+    func `A request must have the expected header fields`(fields: HTTPFields, fits: Bool) async throws {
         var given: HTTPFields = [.userAgent: "x"]
         given.append(HTTPField(name: .accept, value: "a"))
         given.append(HTTPField(name: .accept, value: "b"))
@@ -113,7 +112,7 @@ import Testing
     ]
 
     @Test(arguments: unreadable)
-    func `A pattern that cannot be read fits nothing and is a problem`(
+    func `An invalid pattern matches nothing and is reported as a problem`(
         path: String, host: String?, query: QueryPattern, problem: String
     ) async throws {
         let rule = transport.on(.get, path, query: query, host: host, fileID: "Module/File.swift", line: 7)

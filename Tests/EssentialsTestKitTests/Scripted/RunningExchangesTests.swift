@@ -12,7 +12,7 @@ import Testing
             pieces, from: clock.now, pace: ScriptedPace(clock: clock, request: try scriptedRequest(), began: clock.now))
     }
 
-    @Test func `What is removed is not ended by closing, and nothing is added afterwards`() throws {
+    @Test func `Closing does not end removed exchanges, and no exchange can be added afterwards`() throws {
         let (kept, removed) = (try body(["a"]), try body(["b"]))
         #expect(running.add { kept.cancel() } != nil)
         let number = try #require(running.add { removed.cancel() })
@@ -24,7 +24,7 @@ import Testing
         #expect(running.add {} == nil)
     }
 
-    @Test func `A body that is dropped unread has ended, and is let go`() throws {
+    @Test func `Releasing an unread body ends and removes it`() throws {
         weak var dropped: ScriptedBody?
         do {
             let body = try body(["a"])
@@ -36,7 +36,7 @@ import Testing
         #expect(dropped == nil)
     }
 
-    @Test func `A body that was read to its end is not ended again by closing`() async throws {
+    @Test func `Closing does not end a body that was read completely`() async throws {
         let stream = try #require(ScriptedStream(try body(["a"]), in: running))
         #expect(try await stream.next()?.count == 1)
         #expect(try await stream.next() == nil)
@@ -44,7 +44,7 @@ import Testing
         #expect(try await stream.next() == nil)
     }
 
-    @Test func `There is no stream after closing`() throws {
+    @Test func `No stream can be created after closing`() throws {
         running.close()
         #expect(ScriptedStream(try body(["a"]), in: running) == nil)
     }

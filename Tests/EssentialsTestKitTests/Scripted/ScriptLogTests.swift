@@ -3,7 +3,7 @@ import EssentialsTestKit
 import Testing
 
 @Suite struct ScriptLogTests {
-    @Test func `Waiting for a request ends when it comes`() async throws {
+    @Test func `Waiting for a request ends when the request arrives`() async throws {
         let transport = ScriptedTransport()
         transport.on(.get, "/*").answer()
         let waits = [2, 1, 2].map { number in Task { try await transport.request(number: number).url.path } }
@@ -13,7 +13,7 @@ import Testing
         #expect(paths == ["/second", "/first", "/second"])
     }
 
-    @Test func `A rule that is added when a request came is for later ones`() async throws {
+    @Test func `A rule that is added when a request arrives applies to later requests`() async throws {
         let transport = ScriptedTransport()
         transport.on(.get, "/").answer(text: "first", after: .seconds(1))
         let task = Task { try await transport.send(scriptedRequest()).text }
@@ -24,7 +24,7 @@ import Testing
         #expect(try await task.value == "first")
     }
 
-    @Test func `Waiting ends as cancelled with its task, as closed with the transport`() async {
+    @Test func `Waiting fails with cancelled after cancellation, and with closed after a shutdown`() async {
         let transport = ScriptedTransport()
         let cancelled = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -38,7 +38,7 @@ import Testing
         #expect(await requestFailure { _ = try await transport.request(number: 1) }?.reason == .closed)
     }
 
-    @Test(arguments: [0, -1, 10_001]) func `A number that cannot come is refused`(number: Int) async {
+    @Test(arguments: [0, -1, 10_001]) func `An invalid request number is refused`(number: Int) async {
         let failure = await requestFailure { _ = try await ScriptedTransport().request(number: number) }
         #expect(failure?.reason == .invalidRequest)
         #expect(failure?.message == "There is no request number \(number).")

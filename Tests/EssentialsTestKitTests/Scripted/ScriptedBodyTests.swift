@@ -12,7 +12,7 @@ import Testing
         return chunks
     }
 
-    @Test func `A streamed answer comes in its pieces, without empty ones`() async throws {
+    @Test func `A streamed answer arrives in its pieces, without empty ones`() async throws {
         transport.on(.get, "/").answer(pieces: ["ab", "", "c", .bytes(Data("d".utf8))])
         let response = try await transport.send(streamedRequest())
         #expect(response.body.data == nil)
@@ -23,14 +23,14 @@ import Testing
         #expect(try await response.body.collect(upTo: 10) == Data())
     }
 
-    @Test func `A plain answer to a streamed request is a stream too`() async throws {
+    @Test func `A plain answer to a streamed request is a stream`() async throws {
         transport.on(.get, "/").answer(text: "hello")
         let response = try await transport.send(streamedRequest())
         #expect(response.body.data == nil)
         #expect(try await response.body.collect(upTo: 5) == Data("hello".utf8))
     }
 
-    @Test func `A collected request gets all pieces at once, after their pauses`() async throws {
+    @Test func `A collected request receives all pieces after their pauses`() async throws {
         transport.on(.get, "/").answer(
             pieces: [.pause(.seconds(1)), "a", .pause(.seconds(2)), "b"], after: .seconds(3))
         let transport = transport
@@ -45,7 +45,7 @@ import Testing
         #expect(response.metrics.finished == .seconds(6))
     }
 
-    @Test func `Pauses hold a stream up, and pass also while nobody reads`() async throws {
+    @Test func `Pauses delay a stream and elapse even if it is not read`() async throws {
         transport.on(.get, "/").answer(
             pieces: ["a", .pause(.seconds(5)), "b", .pause(.seconds(5)), .pause(.seconds(5)), "c"])
         let response = try await transport.send(streamedRequest())
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [(3, true), (4, true), (2, false), (0, false), (-1, false)])
-    func `A collected body stays within its limit`(limit: Int, fits: Bool) async throws {
+    func `A collected body obeys its limit`(limit: Int, fits: Bool) async throws {
         transport.on(.get, "/").answer(pieces: ["ab", "c"])
         var request = try scriptedRequest()
         request.options.delivery = .collected(upTo: limit)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [(HTTPRequest.Method.head, 200), (.get, 204), (.get, 304)])
-    func `What has no body by HTTP's rules gets none`(method: HTTPRequest.Method, status: Int) async throws {
+    func `Responses without a body by HTTP's rules have none`(method: HTTPRequest.Method, status: Int) async throws {
         transport.on(method, "/").answer(HTTPResponse.Status(code: status), text: "x")
         let response = try await transport.send(scriptedRequest(method))
         #expect(response.status.code == status)
@@ -110,7 +110,7 @@ import Testing
         (.seconds(50), "The exchange with https://api.example.com was not over within 40.0 seconds.", 40),
         (.seconds(35), "https://api.example.com did not begin to answer within 30.0 seconds.", 30),
     ])
-    func `A request's deadlines end on the clock`(delay: Duration, message: String, seconds: Int) async throws {
+    func `A request's timeouts expire on the clock`(delay: Duration, message: String, seconds: Int) async throws {
         transport.on(.get, "/").answer(after: delay)
         var request = try scriptedRequest()
         if delay < .seconds(60) { request.options.totalTimeout = .seconds(40) }
@@ -126,7 +126,7 @@ import Testing
         #expect(failure?.message == message)
     }
 
-    @Test func `A stream that pauses longer than it may ends as timeout`() async throws {
+    @Test func `A stream that pauses for longer than the idle timeout fails with timeout`() async throws {
         transport.on(.get, "/").answer(pieces: ["a", .pause(.seconds(90)), "b"])
         let response = try await transport.send(streamedRequest())
         let transport = transport
@@ -139,7 +139,7 @@ import Testing
         #expect(await requestFailure { _ = try await response.body.collect(upTo: 10) }?.reason == .timeout)
     }
 
-    @Test func `Only one task reads a stream`() async throws {
+    @Test func `Only one task can read a stream`() async throws {
         transport.on(.get, "/").answer(pieces: [.pause(.seconds(1)), "a"])
         let response = try await transport.send(streamedRequest())
         let transport = transport

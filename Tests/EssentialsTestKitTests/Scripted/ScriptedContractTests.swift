@@ -3,11 +3,11 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What `Transport` demands of every transport.
+/// The requirements of the protocol `Transport`.
 @Suite struct ScriptedContractTests {
     private let transport = ScriptedTransport()
 
-    @Test func `A task that is cancelled before it sends ends as cancelled, and nothing is recorded`() async throws {
+    @Test func `A task that is cancelled before it sends fails with cancelled and is not recorded`() async throws {
         transport.on(.get, "/").answer()
         let transport = transport
         let task = Task {
@@ -18,7 +18,7 @@ import Testing
         #expect(transport.requestCount == 0)
     }
 
-    @Test func `A task that is cancelled during a delay ends as cancelled, and sleeps no longer`() async throws {
+    @Test func `A task that is cancelled during a delay fails with cancelled and stops sleeping`() async throws {
         transport.on(.get, "/").answer(after: .seconds(5))
         let transport = transport
         let task = Task { await requestFailure { _ = try await transport.send(scriptedRequest()) } }
@@ -32,7 +32,7 @@ import Testing
         #expect(transport.requestCount == 1)
     }
 
-    @Test func `A task that is cancelled while it reads a stream ends as cancelled, for good`() async throws {
+    @Test func `A task that is cancelled while reading a stream fails with cancelled permanently`() async throws {
         transport.on(.get, "/").answer(pieces: ["a", .pause(.seconds(5)), "b"])
         let response = try await transport.send(streamedRequest())
         let transport = transport
@@ -45,7 +45,7 @@ import Testing
         #expect(await requestFailure { _ = try await response.body.collect(upTo: 10) }?.reason == .cancelled)
     }
 
-    @Test func `A cancelled task reads nothing of a stream`() async throws {
+    @Test func `A cancelled task reads nothing from a stream`() async throws {
         transport.on(.get, "/").answer(pieces: ["a", "b"])
         let response = try await transport.send(streamedRequest())
         let task = Task {
@@ -55,7 +55,7 @@ import Testing
         #expect(await task.value?.reason == .cancelled)
     }
 
-    @Test func `Neither a closure nor a body's source that listens to nobody holds a cancelled request up`()
+    @Test func `A closure or body source that ignores cancellation does not delay a cancelled request`()
         async throws
     {
         let gate = LoopbackGate()
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A shutdown cancels what waits and what is read, and closes for what comes`() async throws {
+    @Test func `A shutdown cancels waiting requests and open streams, and refuses new requests`() async throws {
         transport.on(.get, "/wait").answer(after: .seconds(5))
         transport.on(.get, "/read").answer(pieces: ["a", .pause(.seconds(5)), "b"])
         transport.on(.get, "/unread").answer(text: "x")
@@ -110,7 +110,7 @@ import Testing
         #expect(try await transport.request(number: 3).url.path == "/wait")
     }
 
-    @Test func `A thousand requests at once each get their own answer`() async throws {
+    @Test func `A thousand concurrent requests each receive their own answer`() async throws {
         transport.on(.get, "/*").answer { ScriptedAnswer(text: $0.url.target, after: .seconds(1)) }
         let transport = transport
         let answered = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -132,7 +132,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A sequence gives each answer once to a thousand requests at once`() async throws {
+    @Test func `A sequence gives each answer once to a thousand concurrent requests`() async throws {
         var rule = transport.on(.get, "/").answer(text: "0").once()
         for number in 1..<1000 { rule = rule.thenAnswer(text: "\(number)") }
         let transport = transport
@@ -146,7 +146,7 @@ import Testing
         #expect(more?.reason == .invalidRequest)
     }
 
-    @Test func `A storm of cancellations and moves ends each of 1,000 requests exactly once`() async throws {
+    @Test func `Concurrent cancellations and clock changes end each of 1,000 requests exactly once`() async throws {
         transport.on(.get, "/**").answer(pieces: ["a", .pause(.seconds(1)), "b"], after: .seconds(1))
         let transport = transport
         let exchanges = (0..<1000).map { number in

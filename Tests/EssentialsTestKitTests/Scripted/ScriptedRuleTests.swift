@@ -9,7 +9,7 @@ import Testing
         for _ in 0..<times { _ = try await transport.send(scriptedRequest(.get, target)) }
     }
 
-    @Test func `Rules that nobody expects need not be used`() async throws {
+    @Test func `Rules that are not expected may stay unused`() async throws {
         transport.on(.get, "/a").answer().thenAnswer(.conflict)
         #expect(transport.problems == [])
         try transport.verify()
@@ -31,7 +31,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `An answer that is added to a used up rule is given too`() async throws {
+    @Test func `An answer that is added to an exhausted rule is given`() async throws {
         let rule = transport.on(.get, "/a").answer().once()
         try await send("/a")
         rule.thenAnswer(.conflict)
@@ -45,7 +45,7 @@ import Testing
         #expect(transport.problems == ["The rule GET /a (T.swift:1) has no answer."])
     }
 
-    @Test func `An error that a closure throws is a problem, and the request's underlying one`() async throws {
+    @Test func `An error of a closure is a problem and the underlying error`() async throws {
         struct Mistake: Error {}
         transport.on(.get, "/a", fileID: "T.swift", line: 1).answer { _ in throw Mistake() }
         let failure = await requestFailure { try await send("/a") }
@@ -54,13 +54,13 @@ import Testing
         #expect(transport.problems == ["The rule GET /a (T.swift:1): its closure threw Mistake()."])
     }
 
-    @Test func `A CancellationError that a closure throws is cancelled`() async throws {
+    @Test func `A CancellationError of a closure becomes cancelled`() async throws {
         transport.on(.get, "/a").answer { _ in throw CancellationError() }
         #expect(await requestFailure { try await send("/a") }?.reason == .cancelled)
         try transport.verify()
     }
 
-    @Test func `One rule keeps at most 10,000 answers`() {
+    @Test func `A rule keeps at most 10,000 answers`() {
         let rule = transport.on(.get, "/a", fileID: "T.swift", line: 1).answer()
         for _ in 0..<10_001 { rule.thenAnswer(.conflict) }
         #expect(transport.problems == ["The rule GET /a (T.swift:1) has 2 answers more than the 10000 allowed."])

@@ -16,14 +16,14 @@ func scriptedRequest(
     TransportRequest(method, try RequestURL("https://\(host)\(target)"), headerFields: headerFields, body: body)
 }
 
-/// A request whose answer is to be streamed.
+/// A request with streamed delivery.
 func streamedRequest(_ target: String = "/") throws -> TransportRequest {
     var request = try scriptedRequest(.get, target)
     request.options.delivery = .streamed
     return request
 }
 
-/// The failure of an operation, or nil when it did not fail.
+/// The failure of an operation, or `nil` if it did not fail.
 func requestFailure(_ operation: () async throws -> Void) async -> RequestFailure? {
     do {
         try await operation()
@@ -33,7 +33,7 @@ func requestFailure(_ operation: () async throws -> Void) async -> RequestFailur
     }
 }
 
-/// The lines of a mismatch, or nothing when there is none.
+/// The lines of a mismatch; empty if there is none.
 func mismatch(_ operation: () throws(RequestMismatch) -> Void) -> [String] {
     do {
         try operation()
@@ -43,7 +43,7 @@ func mismatch(_ operation: () throws(RequestMismatch) -> Void) -> [String] {
     }
 }
 
-/// Records a request by sending it.
+/// Sends a request and returns its record.
 func recorded(_ request: TransportRequest) async throws -> RecordedRequest {
     let transport = ScriptedTransport()
     transport.on { _ in true }.answer()

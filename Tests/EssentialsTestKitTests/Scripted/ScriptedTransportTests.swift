@@ -7,7 +7,7 @@ import Testing
     private let transport = ScriptedTransport()
     private let user = User(id: 1, name: "Ann")
 
-    @Test func `A rule answers the requests that it is for`() async throws {
+    @Test func `A rule answers the requests that it matches`() async throws {
         transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [user])
         transport.on(.get, "/text").answer(.accepted, text: "x", headerFields: [.eTag: "1"])
         transport.on(.get, "/data").answer(data: Data([0, 255]))
@@ -25,7 +25,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `Answers come in their order, and the last one stays`() async throws {
+    @Test func `Answers are given in order, and the last one is repeated`() async throws {
         let rule = transport.on(.post, "/v1/users")
             .answer(.created, json: user).thenAnswer(.conflict).thenAnswer { request in
                 ScriptedAnswer(.ok, data: request.body)
@@ -43,7 +43,7 @@ import Testing
         #expect(try await transport.send(scriptedRequest(.post, "/v1/users")).status == .gone)
     }
 
-    @Test func `The newest rule that fits answers, and one that is used up makes way for older ones`() async throws {
+    @Test func `The newest matching rule answers, and an exhausted one is skipped`() async throws {
         transport.on(.get, "/a").answer(text: "old")
         transport.on(nil, "/**").answer(text: "any").thenAnswer(text: "more").once()
         _ = transport.on(.get, "/a")
@@ -52,7 +52,7 @@ import Testing
         #expect(texts == ["any", "more", "old", "old"])
     }
 
-    @Test func `A closure says which requests, and another what is answered`() async throws {
+    @Test func `Closures can select requests and create answers`() async throws {
         transport.on { $0.headerFields[.accept] == "text/csv" }.answer { request in
             ScriptedAnswer(text: "path\n\(request.url.path)", headerFields: [.contentType: "text/csv"])
         }
@@ -61,7 +61,7 @@ import Testing
         #expect(response.headerFields == [.contentType: "text/csv"])
     }
 
-    @Test func `Trailers, informational responses and the connection are those of the answer`() async throws {
+    @Test func `Trailers, interim responses and connection facts come from the answer`() async throws {
         var answer = ScriptedAnswer(.ok, text: "x")
         answer.trailerFields = [.eTag: "t"]
         answer.informational = [HTTPResponse(status: .earlyHints)]
@@ -79,7 +79,7 @@ import Testing
         (RequestFailure.Reason.connection, RequestFailure.Phase.connect), (.nameResolution, .nameResolution),
         (.pinMismatch, .handshake), (.timeout, .waiting), (.interrupted, .receiving), (.queueFull, .queue),
     ])
-    func `A failure by its reason has the phase where such failures happen`(
+    func `A failure has the usual phase of its reason`(
         reason: RequestFailure.Reason, phase: RequestFailure.Phase
     ) async throws {
         transport.on(.get, "/down").fail(reason).thenFail(reason, message: "No.", phase: .sending)
@@ -89,7 +89,7 @@ import Testing
         #expect([second?.reason.name, second?.phase.name, second?.message] == [reason.name, "sending", "No."])
     }
 
-    @Test func `A failure of one's own is thrown as it is, by an answer and by a closure`() async throws {
+    @Test func `A custom failure is thrown unchanged by an answer and by a closure`() async throws {
         transport.on(.get, "/").answer(.failure(RequestFailure(.revoked, "One.", attempt: 3)))
             .thenAnswer { _ in throw RequestFailure(.proxy, "Two.", attempt: 4) }
         let first = await requestFailure { _ = try await transport.send(scriptedRequest()) }
@@ -99,7 +99,7 @@ import Testing
         try transport.verify()
     }
 
-    @Test func `A delayed answer comes when the clock has moved so far`() async throws {
+    @Test func `A delayed answer arrives when the clock has been advanced by the delay`() async throws {
         transport.on(.get, "/slow").answer(.ok, text: "x", after: .seconds(2))
         let transport = transport
         let task = Task { try await transport.send(scriptedRequest(.get, "/slow")) }
@@ -113,7 +113,7 @@ import Testing
         #expect(response.metrics.finished == .seconds(2))
     }
 
-    @Test func `A delay counts from when the request came, so that the clock may be moved at once`() async throws {
+    @Test func `A delay starts when the request arrives, so the clock may be advanced at once`() async throws {
         transport.on(.get, "/slow").answer(after: .seconds(2))
         let transport = transport
         let task = Task { try await transport.send(scriptedRequest(.get, "/slow")) }
@@ -122,7 +122,7 @@ import Testing
         #expect(try await task.value.status == .ok)
     }
 
-    @Test func `A shared clock makes several transports go together`() async throws {
+    @Test func `A shared clock advances several transports together`() async throws {
         let clock = ManualClock()
         let tasks = (0..<2).map { _ in
             let transport = ScriptedTransport(clock: clock)
@@ -134,7 +134,7 @@ import Testing
         for task in tasks { #expect(try await task.value == .ok) }
     }
 
-    @Test func `A model that cannot be written fails the request as encoding, and is a problem`() async throws {
+    @Test func `A model that cannot be encoded fails with encoding and is a problem`() async throws {
         transport.on(.get, "/").answer(json: [Double.nan])
         let failure = await requestFailure { _ = try await transport.send(scriptedRequest()) }
         #expect(failure?.reason == .encoding)

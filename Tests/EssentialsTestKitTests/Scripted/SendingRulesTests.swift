@@ -3,7 +3,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// What the transport that uses the network refuses, its double refuses too.
+/// The scripted transport refuses the same requests as the network transport.
 @Suite struct SendingRulesTests {
     private let transport = ScriptedTransport()
 
@@ -25,7 +25,7 @@ import Testing
         ("Proxy-Authorization", "Basic x", "The request sets Proxy-Authorization."),
         ("Host", "other.example.com", "The request sets Host to something else than its URL."),
     ])
-    func `Fields that are the transport's are refused`(name: String, value: String, message: String) async throws {
+    func `Fields that belong to the transport are refused`(name: String, value: String, message: String) async throws {
         let fields: HTTPFields = [try #require(HTTPField.Name(name)): value]
         let failure = await failure(try scriptedRequest(headerFields: fields))
         #expect(failure?.reason == .invalidRequest)
@@ -33,7 +33,7 @@ import Testing
         #expect(transport.requestCount == 0)
     }
 
-    @Test func `The URL's own host may be repeated`() async throws {
+    @Test func `A Host field that equals the URL's host is accepted`() async throws {
         let host = try #require(HTTPField.Name("Host"))
         #expect(await failure(try scriptedRequest(headerFields: [host: "API.example.com"])) == nil)
     }
@@ -52,8 +52,8 @@ import Testing
         #expect(transport.requests.map(\.isBodyComplete) == [true])
     }
 
-    @Test(arguments: [4, 6]) func `A stream of another length than it said fails as encoding`(length: Int) async throws
-    {
+    @Test(arguments: [4, 6])
+    func `A stream whose length differs from the declared one fails with encoding`(length: Int) async throws {
         let failure = await failure(
             try scriptedRequest(.post, body: .stream(Self.stream(["ab", "cde"]), length: length)))
         #expect(failure?.reason == .encoding)
@@ -61,7 +61,7 @@ import Testing
         #expect(transport.requestCount == 0)
     }
 
-    @Test func `A source's error is the underlying one, and its failure is the request's`() async throws {
+    @Test func `An error of a source is the underlying error, and its failure is thrown unchanged`() async throws {
         struct Broken: Error {}
         let broken = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
         let first = await failure(try scriptedRequest(.post, body: .stream(broken, length: nil)))
@@ -73,7 +73,7 @@ import Testing
         #expect(second?.message == "Gone.")
     }
 
-    @Test func `A body over the recorded maximum is read to its end, and only its beginning is kept`() async throws {
+    @Test func `A body over the recorded maximum is read completely, but only its start is kept`() async throws {
         var limits = ScriptedTransport.Limits()
         limits.recordedBody = 3
         let transport = ScriptedTransport(limits: limits)

@@ -7,7 +7,7 @@ import Testing
         ManualClock.Instant(elapsed: .seconds(seconds))
     }
 
-    @Test func `Those that are due come in the order of deadline and arrival`() {
+    @Test func `Due sleepers are returned in the order of deadline and arrival`() {
         var queue = SleeperQueue<String>()
         for (name, seconds) in [("c", 5), ("a", 2), ("d", 5), ("b", 2), ("e", 9)] {
             let key = queue.makeKey(Self.moment(seconds))
@@ -21,7 +21,7 @@ import Testing
         #expect(queue.nextDeadline == nil)
     }
 
-    @Test func `A removed one is given once and never again`() {
+    @Test func `A removed sleeper is returned once`() {
         var queue = SleeperQueue<String>()
         let (first, second) = (queue.makeKey(Self.moment(1)), queue.makeKey(Self.moment(1)))
         queue.insert("first", first)
@@ -33,8 +33,8 @@ import Testing
         #expect(queue.remove(second) == nil)
     }
 
-    /// Against sorting, with pseudo-random deadlines and removals.
-    @Test(arguments: [1, 2, 3, 4, 5]) func `It agrees with a sorted list`(seed: UInt64) {
+    /// Compares the queue with a sorted list, using pseudo-random deadlines and removals.
+    @Test(arguments: [1, 2, 3, 4, 5]) func `The queue agrees with a sorted list`(seed: UInt64) {
         var state = seed
         func random(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

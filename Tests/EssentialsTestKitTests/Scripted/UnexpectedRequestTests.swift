@@ -6,7 +6,7 @@ import Testing
 @Suite struct UnexpectedRequestTests {
     private let transport = ScriptedTransport()
 
-    @Test func `A request that no rule answers fails with what came and what did not fit of the nearest rules`()
+    @Test func `A request that no rule answers fails with its description and the nearest rules`()
         async throws
     {
         transport.on(.delete, "/other", fileID: "M/T.swift", line: 1).answer()
@@ -44,7 +44,7 @@ import Testing
         #expect(mismatch { () throws(RequestMismatch) in try transport.verify() } == transport.problems)
     }
 
-    @Test func `Without rules it says so`() async throws {
+    @Test func `A script without rules says so`() async throws {
         let failure = await requestFailure { _ = try await transport.send(scriptedRequest(.put, "/")) }
         #expect(failure?.reason == .invalidRequest)
         #expect(
@@ -53,7 +53,7 @@ import Testing
             ])
     }
 
-    @Test func `A rule that would fit says why it does not answer`() async throws {
+    @Test func `A matching rule that does not answer says why`() async throws {
         transport.on(.get, "/", host: "api.example.com", fileID: "T.swift", line: 1).answer().once()
         _ = transport.on(.get, "/", headerFields: [:], fileID: "T.swift", line: 2)
         _ = try await transport.send(scriptedRequest())
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["X-Api-Key", "x-auth-token", "X-Otp", "Set-Cookie", "X-Signature"])
-    func `The value of a field that sounds secret is not shown`(name: String) async throws {
+    func `Values of secret header fields are not shown`(name: String) async throws {
         let fields = HTTPFields([HTTPField(name: try #require(HTTPField.Name(name)), value: "s3cret")])
         transport.on(.get, "/", headerFields: [.accept: "a/b"], fileID: "T.swift", line: 1).answer()
         let failure = await requestFailure {
@@ -83,7 +83,7 @@ import Testing
         #expect(failure?.message.contains("s3cret") == false)
     }
 
-    @Test func `Host, path and fields that do not fit are named, credentials without their value`() async throws {
+    @Test func `Differences in host, path and fields are named, and credentials are hidden`() async throws {
         transport.on(
             nil, "/a/*", host: "other.example.com", headerFields: [.authorization: "right", .accept: "a"],
             fileID: "T.swift", line: 1
@@ -106,7 +106,7 @@ import Testing
             ])
     }
 
-    @Test func `Long bodies are cut, between characters`() async throws {
+    @Test func `Long bodies are cut between characters`() async throws {
         let body = String(repeating: "ä", count: 300)
         _ = await requestFailure {
             _ = try await transport.send(scriptedRequest(.post, body: .bytes(Data(("x" + body).utf8))))
@@ -115,7 +115,7 @@ import Testing
         #expect(lines[1] == "  body: 601 bytes, “x" + String(repeating: "ä", count: 199) + "…”")
     }
 
-    @Test func `More than the maximum are counted and not kept`() async throws {
+    @Test func `Unexpected requests beyond the maximum are counted but not kept`() async throws {
         var limits = ScriptedTransport.Limits()
         limits.unexpected = 2
         limits.requests = 3

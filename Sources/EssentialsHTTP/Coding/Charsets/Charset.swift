@@ -4,32 +4,33 @@
     public import Foundation
 #endif
 
-/// How text is written as bytes.
+/// A character encoding: how text is represented as bytes.
 ///
-/// UTF-8, UTF-16, UTF-32, ASCII, ISO 8859-1 and windows-1252 are built in. All others come from the system's iconv,
-/// where there is one (Glibc): a label is known if the system has its tables.
+/// UTF-8, UTF-16, UTF-32, ASCII, ISO 8859-1 and windows-1252 are built in. With Glibc, every charset that the system's
+/// iconv supports is available too.
 ///
 /// ```swift
 /// let charset = try Charset("Shift_JIS")
 /// let text = try charset.decode(body)
 /// ```
 ///
-/// Bytes labelled as ISO 8859-1 or as one of its aliases are read as windows-1252, as everybody does: those who send
-/// its curly quotation marks say `latin1`. Written is ISO 8859-1 itself. Labels of a few East Asian charsets stand for
-/// their supersets, again as everybody does.
+/// Bytes labelled ISO 8859-1, or one of its aliases, are decoded as windows-1252, as browsers do, because many senders
+/// label windows-1252 text as `latin1`. Encoding uses ISO 8859-1 itself. The labels of a few East Asian charsets stand
+/// for their supersets, also as in browsers (WHATWG Encoding Standard, 4.2).
 public struct Charset: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case utf8, ascii, latin1, windows1252
-        /// Written little-endian with a byte order mark; read by its mark, or big-endian without one (RFC 2781, 4.3).
+        /// Encodes little-endian with a byte order mark; decodes by the mark, or as big-endian without one (RFC 2781,
+        /// 4.3).
         case utf16, utf32
         case utf16In(UnicodeUnits.Order)
         case utf32In(UnicodeUnits.Order)
-        /// By its name in iconv.
+        /// A charset of iconv, by its name there.
         case system(String)
     }
 
     let kind: Kind
-    /// The label that is sent, lower-case, such as `utf-8`.
+    /// The label that requests send, in lower case, such as `utf-8`.
     public let name: String
 
     init(kind: Kind, name: String) {
@@ -39,44 +40,44 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
 
     /// UTF-8 (RFC 3629).
     public static let utf8 = Charset(kind: .utf8, name: "utf-8")
-    /// UTF-16; written little-endian with a byte order mark; read by its mark, or big-endian without one.
+    /// UTF-16. Encodes little-endian with a byte order mark; decodes by the mark, or as big-endian without one.
     public static let utf16 = Charset(kind: .utf16, name: "utf-16")
-    /// UTF-16, big-endian, written without a mark.
+    /// UTF-16, big-endian, encoded without a byte order mark.
     public static let utf16BigEndian = Charset(kind: .utf16In(.big), name: "utf-16be")
-    /// UTF-16, little-endian, written without a mark.
+    /// UTF-16, little-endian, encoded without a byte order mark.
     public static let utf16LittleEndian = Charset(kind: .utf16In(.little), name: "utf-16le")
-    /// UTF-32; written little-endian with a byte order mark; read by its mark, or big-endian without one.
+    /// UTF-32. Encodes little-endian with a byte order mark; decodes by the mark, or as big-endian without one.
     public static let utf32 = Charset(kind: .utf32, name: "utf-32")
-    /// UTF-32, big-endian, written without a mark.
+    /// UTF-32, big-endian, encoded without a byte order mark.
     public static let utf32BigEndian = Charset(kind: .utf32In(.big), name: "utf-32be")
-    /// UTF-32, little-endian, written without a mark.
+    /// UTF-32, little-endian, encoded without a byte order mark.
     public static let utf32LittleEndian = Charset(kind: .utf32In(.little), name: "utf-32le")
-    /// ASCII: seven bits.
+    /// US-ASCII.
     public static let ascii = Charset(kind: .ascii, name: "us-ascii")
-    /// ISO 8859-1, read as windows-1252.
+    /// ISO 8859-1. Bytes are decoded as windows-1252.
     public static let latin1 = Charset(kind: .latin1, name: "iso-8859-1")
-    /// windows-1252.
+    /// The charset windows-1252.
     public static let windows1252 = Charset(kind: .windows1252, name: "windows-1252")
 
-    /// Finds the charset for a label, whatever its case, with or without quotation marks.
+    /// Finds the charset for a label. Case, surrounding spaces and quotation marks are ignored.
     ///
-    /// - Throws: `invalidRequest` for a label that is not known here.
+    /// - Throws: `invalidRequest` if the label is not supported.
     public init(_ label: String) throws(RequestFailure) {
         guard let charset = CharsetLabels.charset(for: label) else {
             throw RequestFailure(
-                .invalidRequest, "The charset “\(RequestFailure.shown(label))” is not known here.",
-                remedy: "Use utf-8, or a charset that the system's iconv lists.")
+                .invalidRequest, "The charset “\(RequestFailure.shown(label))” is not supported.",
+                remedy: "Use utf-8, or a charset that the system's iconv supports.")
         }
         self = charset
     }
 
-    /// Finds the charset for a label that a peer sent; nil for one that is not known here.
+    /// Finds the charset for a label that a peer sent; `nil` if it is not supported.
     public init?(parsing label: some StringProtocol) {
         guard let charset = CharsetLabels.charset(for: label) else { return nil }
         self = charset
     }
 
-    /// The Unicode charset whose byte order mark the bytes begin with.
+    /// The Unicode charset whose byte order mark the bytes begin with; `nil` without a byte order mark.
     public init?(byteOrderMarkOf bytes: Data) {
         let head = Array(bytes.prefix(4))
         if head.starts(with: [0xef, 0xbb, 0xbf]) {
@@ -94,10 +95,10 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The label that is sent.
+    /// The label that requests send.
     public var description: String { name }
 
-    /// Whether every byte below 0x80 is the ASCII character, as forms need it.
+    /// Whether every byte below 0x80 stands for its ASCII character, as forms require.
     var containsASCII: Bool {
         switch kind {
         case .utf8, .ascii, .latin1, .windows1252: true
@@ -110,9 +111,9 @@ public struct Charset: Sendable, Hashable, CustomStringConvertible {
 // MARK: - Writing and reading
 
 extension Charset {
-    /// The text as bytes.
+    /// Encodes text.
     ///
-    /// - Throws: `encoding` when the charset lacks a character of it.
+    /// - Throws: `encoding` if the charset cannot represent a character.
     public func encode(_ text: String) throws(RequestFailure) -> Data {
         let bytes: Data? =
             switch kind {
@@ -128,18 +129,18 @@ extension Charset {
             }
         guard let bytes else {
             throw RequestFailure(
-                .encoding, "The text has a character that the charset \(name) lacks.",
-                remedy: "Send it as utf-8, which has every character.")
+                .encoding, "The text contains a character that the charset \(name) cannot represent.",
+                remedy: "Use utf-8, which can represent every character.")
         }
         return bytes
     }
 
-    /// The bytes as text. A byte order mark at their beginning is no part of it.
+    /// Decodes bytes. A leading byte order mark is removed.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - isLenient: Read what is no text in this charset as U+FFFD, instead of failing.
-    /// - Throws: `decoding` when the bytes are no text in this charset, or end in the middle of a character.
+    ///   - isLenient: Whether invalid bytes become U+FFFD instead of an error.
+    /// - Throws: `decoding` if the bytes are invalid in this charset or end in the middle of a character.
     public func decode(_ bytes: Data, isLenient: Bool = false) throws(RequestFailure) -> String {
         let text: String? =
             switch kind {
@@ -154,8 +155,8 @@ extension Charset {
             }
         guard let text else {
             throw RequestFailure(
-                .decoding, "The bytes are no text in the charset \(name).",
-                remedy: "Have the server send what its Content-Type says, or read leniently.", phase: .decoding)
+                .decoding, "The bytes are not valid text in the charset \(name).",
+                remedy: "Correct the server's Content-Type, or decode leniently.", phase: .decoding)
         }
         return text
     }

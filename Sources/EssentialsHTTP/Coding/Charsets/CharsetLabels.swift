@@ -1,6 +1,6 @@
-/// Which charset a label stands for.
+/// Maps charset labels to charsets.
 enum CharsetLabels {
-    /// Longer ones are not known.
+    /// The maximum length of a label in bytes. Longer labels are unknown.
     private static let maximumLength = 40
 
     static func charset(for label: some StringProtocol) -> Charset? {
@@ -9,7 +9,8 @@ enum CharsetLabels {
         if bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") {
             bytes = bytes.dropFirst().dropLast()
         }
-        // Strict, because iconv reads more than a name: “//” begins instructions, other characters are passed over.
+        // iconv interprets more than a name: “//” begins options, and some characters are ignored. So labels are
+        // checked strictly.
         guard !bytes.isEmpty, bytes.count <= maximumLength, bytes.allSatisfy(isLabelByte) else { return nil }
         let name = String(decoding: bytes, as: UTF8.self).lowercased()
         return builtIn[name] ?? system(name)
@@ -18,13 +19,7 @@ enum CharsetLabels {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static func isLabelByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-            UInt8(ascii: ":"):
-            true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || "-_.:".utf8.contains(byte)
     }
 
     private static let builtIn: [String: Charset] = {
@@ -54,7 +49,7 @@ enum CharsetLabels {
         return Dictionary(labels.flatMap { charset, names in names.map { ($0, charset) } }) { first, _ in first }
     }()
 
-    /// Labels that iconv does not know, or by which more is meant than they say (the Encoding Standard, 4.2).
+    /// Labels that iconv does not know, or that stand for a superset (WHATWG Encoding Standard, 4.2).
     private static let aliases: [String: String] = [
         "shift_jis": "cp932", "shift-jis": "cp932", "x-sjis": "cp932", "sjis": "cp932", "ms_kanji": "cp932",
         "csshiftjis": "cp932", "windows-31j": "cp932", "x-euc-jp": "euc-jp", "gb2312": "gb18030", "gb_2312": "gb18030",
@@ -67,8 +62,8 @@ enum CharsetLabels {
         "x-mac-roman": "macintosh", "x-mac-cyrillic": "mac-cyrillic", "x-mac-ukrainian": "mac-cyrillic",
     ]
 
-    /// Charsets that hide markup from those who look for it, whose tables had holes, or that mean something in this
-    /// process only. A peer chooses the label, so it must not choose these.
+    /// Charsets that a peer must not choose, because the peer controls the label: those that can hide markup from
+    /// filters, those whose conversion tables had vulnerabilities, and those that are internal to a process.
     private static let refused = ["utf", "ucs", "2022cn", "2022kr", "char", "internal"]
 
     private static func system(_ name: String) -> Charset? {

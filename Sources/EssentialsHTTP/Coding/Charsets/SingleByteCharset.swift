@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// Charsets in which a byte is a character.
+/// Conversion for charsets that use one byte for each character.
 enum SingleByteCharset {
-    /// The text as bytes; nil when one of its characters has none.
+    /// Encodes text; `nil` if a character has no byte.
     static func encode(_ text: String, _ byte: (Unicode.Scalar) -> UInt8?) -> Data? {
         var bytes = Data(capacity: text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -16,7 +16,7 @@ enum SingleByteCharset {
         return bytes
     }
 
-    /// The bytes as text; nil when one of them is no character and must be one.
+    /// Decodes bytes; `nil` if a byte stands for no character and decoding is not lenient.
     static func decode(_ bytes: Data, _ isLenient: Bool, _ scalar: (UInt8) -> Unicode.Scalar?) -> String? {
         var text = String.UnicodeScalarView()
         for byte in bytes {
@@ -27,10 +27,10 @@ enum SingleByteCharset {
     }
 }
 
-/// The table of windows-1252: ISO 8859-1 but for 0x80 to 0x9f.
+/// The mapping of windows-1252, which differs from ISO 8859-1 only for the bytes 0x80 to 0x9f.
 enum Windows1252 {
-    /// The characters for 0x80 to 0x9f. Where the charset has none, the control character stays, so that any bytes are
-    /// text.
+    /// The characters for the bytes 0x80 to 0x9f. A byte without a character maps to the control character with the
+    /// same number, so that decoding never fails.
     private static let upper: [UInt16] = [
         0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152, 0x8d, 0x17d,
         0x8f,

@@ -7,9 +7,9 @@
     import Glibc
 #endif
 
-/// Charsets of the system's iconv; none where it has no iconv that is known here.
+/// Charsets of the system's iconv. Only Glibc's is used; elsewhere no charset is known.
 enum SystemCharset {
-    /// Whether the system has the charset in both directions.
+    /// Whether iconv converts the charset in both directions.
     static func isKnown(_ name: String) -> Bool {
         #if canImport(Glibc)
             return Conversion(from: name, to: "UTF-8") != nil && Conversion(from: "UTF-8", to: name) != nil
@@ -18,7 +18,7 @@ enum SystemCharset {
         #endif
     }
 
-    /// The text as bytes; nil when the charset lacks a character of it.
+    /// Encodes text; `nil` if the charset cannot represent a character.
     static func encode(_ text: String, _ name: String) -> Data? {
         #if canImport(Glibc)
             var conversion = Conversion(from: "UTF-8", to: name)
@@ -28,7 +28,7 @@ enum SystemCharset {
         #endif
     }
 
-    /// The bytes as text; nil when they are none and must be.
+    /// Decodes bytes; `nil` if they are invalid and decoding is not lenient.
     static func decode(_ bytes: Data, _ name: String, _ isLenient: Bool) -> String? {
         #if canImport(Glibc)
             var conversion = Conversion(from: name, to: "UTF-8")
@@ -42,16 +42,16 @@ enum SystemCharset {
 
 #if canImport(Glibc)
     extension SystemCharset {
-        /// One run of iconv(3).
+        /// One conversion with iconv(3).
         struct Conversion: ~Copyable {
             private let descriptor: iconv_t
 
-            /// What a piece of the output is collected in.
+            /// The size of the output buffer in bytes.
             private static let pieceSize = 16_384
-            /// How many bytes of output come from one of input, at most; no charset needs as many.
+            /// The maximum number of output bytes for each input byte. No charset needs that many.
             private static let maximumGrowth = 16
 
-            /// Nil for a name that the system does not know.
+            /// Opens a converter; `nil` if iconv does not know one of the names.
             init?(from source: String, to target: String) {
                 guard let opened = iconv_open(target, source), opened != iconv_t(bitPattern: -1) else { return nil }
                 descriptor = opened
@@ -59,11 +59,12 @@ enum SystemCharset {
 
             deinit { iconv_close(descriptor) }
 
-            /// The converted bytes; nil when some cannot be, unless U+FFFD may stand for them in UTF-8.
+            /// Converts the bytes; `nil` if some are invalid, unless lenient conversion may replace them by U+FFFD in
+            /// UTF-8.
             mutating func run(_ bytes: Data, isLenient: Bool) -> Data? {
                 var result = Data()
                 let maximum = bytes.count * Self.maximumGrowth + 64
-                // iconv takes a pointer to what it may change; it does not, but a copy costs little.
+                // iconv takes a mutable pointer but does not write through it. The copy is cheap.
                 var input = bytes.map { CChar(bitPattern: $0) }
                 var piece = [CChar](repeating: 0, count: Self.pieceSize)
                 let isConverted = input.withUnsafeMutableBufferPointer { input in
@@ -84,7 +85,8 @@ enum SystemCharset {
                 while result.count <= maximum {
                     var end = piece.baseAddress
                     var free = piece.count
-                    // Without input, what the charset keeps back is written: a shift to its first state.
+                    // A call without input writes what the converter has buffered, such as the shift sequence at the
+                    // end.
                     let outcome =
                         isFlushing
                         ? iconv(descriptor, nil, nil, &end, &free) : iconv(descriptor, &next, &left, &end, &free)
@@ -97,7 +99,7 @@ enum SystemCharset {
                         isFlushing = true
                     } else if error != E2BIG {
                         guard isLenient, !isFlushing, error == EILSEQ || error == EINVAL else { return false }
-                        // Past the byte that begins no character, or past the beginning of one that does not end.
+                        // Skip the invalid byte, or the incomplete character at the end.
                         let skipped = error == EINVAL ? left : 1
                         next = next?.advanced(by: skipped)
                         left -= skipped

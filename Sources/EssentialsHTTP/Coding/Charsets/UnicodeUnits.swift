@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// UTF-8, UTF-16 and UTF-32 as bytes (RFC 3629, RFC 2781).
+/// Conversion of text to and from UTF-8, UTF-16 and UTF-32 (RFC 3629, RFC 2781).
 enum UnicodeUnits {
-    /// Which byte of a unit comes first.
+    /// The byte order of a code unit.
     enum Order: Sendable, Hashable {
         case big, little
     }
@@ -41,7 +41,7 @@ enum UnicodeUnits {
         return bytes
     }
 
-    /// With a mark in either order, the mark counts; without one the order given, else big-endian.
+    /// Decodes UTF-16. The byte order is that of the mark, or else the given one, or else big-endian.
     static func utf16Text(_ bytes: Data, _ order: Order?, _ isLenient: Bool) -> String? {
         guard bytes.count.isMultiple(of: 2) || isLenient else { return nil }
         let (start, order) = beginning(bytes, order, mark: [0xfe, 0xff])
@@ -53,12 +53,12 @@ enum UnicodeUnits {
                 units.append(order == .big ? first << 8 | second : second << 8 | first)
             }
         }
-        // The half of a unit at the end.
+        // An incomplete code unit at the end.
         if !bytes.count.isMultiple(of: 2) { units.append(0xfffd) }
         return isLenient ? String(decoding: units, as: UTF16.self) : String(validating: units, as: UTF16.self)
     }
 
-    /// With a mark in either order, the mark counts; without one the order given, else big-endian.
+    /// Decodes UTF-32. The byte order is that of the mark, or else the given one, or else big-endian.
     static func utf32Text(_ bytes: Data, _ order: Order?, _ isLenient: Bool) -> String? {
         guard bytes.count.isMultiple(of: 4) || isLenient else { return nil }
         let (start, order) = beginning(bytes, order, mark: [0, 0, 0xfe, 0xff])
@@ -81,7 +81,7 @@ enum UnicodeUnits {
         return isWhole || isLenient ? String(text) : nil
     }
 
-    /// Where the text begins, after a mark, and its order.
+    /// The offset of the text after a byte order mark, and the byte order.
     private static func beginning(_ bytes: Data, _ order: Order?, mark: [UInt8]) -> (start: Int, order: Order) {
         if bytes.starts(with: mark) { return (mark.count, .big) }
         if bytes.starts(with: mark.reversed()) { return (mark.count, .little) }

@@ -4,11 +4,11 @@
     public import Foundation
 #endif
 
-/// Makes bodies from models and models from bodies, for some media types. Registered in a ``CodecRegistry``.
+/// Encodes and decodes message bodies of certain media types. Codecs are registered in a ``CodecRegistry``.
 ///
-/// Called on any thread, several at once. Any error may be thrown; a `RequestFailure` keeps its message and remedy.
-/// An `EncodingError` or `DecodingError` becomes a failure that says where in the document, and never shows its
-/// contents.
+/// Methods are called on any thread, and several calls can run at the same time. A codec can throw any error. A
+/// `RequestFailure` keeps its message and remedy. An `EncodingError` or `DecodingError` becomes a failure that names
+/// the place in the document and never includes its contents.
 ///
 /// ```swift
 /// struct PropertyListCodec: BodyCodec {
@@ -22,32 +22,32 @@
 /// }
 /// ```
 public protocol BodyCodec: Sendable {
-    /// Writes a model. `Data` and `[UInt8]` never come here: they are bodies already.
+    /// Encodes a model. `Data` and `[UInt8]` are never passed, because they are bodies already.
     ///
     /// - Parameters:
-    ///   - model: What is to be sent.
-    ///   - mediaType: What ``contentType(for:)`` gave.
+    ///   - model: The model to send.
+    ///   - mediaType: The result of ``contentType(for:)``.
     func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data
 
-    /// Reads a model. `Data` and `[UInt8]` are never asked for here, and the body is not empty.
+    /// Decodes a model. `Data` and `[UInt8]` are never requested here, and the body is not empty.
     ///
     /// - Parameters:
-    ///   - type: The model.
-    ///   - body: The bytes that came.
-    ///   - mediaType: The response's type with its parameters.
+    ///   - type: The model's type.
+    ///   - body: The whole body.
+    ///   - mediaType: The response's media type with its parameters.
     func decode<Model: Decodable>(_ type: Model.Type, from body: Data, as mediaType: MediaType) throws -> Model
 
-    /// The type that a body is sent with: the one asked for and what the codec adds, such as `charset=utf-8`.
+    /// The `Content-Type` for a body of the requested type, with what the codec adds, such as `charset=utf-8`.
     func contentType(for mediaType: MediaType) -> MediaType
 
-    /// Whether parameters that a request's preparation adds can be merged into a body of ``FormParameters``.
+    /// Whether parameters that prepare a request can be merged into a body of ``FormParameters``.
     var mergesParameters: Bool { get }
 }
 
 extension BodyCodec {
-    /// The type asked for, as it is.
+    /// The requested media type, unchanged.
     public func contentType(for mediaType: MediaType) -> MediaType { mediaType }
 
-    /// False.
+    /// The default is `false`.
     public var mergesParameters: Bool { false }
 }

@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Which codec writes and reads which media types. A value: a copy can be changed without the original.
+/// The codecs for each media type. It is a value: changing a copy does not change the original.
 ///
 /// ```swift
 /// var codecs = CodecRegistry.standard
@@ -12,12 +12,13 @@
 /// let (body, contentType) = try codecs.encode(user, as: .json)
 /// ```
 ///
-/// Of several patterns that match a type the most specific one counts; of one pattern, what was registered last.
+/// If several patterns match a media type, the most specific one is used. A later registration for the same pattern
+/// replaces the earlier one.
 public struct CodecRegistry: Sendable {
     private var codecs: [MediaPattern: any BodyCodec] = [:]
 
-    /// JSON for `application/json`, `text/json` and every `+json`; text for `text/*`, `application/xml` and every
-    /// `+xml`; forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
+    /// JSON for `application/json`, `text/json` and `*/*+json`; text for `text/*`, `application/xml` and `*/*+xml`;
+    /// forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
     public static let standard: CodecRegistry = {
         let json = JSONCodec()
         let text = TextCodec()
@@ -32,23 +33,23 @@ public struct CodecRegistry: Sendable {
             .registering(BytesCodec(), for: MediaPattern(.octetStream))
     }()
 
-    /// Makes a registry without codecs. Bytes go through it all the same.
+    /// Creates a registry without codecs. It still passes `Data` and `[UInt8]` through.
     public init() {}
 
-    /// Sets the codec for a pattern, in place of the one it had.
+    /// Registers a codec for a pattern and replaces the codec that was registered for it.
     public mutating func register(_ codec: any BodyCodec, for pattern: MediaPattern) { codecs[pattern] = codec }
 
-    /// The same registry with one codec more.
+    /// A copy of the registry with one more codec.
     public func registering(_ codec: any BodyCodec, for pattern: MediaPattern) -> CodecRegistry {
         var copy = self
         copy.register(codec, for: pattern)
         return copy
     }
 
-    /// The patterns that have a codec, the most specific ones first.
+    /// The patterns that have a codec, the most specific first.
     public var patterns: [MediaPattern] { codecs.keys.sorted(by: >) }
 
-    /// The codec for a type; nil where there is none.
+    /// The codec for a media type; `nil` if no pattern matches.
     public func codec(for mediaType: MediaType) -> (any BodyCodec)? {
         for pattern in MediaPattern.all(matching: mediaType) {
             if let codec = codecs[pattern] { return codec }
@@ -56,27 +57,30 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
-    /// The registered patterns, for a message.
-    var shownPatterns: String {
+    /// The registered patterns for a message.
+    private var shownPatterns: String {
         codecs.isEmpty ? "none" : patterns.map(\.description).joined(separator: ", ")
     }
 }
 
+// MARK: - Encoding
+
 extension CodecRegistry {
-    /// Writes a model as a body.
+    /// Encodes a model as a body.
     ///
-    /// `Data` and `[UInt8]` are bodies already: they are sent as they are, with the type exactly as given.
+    /// `Data` and `[UInt8]` are sent unchanged, with exactly the given media type.
     ///
-    /// - Returns: The body, and the type to send with it.
-    /// - Throws: `encoding` when the type has no codec or the model cannot be written as it.
+    /// - Returns: The body, and the media type to send with it.
+    /// - Throws: `encoding` if the media type has no codec or the codec cannot encode the model.
     public func encode(
         _ model: some Encodable, as mediaType: MediaType
     ) throws(RequestFailure) -> (body: Data, contentType: MediaType) {
         if let bytes = BytesCodec.bytes(of: model) { return (bytes, mediaType) }
         guard let codec = codec(for: mediaType) else {
             throw RequestFailure(
-                .encoding, "There is no codec for \(mediaType.shown); there are codecs for: \(shownPatterns).",
-                remedy: "Register one, or send Data.")
+                .encoding,
+                "No codec is registered for \(mediaType.shown); codecs are registered for: \(shownPatterns).",
+                remedy: "Register a codec, or send Data.")
         }
         let contentType = codec.contentType(for: mediaType)
         do {
@@ -85,4 +89,98 @@ extension CodecRegistry {
             throw CodingFault.encoding(error, type(of: model), as: mediaType.shown)
         }
     }
+}
+
+// MARK: - Decoding
+
+extension CodecRegistry {
+    /// Decodes a model from a response's body.
+    ///
+    /// - `Data` and `[UInt8]` receive the raw bytes for every content type, also if the body is empty.
+    /// - ``EmptyResponse`` ignores the body.
+    /// - The codec for the content type decodes every other model. Text types yield only `String`. JSON also yields
+    ///   `String`, which is the document's text. If the content type is missing or malformed, `String` is decoded as
+    ///   text and every other model as JSON. A recipient may guess the type (RFC 9110, 8.3), many JSON services omit
+    ///   the field, and a body that is not JSON fails anyway.
+    /// - An empty body decodes as `nil` for an optional model. With status 204, 205 or 304, or after a HEAD request, it
+    ///   decodes as an empty `String`. Otherwise it fails.
+    ///
+    /// - Parameters:
+    ///   - type: The model's type.
+    ///   - body: The whole body.
+    ///   - contentType: The value of the response's `Content-Type` field.
+    ///   - response: The response's head, which failures include together with the body.
+    ///   - method: The request's method.
+    ///   - host: The request's host, which failures include.
+    /// - Throws: `emptyBody` if there is no body; `decoding` if the type has no codec or the body does not fit the
+    ///   model. The message names the place and the cause, and never includes the contents.
+    public func decode<Model: Decodable>(
+        _ type: Model.Type, from body: Data, contentType: String?, response: HTTPResponse,
+        method: HTTPRequest.Method = .get, host: String? = nil
+    ) throws(RequestFailure) -> Model {
+        if body.isEmpty {
+            if let model = Self.emptyModel(type, status: response.status, method: method) { return model }
+            throw RequestFailure(
+                .emptyBody, "The response with status \(response.status.code) has no body, but \(type) was requested.",
+                phase: .decoding, host: host, response: FailedResponse(head: response, body: body))
+        }
+        if let raw = BytesCodec.model(type, body) { return raw }
+        if type == EmptyResponse.self || type == EmptyResponse?.self, let model = EmptyResponse() as? Model {
+            return model
+        }
+        do {
+            let mediaType = contentType.flatMap { MediaType(parsing: $0) } ?? Self.assumedType(type)
+            guard let codec = codec(for: mediaType) else { throw unknown(mediaType, type) }
+            return try codec.decode(type, from: body, as: mediaType)
+        } catch {
+            let failure = CodingFault.decoding(error, type)
+            throw RequestFailure(
+                failure.reason, failure.message, remedy: failure.remedy, phase: .decoding, host: host,
+                response: FailedResponse(head: response, body: body), underlying: failure.underlying)
+        }
+    }
+
+    private static func assumedType(_ type: Any.Type) -> MediaType {
+        type == String.self || type == String?.self ? .text : .json
+    }
+
+    private static func emptyModel<Model>(
+        _ type: Model.Type, status: HTTPResponse.Status, method: HTTPRequest.Method
+    ) -> Model? {
+        if let optional = type as? any OptionalModel.Type { return optional.nothing as? Model }
+        if type == EmptyResponse.self { return EmptyResponse() as? Model }
+        if let bytes = BytesCodec.model(type, Data()) { return bytes }
+        let isWithoutBody = [204, 205, 304].contains(status.code) || method == .head
+        return isWithoutBody && type == String.self ? "" as? Model : nil
+    }
+
+    private func unknown(_ mediaType: MediaType, _ type: Any.Type) -> RequestFailure {
+        RequestFailure(
+            .decoding,
+            "No codec is registered for \(mediaType.shown), from which \(type) was requested; "
+                + "codecs are registered for: \(shownPatterns).",
+            remedy: "Register a codec, or request Data.")
+    }
+}
+
+/// Makes the `nil` of an optional model whose type is known only at run time.
+private protocol OptionalModel {
+    static var nothing: Any { get }
+}
+
+extension Optional: OptionalModel {
+    static var nothing: Any { Self.none as Any }
+}
+
+/// A model for responses whose body does not matter. It accepts any body, also an empty one.
+///
+/// ```swift
+/// let _: EmptyResponse = try await requests.delete("users/1")
+/// ```
+public struct EmptyResponse: Codable, Sendable, Hashable {
+    /// Creates a value.
+    public init() {}
+
+    /// Ignores the body.
+    public init(from decoder: any Decoder) {}
 }

@@ -4,20 +4,20 @@
     import Foundation
 #endif
 
-/// What coders' errors say, as failures: where in the document and why, without the document's contents.
+/// Converts errors of encoders and decoders into failures that name the place and the cause, without the contents.
 enum CodingFault {
     static func encoding(_ error: any Error, _ model: Any.Type, as form: String) -> RequestFailure {
         if let failure = error as? RequestFailure { return failure }
         return RequestFailure(
-            .encoding, "A body of type \(model) could not be written as \(form): \(text(of: error)).",
+            .encoding, "A body of type \(model) could not be encoded as \(form): \(text(of: error)).",
             underlying: error)
     }
 
-    /// - Parameter json: The document, if it is JSON, to find the place where it is damaged.
+    /// - Parameter json: The JSON document, if there is one, to locate a syntax error.
     static func decoding(_ error: any Error, _ model: Any.Type, json: Data? = nil) -> RequestFailure {
         if let failure = error as? RequestFailure { return failure }
         return RequestFailure(
-            .decoding, "The body could not be read as \(model): \(text(of: error, json: json)).", phase: .decoding,
+            .decoding, "The body could not be decoded as \(model): \(text(of: error, json: json)).", phase: .decoding,
             underlying: error)
     }
 
@@ -26,27 +26,27 @@ enum CodingFault {
         case DecodingError.keyNotFound(let key, let context):
             "\(path(context.codingPath + [key])) is missing"
         case DecodingError.typeMismatch(let type, let context):
-            "\(path(context.codingPath)) is no \(type)"
+            "\(path(context.codingPath)) is not of type \(type)"
         case DecodingError.valueNotFound(let type, let context):
             "\(path(context.codingPath)) is null instead of \(type)"
         case DecodingError.dataCorrupted(let context):
             context.codingPath.isEmpty ? damage(json) : "\(path(context.codingPath)) is not valid"
         case EncodingError.invalidValue(_, let context):
-            "\(path(context.codingPath)) has no such form"
+            "\(path(context.codingPath)) cannot be represented"
         default: "\(type(of: error))"
         }
     }
 
-    /// The decoder names no place for a damaged document, and none for a number that does not fit its type either.
+    /// A decoder reports no place for a malformed document, nor for a number that does not fit its type.
     private static func damage(_ json: Data?) -> String {
         guard let json else { return "the document is not valid" }
-        return JSONParser.fault(in: json).map { "it is no valid JSON, \($0)" }
-            ?? "it is no valid JSON, or has a date or number that is not valid"
+        return JSONParser.fault(in: json).map { "it is not valid JSON, \($0)" }
+            ?? "it is not valid JSON, or contains an invalid date or number"
     }
 
     private static func path(_ keys: [any CodingKey]) -> String {
         if keys.isEmpty { return "the document" }
-        // A name may come from the document, where a dictionary is read.
+        // A name can come from the document if the model is a dictionary.
         let names = keys.map { $0.intValue.map { "[\($0)]" } ?? RequestFailure.shown($0.stringValue) }
         return "“" + names.joined(separator: ".") + "”"
     }

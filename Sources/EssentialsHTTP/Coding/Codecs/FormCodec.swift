@@ -4,26 +4,26 @@
     public import Foundation
 #endif
 
-/// `application/x-www-form-urlencoded`.
+/// Encodes and decodes `application/x-www-form-urlencoded`.
 ///
-/// Writes ``FormParameters``, ``QueryItems``, and any model that ``FormParameters/init(encoding:)`` takes. Reads
-/// ``QueryItems``, and any model with flat fields: each a text, number, boolean, date, data, URL, or an array of these
-/// from items with the same name, with or without `[]`. A field without `=` is nil.
+/// It encodes ``FormParameters``, ``QueryItems``, and every model that ``FormParameters/init(encoding:)`` accepts. It
+/// decodes ``QueryItems`` and models with flat fields. A field is a text, number, Boolean, date, data or URL, or an
+/// array of these, which is read from all items with the same name, with or without `[]`. A field without `=` is `nil`.
 public struct FormCodec: BodyCodec {
     private let encoding: FormEncoding
     private let maximumItems: Int
 
-    /// Makes a codec.
+    /// Creates a codec.
     ///
     /// - Parameters:
-    ///   - encoding: The form of values; dates are read in it too.
-    ///   - maximumItems: How many items are read; more are the failure `tooLarge`.
+    ///   - encoding: The format of values. Dates are also decoded in this format.
+    ///   - maximumItems: The maximum number of items in a decoded form. A longer form fails with `tooLarge`.
     public init(encoding: FormEncoding = .standard, maximumItems: Int = QueryItems.standardMaximum) {
         self.encoding = encoding
         self.maximumItems = maximumItems
     }
 
-    /// Writes a form in the media type's charset, or in UTF-8.
+    /// Encodes a form in the media type's charset. The default is UTF-8.
     ///
     /// - Throws: `RequestFailure` with the reason `encoding`.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
@@ -31,16 +31,16 @@ public struct FormCodec: BodyCodec {
         if let items = model as? QueryItems {
             guard charset == .utf8 else {
                 throw RequestFailure(
-                    .encoding, "Query items cannot be sent in the charset \(charset.name).", remedy: "Use utf-8.")
+                    .encoding, "Query items cannot be encoded in the charset \(charset.name).", remedy: "Use utf-8.")
             }
             return Data(items.encodedQuery.utf8)
         }
         return Data(try encoding.query(FormParameters(encoding: model), charset: charset).utf8)
     }
 
-    /// Reads a form.
+    /// Decodes a form.
     ///
-    /// - Throws: `RequestFailure` with the reason `decoding`, which names the field, or `tooLarge`.
+    /// - Throws: `RequestFailure` with the reason `decoding`, whose message names the field, or `tooLarge`.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {
@@ -55,9 +55,9 @@ public struct FormCodec: BodyCodec {
         }
     }
 
-    /// With `charset=utf-8`, unless it has a charset.
+    /// The media type with `charset=utf-8`, unless it already has a charset.
     public func contentType(for mediaType: MediaType) -> MediaType { mediaType.withDefaultCharset }
 
-    /// True.
+    /// Always `true`.
     public var mergesParameters: Bool { true }
 }

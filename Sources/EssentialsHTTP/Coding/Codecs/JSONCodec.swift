@@ -4,49 +4,52 @@
     public import Foundation
 #endif
 
-/// JSON (RFC 8259): dates as ISO 8601, keys sorted so that equal models give equal bytes, slashes as they are.
+/// Encodes and decodes JSON (RFC 8259).
+///
+/// By default dates are ISO 8601. Keys are sorted, so that equal models give equal bytes, and slashes are not escaped.
 ///
 /// ```swift
 /// let codec = JSONCodec(dates: .millisecondsSince1970, keys: .snakeCase)
 /// let odd = JSONCodec(configureDecoder: { $0.allowsJSON5 = true })
 /// ```
 ///
-/// Single values (`5`, `"x"`, `null`) are documents. One encoder and one decoder serve all calls.
+/// A document can be a single value (`5`, `"x"`, `null`). One encoder and one decoder serve all calls.
 public struct JSONCodec: BodyCodec {
-    /// How dates are written and read.
+    /// The format of dates.
     public enum Dates: Sendable, Hashable {
-        /// `2015-12-31T23:59:59Z`. Read with any offset and fraction (RFC 3339).
+        /// `2015-12-31T23:59:59Z`. Decoding accepts any offset and any fraction of a second (RFC 3339).
         case iso8601
-        /// `2015-12-31T23:59:59.250Z`. Read with any offset and fraction (RFC 3339).
+        /// `2015-12-31T23:59:59.250Z`. Decoding accepts any offset and any fraction of a second (RFC 3339).
         case iso8601WithMilliseconds
-        /// A number.
+        /// The number of seconds since 1970, with a fraction.
         case secondsSince1970
-        /// A whole number.
+        /// The whole number of milliseconds since 1970.
         case millisecondsSince1970
     }
 
-    /// How the names of properties become names in the document.
+    /// How property names map to names in the document.
     public enum Keys: Sendable, Hashable {
-        /// As they are.
+        /// The names are equal.
         case asDeclared
-        /// `firstName` as `first_name`.
+        /// `firstName` becomes `first_name`.
         case snakeCase
     }
 
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
     private let addsCharset: Bool
-    /// Whether the decoder has no option that changes what a ``JSONValue`` is.
+    /// Whether a ``JSONValue`` can be parsed directly, because no option of the decoder changes the result.
     private let readsValuesItself: Bool
 
-    /// Makes a codec.
+    /// Creates a codec.
     ///
     /// - Parameters:
-    ///   - dates: How dates are written and read.
-    ///   - keys: How names are written and read.
-    ///   - addsCharset: Send `; charset=utf-8`, which means nothing to JSON (RFC 8259, 11), but to some servers.
-    ///   - configureEncoder: Sets more options. Called once, at once.
-    ///   - configureDecoder: Sets more options. Called once, at once.
+    ///   - dates: The format of dates.
+    ///   - keys: The mapping of property names.
+    ///   - addsCharset: Whether `; charset=utf-8` is sent. It has no meaning for JSON (RFC 8259, 11), but some servers
+    ///     require it.
+    ///   - configureEncoder: Sets further options. It is called once, before this initializer returns.
+    ///   - configureDecoder: Sets further options. It is called once, before this initializer returns.
     public init(
         dates: Dates = .iso8601, keys: Keys = .asDeclared, addsCharset: Bool = true,
         configureEncoder: ((JSONEncoder) -> Void)? = nil, configureDecoder: ((JSONDecoder) -> Void)? = nil
@@ -61,7 +64,7 @@ public struct JSONCodec: BodyCodec {
             encoder.dateEncodingStrategy = .secondsSince1970
             decoder.dateDecodingStrategy = .secondsSince1970
         case .millisecondsSince1970:
-            // Whole, as others read them: the clock's dates are finer, and Foundation's strategy writes their fraction.
+            // Foundation's strategy would write a fraction of a millisecond, which other programs do not expect.
             encoder.dateEncodingStrategy = .custom { try MillisecondsSince1970(wrappedValue: $0).encode(to: $1) }
             decoder.dateDecodingStrategy = .custom { try MillisecondsSince1970(from: $0).wrappedValue }
         }
@@ -79,15 +82,15 @@ public struct JSONCodec: BodyCodec {
         }
     }
 
-    /// Writes a model.
+    /// Encodes a model.
     ///
-    /// - Throws: `RequestFailure` with the reason `encoding` for a value that has no JSON form, and for a media type
-    ///   whose charset is not UTF-8.
+    /// - Throws: `RequestFailure` with the reason `encoding` if a value cannot be represented in JSON, or if the media
+    ///   type has a charset other than UTF-8.
     public func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data {
         if let label = mediaType.charset, Charset(parsing: label) != .utf8 {
             throw RequestFailure(
-                .encoding, "JSON cannot be sent in the charset “\(RequestFailure.shown(label))”.",
-                remedy: "Leave the charset out, or use utf-8 (RFC 8259, 8.1).")
+                .encoding, "JSON cannot be encoded in the charset “\(RequestFailure.shown(label))”.",
+                remedy: "Omit the charset, or use utf-8 (RFC 8259, 8.1).")
         }
         do {
             return try encoder.encode(model)
@@ -96,15 +99,15 @@ public struct JSONCodec: BodyCodec {
         }
     }
 
-    /// Reads a model.
+    /// Decodes a model.
     ///
-    /// A `String` is the document's text in its charset, unchanged, even if the document is a JSON string. A
-    /// ``JSONValue`` is read in one pass, in time that depends only on the length of the body. More than
-    /// ``JSONValue/maximumDepth`` levels of arrays and objects are an error in any model. In a ``JSONValue``, a
-    /// member's name with characters outside ASCII is an error too if it is longer than 4 KiB.
+    /// A `String` is the document's text, decoded from its charset, even if the document is a JSON string. A
+    /// ``JSONValue`` is decoded in one pass, in time proportional to the length of the body. More than
+    /// ``JSONValue/maximumDepth`` levels of arrays and objects are an error for every model. For a ``JSONValue``, a
+    /// member name that has non-ASCII characters and is longer than 4 KiB is an error too.
     ///
-    /// - Throws: `RequestFailure` with the reason `decoding`, which says where the document is damaged or does not
-    ///   fit.
+    /// - Throws: `RequestFailure` with the reason `decoding`, whose message says where the document is malformed or
+    ///   does not fit the model.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {
@@ -125,7 +128,7 @@ public struct JSONCodec: BodyCodec {
         if readsValuesItself, type == JSONValue.self || type == JSONValue?.self {
             do {
                 let value: JSONValue? = try JSONParser.value(in: body)
-                // As for other optional models, `null` is `nil`.
+                // `null` decodes as `nil`, as for other optional models.
                 if type == JSONValue?.self, value == .null { return try (JSONValue?.none as? Model).orMismatch(type) }
                 return try (value as? Model).orMismatch(type)
             } catch is JSONParser.Fault {
@@ -136,15 +139,16 @@ public struct JSONCodec: BodyCodec {
         return try JSONOutline.$current.withValue(JSONOutline(body)) { try decoder.decode(type, from: body) }
     }
 
-    /// With `charset=utf-8`, unless that was switched off.
+    /// The media type with `charset=utf-8`, unless the codec was created without it.
     public func contentType(for mediaType: MediaType) -> MediaType {
         addsCharset ? mediaType.withDefaultCharset : mediaType
     }
 
-    /// True.
+    /// Always `true`.
     public var mergesParameters: Bool { true }
 
-    /// A body as UTF-8 that is not, but says in which charset it is. Not allowed (RFC 8259, 8.1), and met.
+    /// The body converted to UTF-8 if it is in the charset that the media type names. Other charsets are not allowed
+    /// (RFC 8259, 8.1), but some services use them.
     private static func transcoded(_ body: Data, _ error: any Error, _ mediaType: MediaType) -> Data? {
         guard case DecodingError.dataCorrupted = error, let label = mediaType.charset,
             let charset = Charset(parsing: label), charset != .utf8, UnicodeUnits.utf8Text(body, false) == nil
@@ -155,11 +159,11 @@ public struct JSONCodec: BodyCodec {
     private static func writer(milliseconds: Bool) -> @Sendable (Date, any Encoder) throws -> Void {
         { date, encoder in
             guard let text = InternetDate.text(date, milliseconds: milliseconds) else {
-                // The date as a number: printing such a date ends the program.
+                // The error holds the date as a number, because printing such a date traps.
                 throw EncodingError.invalidValue(
                     date.timeIntervalSince1970,
                     EncodingError.Context(
-                        codingPath: encoder.codingPath, debugDescription: "The date is not within the years 1 to 9999."
+                        codingPath: encoder.codingPath, debugDescription: "The date is outside the years 1 to 9999."
                     ))
             }
             var container = encoder.singleValueContainer()
@@ -170,7 +174,7 @@ public struct JSONCodec: BodyCodec {
     @Sendable private static func readDate(_ decoder: any Decoder) throws -> Date {
         let container = try decoder.singleValueContainer()
         guard let date = InternetDate.date(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is no ISO 8601 date.")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is not an ISO 8601 date.")
         }
         return date
     }

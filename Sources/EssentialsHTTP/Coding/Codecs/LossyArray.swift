@@ -1,17 +1,16 @@
-/// An array that leaves out elements that cannot be read, and says how many. Asked for by name only: a plain array
-/// fails with the first such element.
+/// An array that skips elements that cannot be decoded, and counts them. A plain array fails at the first such element.
 ///
 /// ```swift
 /// let users: LossyArray<User> = try await requests.get("users")
 /// if users.skippedCount > 0 { logger.warning("users left out", metadata: ["count": "\(users.skippedCount)"]) }
 /// ```
 public struct LossyArray<Element> {
-    /// The elements that could be read, in their order.
+    /// The decoded elements, in order.
     public var elements: [Element]
-    /// How many could not.
+    /// The number of skipped elements.
     public let skippedCount: Int
 
-    /// Makes one from elements.
+    /// Creates an array from elements.
     public init(_ elements: [Element], skippedCount: Int = 0) {
         self.elements = elements
         self.skippedCount = skippedCount
@@ -23,23 +22,23 @@ extension LossyArray: Equatable where Element: Equatable {}
 extension LossyArray: Hashable where Element: Hashable {}
 
 extension LossyArray: RandomAccessCollection {
-    /// 0.
+    /// The position of the first element.
     public var startIndex: Int { elements.startIndex }
-    /// The count.
+    /// The position after the last element.
     public var endIndex: Int { elements.endIndex }
-    /// An element; the index must be one of ``elements``.
+    /// The element at a position, which must be a valid index of ``elements``.
     public subscript(position: Int) -> Element { elements[position] }
 }
 
 extension LossyArray: Decodable where Element: Decodable {
-    /// Accepts any element, to get past it.
+    /// Accepts any element, so that decoding can continue after it.
     private struct Skipped: Decodable {
         init(from decoder: any Decoder) {}
     }
 
-    /// Reads an array.
+    /// Decodes an array.
     ///
-    /// - Throws: `DecodingError` when it is no array.
+    /// - Throws: `DecodingError` if the value is not an array.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         var elements: [Element] = []
@@ -57,6 +56,6 @@ extension LossyArray: Decodable where Element: Decodable {
 }
 
 extension LossyArray: Encodable where Element: Encodable {
-    /// Writes the elements as an array.
+    /// Encodes the elements as an array.
     public func encode(to encoder: any Encoder) throws { try elements.encode(to: encoder) }
 }

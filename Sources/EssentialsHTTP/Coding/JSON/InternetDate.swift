@@ -4,14 +4,15 @@
     import Foundation
 #endif
 
-/// Dates as text (RFC 3339, the profile of ISO 8601 for the internet).
+/// Formats and parses dates of RFC 3339, the internet profile of ISO 8601.
 ///
-/// Written is UTC. Read are any offset, `T` or a space, and a fraction of a second, which Foundation's strategy drops.
+/// Dates are written in UTC. Parsing accepts any offset, a `T` or a space as the separator, and a fraction of a second,
+/// which Foundation's strategy would drop.
 enum InternetDate {
-    /// The years 1 to 9999, in seconds since 1970.
+    /// The years 1 to 9999 in seconds since 1970.
     private static let range = -62_135_596_800.0..<253_402_300_800.0
 
-    /// The date as text; nil outside the years 1 to 9999.
+    /// The formatted date; `nil` outside the years 1 to 9999.
     static func text(_ date: Date, milliseconds: Bool = false) -> String? {
         let interval = date.timeIntervalSince1970
         let rounded = milliseconds ? (interval * 1000).rounded() / 1000 : interval.rounded(.down)
@@ -26,7 +27,7 @@ enum InternetDate {
         return text + "Z"
     }
 
-    /// The date that a text stands for; nil for a text that is none.
+    /// Parses a date; `nil` if the text is not a valid date.
     static func date(_ text: some StringProtocol) -> Date? {
         var reader = Reader(rest: Substring(text).utf8)
         return reader.date()
@@ -37,7 +38,7 @@ enum InternetDate {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// The days in a month.
+    /// The number of days in a month.
     fileprivate static func length(ofMonth month: Int, in year: Int) -> Int {
         switch month {
         case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
@@ -46,16 +47,17 @@ enum InternetDate {
         }
     }
 
-    /// The days from 1970-01-01 to a date. Years begin in March here, so that the leap day is a year's last.
+    /// The number of days from 1970-01-01 to a date. Years begin in March here, so that the leap day is the last day of
+    /// a year.
     fileprivate static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = year + 400 - (month <= 2 ? 1 : 0)
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468 - 146_097
     }
 
-    /// The date so many days from 1970-01-01.
+    /// The date that is a number of days after 1970-01-01.
     private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        // A year too many at most, as a year has fewer than 366 days on average.
+        // The estimate is at most one year too high, because a year has fewer than 366 days on average.
         var year = (days + 719_528) * 400 / 146_097 + 1
         while Self.days(year, 1, 1) > days { year -= 1 }
         var rest = days - Self.days(year, 1, 1)
@@ -79,19 +81,19 @@ enum InternetDate {
             else { return nil }
             let time = hour * 3600 + minute * 60 + second - offset
             let seconds = InternetDate.days(year, month, day) * 86_400 + time
-            // From the reference date, as `Date` counts, so that the fraction is rounded once.
+            // Counting from the reference date, as `Date` does, rounds the fraction only once.
             return Date(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + fraction)
         }
 
         private mutating func fraction() -> Double? {
             guard take(".") || take(",") else { return 0 }
-            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let digits = rest.prefix(while: \.isASCIIDigit)
             guard !digits.isEmpty else { return nil }
             rest = rest[digits.endIndex...]
             return Double("0." + String(decoding: digits.prefix(18), as: UTF8.self))
         }
 
-        /// In seconds.
+        /// The offset from UTC in seconds.
         private mutating func offset() -> Int? {
             if take("Z") || take("z") { return 0 }
             let isBehind = take("-")
@@ -106,7 +108,7 @@ enum InternetDate {
 
         private mutating func number(_ count: Int) -> Int? {
             let digits = rest.prefix(count)
-            guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            guard digits.count == count, digits.allSatisfy(\.isASCIIDigit) else { return nil }
             rest = rest[digits.endIndex...]
             return digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
         }

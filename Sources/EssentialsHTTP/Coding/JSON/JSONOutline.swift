@@ -6,15 +6,15 @@ import Synchronization
     import Foundation
 #endif
 
-/// The document that ``JSONCodec`` is decoding, from which values learn which kind comes next.
+/// The document that a ``JSONCodec`` is decoding. It tells a ``JSONValue`` which kind of value comes next.
 ///
-/// It only saves failing attempts: each value is still taken from the decoder, so an outline that does not fit the
-/// decoder can make reading fail, and never changes a value.
+/// The outline only avoids failing attempts. Each value is still read from the decoder, so an outline that does not
+/// match can make decoding fail, but never changes a value.
 final class JSONOutline: Sendable {
-    /// The outline of the document that this task decodes.
+    /// The outline of the document that the current task decodes.
     @TaskLocal static var current: JSONOutline?
 
-    /// Marks the decoders that decode the current outline's document.
+    /// The key that marks decoders of the current outline's document.
     static let marker = CodingUserInfoKey(rawValue: "ServiceEssentials.JSONOutline")
 
     private enum Root {
@@ -27,13 +27,13 @@ final class JSONOutline: Sendable {
 
     init(_ body: Data) { self.body = body }
 
-    /// The outline of the document that a decoder reads; `nil` for decoders of anything else.
+    /// The outline of the document that a decoder reads; `nil` for other decoders.
     static func of(_ decoder: any Decoder) -> JSONOutline? {
         guard let outline = current, let marker, decoder.userInfo[marker] != nil else { return nil }
         return outline
     }
 
-    /// The value at a path; `nil` if there is none. The document is read at the first call.
+    /// The value at a path; `nil` if there is none. The first call parses the document.
     func value(at path: [any CodingKey]) -> JSONValue? {
         var value = document
         for key in path {

@@ -4,12 +4,12 @@
     import Foundation
 #endif
 
-/// Reads a JSON text (RFC 8259) from its bytes, in one pass and without recursion.
+/// Parses JSON (RFC 8259) in one pass and without recursion.
 ///
-/// The time grows with the length of the text alone. Of equal names in an object the first counts, as in Foundation's
-/// decoder on Linux.
+/// The time is proportional to the length of the text. If an object has a name twice, the first value is used, as
+/// Foundation's decoder on Linux does.
 struct JSONParser {
-    /// What is wrong, and the offset of the byte where it is wrong.
+    /// The error, and the offset of the byte at which it was found.
     struct Fault: Error {
         let offset: Int
         let text: String
@@ -19,7 +19,7 @@ struct JSONParser {
         case value, valueOrEnd, name, nameOrEnd, commaOrEnd, nothing
     }
 
-    /// An array or object that has not ended yet.
+    /// An array or object whose end has not been reached.
     private struct Open {
         let isObject: Bool
         var elements: [JSONValue] = []
@@ -27,12 +27,12 @@ struct JSONParser {
         var name = ""
     }
 
-    /// How many bytes a name with characters outside ASCII may have. Comparing such names takes time that grows with the
-    /// square of the number of combining marks in a row.
+    /// The maximum length in bytes of a name with non-ASCII characters. Comparing such names takes time that grows with
+    /// the square of the number of consecutive combining marks.
     private static let maximumNameLength = 4 << 10
 
-    let bytes: [UInt8]
-    var index = 0
+    private let bytes: [UInt8]
+    private var index = 0
     private var open: [Open] = []
     private var result = JSONValue.null
 
@@ -41,15 +41,15 @@ struct JSONParser {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     }
 
-    /// Reads a document in UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
+    /// Parses a document in UTF-8, UTF-16 or UTF-32, with or without a byte order mark.
     ///
-    /// - Throws: ``Fault``; its offset counts in the document's UTF-8 form.
+    /// - Throws: ``Fault``, whose offset counts bytes of the document in UTF-8.
     static func value(in body: Data) throws(Fault) -> JSONValue {
         var parser = JSONParser(try utf8(body))
         return try parser.document()
     }
 
-    /// Where and why the document is no JSON, without its contents; `nil` if it is JSON.
+    /// The place and the cause of a syntax error, without the contents; `nil` if the document is valid JSON.
     static func fault(in body: Data) -> String? {
         do {
             var parser = JSONParser(try utf8(body))
@@ -74,8 +74,8 @@ struct JSONParser {
         return Array(text.utf8)
     }
 
-    /// The first two characters of nearly all documents are ASCII, so the zeros among the first four bytes say which
-    /// charset it is (RFC 4627, 3); `nil` for UTF-8.
+    /// The charset of a document without a byte order mark; `nil` for UTF-8. The first two characters of nearly all
+    /// documents are ASCII, so the zeros among the first four bytes indicate the charset (RFC 4627, 3).
     private static func charset(withoutMark body: Data) -> Charset? {
         switch body.prefix(4).map({ $0 == 0 }) {
         case [true, true, true, false]: .utf32BigEndian
@@ -86,7 +86,7 @@ struct JSONParser {
         }
     }
 
-    /// Counted from 1; the column in bytes.
+    /// The line, counted from 1, and the column, counted in bytes from 1.
     private func place(of offset: Int) -> String {
         let before = bytes.prefix(offset)
         let line = before.count { $0 == 0x0a } + 1
@@ -122,12 +122,12 @@ extension JSONParser {
         }
     }
 
-    /// Goes past a scalar or into a container.
+    /// Parses a scalar, or the beginning of an array or object.
     private mutating func value(_ byte: UInt8) throws(Fault) -> Expected {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard open.count < JSONValue.maximumDepth else {
-                throw fault("it is nested more than \(JSONValue.maximumDepth) deep")
+                throw fault("it is nested more than \(JSONValue.maximumDepth) levels deep")
             }
             index += 1
             open.append(Open(isObject: byte == UInt8(ascii: "{")))
@@ -180,14 +180,155 @@ extension JSONParser {
     }
 }
 
+// MARK: - Scalars
+
+extension JSONParser {
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(Fault) -> JSONValue {
+        let letters = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+        guard bytes[index...].starts(with: letters) else { throw fault("a value is missing") }
+        index += letters.count
+        return value
+    }
+
+    /// A whole number if it fits 64 bits, also if it has a fraction of zero; otherwise the nearest `Double`.
+    private mutating func number() throws(Fault) -> JSONValue {
+        let start = index
+        let isNegative = take("-")
+        let first = peek
+        let whole = digits()
+        guard !whole.isEmpty else { throw fault("a value is missing", at: start) }
+        var isWellFormed = whole.count == 1 || first != UInt8(ascii: "0")
+        var isWhole = true
+        if take(".") {
+            let fraction = digits()
+            isWellFormed = !fraction.isEmpty && isWellFormed
+            isWhole = bytes[fraction].allSatisfy { $0 == UInt8(ascii: "0") }
+        }
+        if take("e") || take("E") {
+            isWhole = false
+            if !take("+") { _ = take("-") }
+            isWellFormed = !digits().isEmpty && isWellFormed
+        }
+        guard isWellFormed else { throw fault("a number is malformed", at: start) }
+        if isWhole, let value = integer(bytes[whole], isNegative: isNegative) { return value }
+        guard let double = Double(String(decoding: bytes[start..<index], as: UTF8.self)), double.isFinite else {
+            throw fault("a number is too large", at: start)
+        }
+        if isWhole { return .number(double) }
+        if let integer = Int64(exactly: double) { return .integer(integer) }
+        return UInt64(exactly: double).map { .unsigned($0) } ?? .number(double)
+    }
+
+    /// The value of the digits; `nil` if it does not fit 64 bits.
+    private func integer(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> JSONValue? {
+        var magnitude: UInt64 = 0
+        for digit in digits {
+            let (product, isTooLarge) = magnitude.multipliedReportingOverflow(by: 10)
+            let (sum, isTooLargeAgain) = product.addingReportingOverflow(UInt64(digit) - 0x30)
+            if isTooLarge || isTooLargeAgain { return nil }
+            magnitude = sum
+        }
+        guard isNegative else { return .whole(magnitude) }
+        return magnitude <= Int64.min.magnitude ? .integer(Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
+    }
+
+    private mutating func digits() -> Range<Int> {
+        let start = index
+        while let byte = peek, byte.isASCIIDigit { index += 1 }
+        return start..<index
+    }
+
+    private mutating func string() throws(Fault) -> String {
+        index += 1
+        let start = index
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") {
+                index += 1
+                return try text(bytes[start..<(index - 1)], at: start)
+            }
+            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+            if byte < 0x20 { throw fault("a string contains a control character") }
+            index += 1
+        }
+        throw fault("a string has no end")
+    }
+
+    /// Parses the rest of a string that contains escapes. Each run of bytes between escapes is validated separately.
+    private mutating func escapedString(from start: Int) throws(Fault) -> String {
+        var string = try text(bytes[start..<index], at: start)
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                index += 1
+                return string
+            case UInt8(ascii: "\\"): string.unicodeScalars.append(try escape())
+            case 0..<0x20: throw fault("a string contains a control character")
+            default:
+                let run = index
+                while let byte = peek, byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                    index += 1
+                }
+                string += try text(bytes[run..<index], at: run)
+            }
+        }
+        throw fault("a string has no end")
+    }
+
+    private func text(_ run: ArraySlice<UInt8>, at start: Int) throws(Fault) -> String {
+        if let text = run.withUnsafeBufferPointer({ String(validating: $0, as: UTF8.self) }) { return text }
+        var (parser, iterator, offset) = (Unicode.UTF8.ForwardParser(), run.makeIterator(), start)
+        while case .valid(let scalar) = parser.parseScalar(from: &iterator) { offset += scalar.count }
+        throw fault("a string is not valid UTF-8 at the byte offset \(offset)", at: offset)
+    }
+
+    private mutating func escape() throws(Fault) -> Unicode.Scalar {
+        let start = index
+        index += 1
+        guard let kind = peek else { throw fault("a string has no end") }
+        index += 1
+        switch kind {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(kind)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{c}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try codePoint(from: start)
+        default: throw fault("a string contains an invalid escape", at: start)
+        }
+    }
+
+    /// The scalar of a `\u` escape, combined with the second escape of a surrogate pair.
+    private mutating func codePoint(from start: Int) throws(Fault) -> Unicode.Scalar {
+        guard let first = unit() else { throw fault("an escape needs four hexadecimal digits", at: start) }
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xdc00, take("\\"), take("u"), let second = unit(), (0xdc00..<0xe000).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xd800) << 10 + UInt32(second) - 0xdc00)
+        else { throw fault("an escape is half of a surrogate pair", at: start) }
+        return scalar
+    }
+
+    private mutating func unit() -> UInt16? {
+        guard index + 4 <= bytes.count else { return nil }
+        var unit: UInt16 = 0
+        for byte in bytes[index..<(index + 4)] {
+            guard let digit = byte.hexDigitValue else { return nil }
+            unit = unit << 4 | UInt16(digit)
+        }
+        index += 4
+        return unit
+    }
+}
+
 // MARK: - Bytes
 
 extension JSONParser {
-    var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
+    private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    func fault(_ text: String, at offset: Int? = nil) -> Fault { Fault(offset: offset ?? index, text: text) }
+    private func fault(_ text: String, at offset: Int? = nil) -> Fault { Fault(offset: offset ?? index, text: text) }
 
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard peek == UInt8(ascii: character) else { return false }
         index += 1
         return true

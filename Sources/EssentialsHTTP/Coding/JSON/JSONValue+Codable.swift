@@ -1,23 +1,24 @@
 extension JSONValue: Codable {
-    /// Reads a value from a decoder of self-describing data, such as JSON's.
+    /// Decodes a value from a decoder of a self-describing format such as JSON.
     ///
-    /// ``JSONCodec`` reads ``maximumDepth`` levels, also for a value inside a model. Another decoder does not say which
-    /// kind of value comes next, and each attempt to read the wrong kind costs a decoder time that grows with the square
-    /// of the depth: with those the limit is ``maximumDepthOfOtherDecoders``.
+    /// With ``JSONCodec``, up to ``maximumDepth`` levels are decoded, also for a value inside a model. Other decoders
+    /// do not reveal the kind of the next value, and each failed attempt takes time that grows with the square of the
+    /// depth. For them the limit is ``maximumDepthOfOtherDecoders``.
     ///
-    /// - Throws: `DecodingError`, as `dataCorrupted` for a value that is nested deeper than the limit.
+    /// - Throws: `DecodingError.dataCorrupted` if the value is nested more deeply than the limit, and the decoder's
+    ///   errors.
     public init(from decoder: any Decoder) throws {
         self = try JSONValueReader.value(from: decoder)
     }
 
-    /// Writes the value.
+    /// Encodes the value.
     ///
-    /// - Throws: `EncodingError` for a number that is not finite, and for more than ``maximumDepth`` levels.
+    /// - Throws: `EncodingError` if a number is not finite, or if there are more than ``maximumDepth`` levels.
     public func encode(to encoder: any Encoder) throws {
         try Level(value: self, depth: 1).encode(to: encoder)
     }
 
-    /// A value and how deep it stands.
+    /// A value and its depth.
     private struct Level: Encodable {
         let value: JSONValue
         let depth: Int
@@ -47,22 +48,23 @@ extension JSONValue: Codable {
 }
 
 extension EncodingError {
-    /// For values of ours that are nested too deep.
+    /// The error for a value that is nested too deeply.
     static func tooDeep(_ maximum: Int) -> EncodingError {
-        // Not the value itself, which is deep, and not the path, which is long.
+        // The error holds neither the value, which is deep, nor the path, which is long.
         .invalidValue(
-            "…", Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) deep."))
+            "…", Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) levels deep."))
     }
 }
 
 extension DecodingError {
-    /// For documents that are nested too deep.
+    /// The error for a document that is nested too deeply.
     static func tooDeep(_ maximum: Int) -> DecodingError {
-        .dataCorrupted(Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) deep."))
+        .dataCorrupted(
+            Context(codingPath: [], debugDescription: "The value is nested more than \(maximum) levels deep."))
     }
 }
 
-/// A key of any name.
+/// A coding key with any name.
 struct AnyKey: CodingKey {
     let stringValue: String
     let intValue: Int?

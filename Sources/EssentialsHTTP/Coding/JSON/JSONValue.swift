@@ -1,52 +1,52 @@
-/// Any JSON value (RFC 8259), for documents whose shape is not known.
+/// Any JSON value (RFC 8259), for documents whose structure is not known in advance.
 ///
 /// ```swift
 /// let value: JSONValue = ["id": 7, "tags": ["a", "b"], "parent": nil]
 /// value["tags"]?[0]?.string     // "a"
 /// ```
 ///
-/// Whole numbers keep all of their 64 bits. A whole number without a fraction is an ``integer(_:)``, also where the
-/// text had `1.0`; one above the greatest of these is ``unsigned(_:)``; all others are ``number(_:)``.
+/// Whole numbers keep all of their 64 bits. A whole number is an ``integer(_:)``, also if the text is `1.0`, or an
+/// ``unsigned(_:)`` if it is greater than `Int64.max`. All other numbers are a ``number(_:)``.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     case boolean(Bool)
     /// A whole number.
     case integer(Int64)
-    /// A whole number that is greater than `Int64.max`. Smaller ones are equal only as ``integer(_:)``.
+    /// A whole number greater than `Int64.max`. Use ``integer(_:)`` for smaller numbers: the two cases are never equal.
     case unsigned(UInt64)
     /// Any other number.
     case number(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// Values in their order.
+    /// An array.
     case array([JSONValue])
-    /// Values by name.
+    /// An object: values by name.
     case object([String: JSONValue])
 
-    /// How deep a value may be nested to be written, or to be read by ``JSONCodec``.
+    /// The maximum depth of a value that can be encoded, or decoded by ``JSONCodec``.
     public static let maximumDepth = 512
 
-    /// How deep a value may be nested to be read by a decoder other than ``JSONCodec``, such as a plain `JSONDecoder`.
+    /// The maximum depth of a value that a decoder other than ``JSONCodec``, such as a plain `JSONDecoder`, can decode.
     public static let maximumDepthOfOtherDecoders = 32
 
-    /// A whole number, as ``integer(_:)`` where it fits.
-    public static func whole(_ value: UInt64) -> JSONValue { Int64(exactly: value).map(integer) ?? unsigned(value) }
+    /// A whole number: an ``integer(_:)`` if it fits, otherwise an ``unsigned(_:)``.
+    static func whole(_ value: UInt64) -> JSONValue { Int64(exactly: value).map(integer) ?? unsigned(value) }
 }
 
 // MARK: - Access
 
 extension JSONValue {
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
 
-    /// The value of a ``boolean(_:)``.
+    /// The Boolean of a ``boolean(_:)``; `nil` for other cases.
     public var boolean: Bool? {
         if case .boolean(let value) = self { value } else { nil }
     }
 
-    /// The whole number, if it fits.
+    /// The number as an `Int64`; `nil` if it is not a whole number in that range.
     public var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -56,7 +56,7 @@ extension JSONValue {
         }
     }
 
-    /// The whole number, if it fits.
+    /// The number as a `UInt64`; `nil` if it is not a whole number in that range.
     public var unsigned: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)
@@ -66,7 +66,7 @@ extension JSONValue {
         }
     }
 
-    /// Any number, rounded if it has more than 53 bits.
+    /// The number as a `Double`, rounded if it needs more than 53 bits.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -76,25 +76,25 @@ extension JSONValue {
         }
     }
 
-    /// The text of a ``string(_:)``.
+    /// The text of a ``string(_:)``; `nil` for other cases.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements of an ``array(_:)``.
+    /// The elements of an ``array(_:)``; `nil` for other cases.
     public var array: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    /// The members of an ``object(_:)``.
+    /// The members of an ``object(_:)``; `nil` for other cases.
     public var object: [String: JSONValue]? {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The member of an ``object(_:)``; nil where there is none.
+    /// The member with a name; `nil` if there is none or the value is not an ``object(_:)``.
     public subscript(name: String) -> JSONValue? { object?[name] }
 
-    /// The element of an ``array(_:)``; nil where there is none.
+    /// The element at an index; `nil` if there is none or the value is not an ``array(_:)``.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
@@ -107,19 +107,19 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolatio
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// A text.
+    /// Creates a ``string(_:)``.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// Creates an ``integer(_:)``.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a ``number(_:)``.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// `true` or `false`.
+    /// Creates a ``boolean(_:)``.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// `null`.
+    /// Creates a ``null``.
     public init(nilLiteral: ()) { self = .null }
-    /// Values in their order.
+    /// Creates an ``array(_:)``.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Values by name; the last of equal names wins.
+    /// Creates an ``object(_:)``. If a name occurs twice, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }

@@ -1,22 +1,22 @@
-/// Reads values from any decoder, without recursion.
+/// Decodes values from any decoder, without recursion.
 ///
-/// A decoder does not say which kind of value it has. A wrong attempt throws an error with the path to the value, and
-/// making that error takes Foundation's decoder time that grows with the square of the depth. A value deeper than
-/// ``JSONValue/maximumDepthOfOtherDecoders`` levels is therefore read only if an outline names its kind.
+/// A decoder does not reveal the kind of its value. A failed attempt throws an error that contains the path, and
+/// Foundation's decoder needs time that grows with the square of the depth to make that error. So a value deeper than
+/// ``JSONValue/maximumDepthOfOtherDecoders`` levels is decoded only if an outline gives its kind.
 struct JSONValueReader {
-    /// An array or object whose values are being read.
+    /// An array or object that is being decoded.
     private struct Open {
         var array: (any UnkeyedDecodingContainer)?
         var elements: [JSONValue] = []
         var object: KeyedDecodingContainer<AnyKey>?
         var keys: ArraySlice<AnyKey> = []
         var members: [String: JSONValue] = [:]
-        /// The array or object as the outline has it.
+        /// The array or object in the outline.
         let outline: JSONValue?
 
         var value: JSONValue { object == nil ? .array(elements) : .object(members) }
 
-        /// The decoder of the next value, with its outline; `nil` at the end.
+        /// The decoder of the next value, and the value in the outline; `nil` at the end.
         mutating func next() throws -> (any Decoder, JSONValue?)? {
             if let object {
                 guard let key = keys.first else { return nil }
@@ -38,7 +38,7 @@ struct JSONValueReader {
         case open(Open)
     }
 
-    /// How many arrays and objects the first value is in.
+    /// The number of arrays and objects that contain the first value.
     private let depth: Int
     private var open: [Open] = []
 
@@ -73,11 +73,11 @@ struct JSONValueReader {
 
     // MARK: One value
 
-    /// Reads a scalar, or the beginning of an array or object.
+    /// Decodes a scalar, or the beginning of an array or object.
     ///
     /// - Parameters:
     ///   - decoder: The decoder at the value.
-    ///   - outline: The value as the outline has it, which names its kind; `nil` if that is not known.
+    ///   - outline: The value in the outline, which gives its kind; `nil` if the kind is not known.
     private func begin(_ decoder: any Decoder, _ outline: JSONValue?) throws -> Begun {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() { return .value(.null) }
@@ -94,7 +94,7 @@ struct JSONValueReader {
         return try probed(decoder, container)
     }
 
-    /// Tries each kind. The order is that of how often kinds come.
+    /// Tries each kind, the most frequent first.
     private func probed(_ decoder: any Decoder, _ container: any SingleValueDecodingContainer) throws -> Begun {
         let maximum = JSONValue.maximumDepthOfOtherDecoders
         guard depth + open.count <= maximum else { throw DecodingError.tooDeep(maximum) }
@@ -106,12 +106,12 @@ struct JSONValueReader {
         if let begun = Self.object(decoder, nil) ?? Self.array(decoder, nil) { return begun }
         throw DecodingError.typeMismatch(
             JSONValue.self,
-            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "There is no JSON value."))
+            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "The decoder has no JSON value."))
     }
 
-    /// A number that is no `Int64`.
+    /// A number that does not fit `Int64`.
     private static func number(_ value: Double, _ container: any SingleValueDecodingContainer) -> JSONValue {
-        // A fraction is no integer: the attempt would fail.
+        // Decoding a fraction as an integer would fail, so it is not attempted.
         guard value >= 0x1p63, value <= 0x1p64, let whole = try? container.decode(UInt64.self) else {
             return .number(value)
         }

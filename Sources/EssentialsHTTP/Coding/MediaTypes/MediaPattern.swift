@@ -1,4 +1,4 @@
-/// Which media types a codec is for.
+/// A pattern of media types that a codec is registered for.
 ///
 /// ```swift
 /// try MediaPattern("application/json")     // that type
@@ -8,30 +8,30 @@
 /// try MediaPattern("*/*")                  // every type
 /// ```
 ///
-/// Case makes no difference, and the parameters of a media type do not count. Patterns are ordered: the greater of two
-/// is the more specific one, in the order of the example from its end, equals by their text.
+/// Case and the parameters of a media type are ignored. Patterns are ordered from less to more specific, which is the
+/// order of the example read from its end. Equally specific patterns are ordered by their text.
 public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConvertible {
     private enum Breadth: Int, Sendable {
         case any, type, suffix, typeAndSuffix, exact
     }
 
     private let breadth: Breadth
-    /// Nil for `*`.
+    /// The type; `nil` for `*`.
     let type: String?
-    /// The subtype of an exact pattern, else nil.
+    /// The subtype of an exact pattern; otherwise `nil`.
     let subtype: String?
     let suffix: String?
 
-    /// `*/*`.
+    /// The pattern `*/*`.
     public static let any = MediaPattern(type: nil, subtype: nil, suffix: nil)
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// - Throws: `invalidRequest` for a text that is none: no slash, a parameter, an asterisk anywhere but for a whole
-    ///   type or subtype or in front of a suffix.
+    /// - Throws: `invalidRequest` if the text is not a pattern: it has no slash, it has a parameter, or an asterisk
+    ///   stands for anything but a whole type, a whole subtype, or the part of a subtype before the suffix.
     public init(_ text: String) throws(RequestFailure) {
         let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false)
-        // Some letters outside ASCII have a lower case in it.
+        // Some non-ASCII letters become ASCII in lower case.
         guard text.utf8.allSatisfy({ $0 < 0x80 }), parts.count == 2,
             parts.allSatisfy({ MediaTypeReader.isToken($0.utf8) })
         else {
@@ -52,7 +52,7 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
         }
     }
 
-    /// The pattern for one type, whatever its parameters.
+    /// Creates the pattern for one media type. Its parameters are ignored.
     public init(_ mediaType: MediaType) {
         self.init(type: mediaType.type, subtype: mediaType.subtype, suffix: nil)
     }
@@ -71,7 +71,7 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
             }
     }
 
-    /// Every pattern that matches a type, the most specific one first.
+    /// Every pattern that matches a media type, the most specific first.
     static func all(matching mediaType: MediaType) -> [MediaPattern] {
         var patterns = [MediaPattern(mediaType)]
         if let suffix = mediaType.suffix {
@@ -83,24 +83,25 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
         return patterns
     }
 
-    /// Whether the pattern is for a type.
+    /// Whether the pattern matches a media type.
     public func matches(_ mediaType: MediaType) -> Bool {
         (type == nil || type == mediaType.type) && (subtype == nil || subtype == mediaType.subtype)
             && (suffix == nil || suffix == mediaType.suffix)
     }
 
-    /// Whether the first is less specific than the second; of two that are equally specific, by their text.
+    /// Whether the first pattern is less specific than the second. Equally specific patterns are compared by their
+    /// text.
     public static func < (one: MediaPattern, other: MediaPattern) -> Bool {
         one.breadth == other.breadth
             ? one.description < other.description : one.breadth.rawValue < other.breadth.rawValue
     }
 
-    /// The pattern as it is compared.
+    /// The pattern in lower case, such as `text/*`.
     public var description: String { "\(type ?? "*")/\(subtype ?? "*")\(suffix.map { "+\($0)" } ?? "")" }
 
     private static func invalid(_ text: String) -> RequestFailure {
         RequestFailure(
-            .invalidRequest, "“\(RequestFailure.shown(text))” is no pattern for media types.",
+            .invalidRequest, "“\(RequestFailure.shown(text))” is not a media type pattern.",
             remedy: "Write type/subtype, type/*, */*, or a suffix as in */*+json.")
     }
 }

@@ -1,4 +1,4 @@
-/// A media type with its parameters, as `Content-Type` has it (RFC 9110, 8.3.1).
+/// A media type with its parameters, as in `Content-Type` (RFC 9110, 8.3.1).
 ///
 /// ```swift
 /// let type = try MediaType("Application/Problem+JSON; Charset=\"utf-8\"")
@@ -7,44 +7,44 @@
 /// type.charset                  // "utf-8"
 /// ```
 ///
-/// Type, subtype and names of parameters are lower-cased. Two are equal when their parameters are, in whatever order;
-/// the value of `charset` is compared without case.
+/// The type, the subtype and parameter names are stored in lower case. Two media types are equal if their parameters
+/// are equal in any order. The value of `charset` is compared without case.
 public struct MediaType: Sendable {
-    /// A parameter: its lower-case name and its value without quotation marks.
+    /// A parameter of a media type.
     public struct Parameter: Sendable, Hashable {
-        /// Lower-case.
+        /// The name in lower case.
         public let name: String
-        /// As it was written, without quotation marks.
+        /// The value as it was written, without quotation marks.
         public let value: String
     }
 
-    /// The part before the slash, lower-case.
+    /// The part before the slash, in lower case.
     public let type: String
-    /// The part after the slash, lower-case.
+    /// The part after the slash, in lower case.
     public let subtype: String
-    /// The parameters in their order; no name twice.
+    /// The parameters in order. Names are unique.
     public let parameters: [Parameter]
 
-    /// How many parameters are read. More are an error in ``init(_:)``, and passed over in ``init(parsing:)``.
+    /// The maximum number of parameters. More are an error in ``init(_:)`` and are ignored in ``init(parsing:)``.
     public static let maximumParameters = 32
 
-    /// Reads a media type that a program wrote.
+    /// Parses a media type that the program chose.
     ///
-    /// - Throws: `invalidRequest` for a text that is none: no slash, a character that may not stand there, an asterisk
-    ///   (that is a ``MediaPattern``), a parameter without a value, a name twice.
+    /// - Throws: `invalidRequest` if the text is not a media type: it has no slash, it has an invalid character or an
+    ///   asterisk (use a ``MediaPattern`` for that), a parameter has no value, or a name occurs twice.
     public init(_ text: String) throws(RequestFailure) {
         do {
             self = try MediaTypeReader.read(text, isStrict: true)
         } catch {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(text))” is no media type: \(error.text).",
+                .invalidRequest, "“\(RequestFailure.shown(text))” is not a media type: \(error.text).",
                 remedy: "Write type/subtype, with parameters as in “text/plain; charset=utf-8”.")
         }
     }
 
-    /// Reads a media type that a peer sent; nil where there is no type and subtype.
+    /// Parses a media type that a peer sent; `nil` without a type and a subtype.
     ///
-    /// What is wrong in the parameters is passed over; of equal names the first counts.
+    /// Malformed parameters are ignored. If a name occurs twice, the first value is used.
     public init?(parsing text: some StringProtocol) {
         guard let read = try? MediaTypeReader.read(text, isStrict: false) else { return nil }
         self = read
@@ -56,54 +56,54 @@ public struct MediaType: Sendable {
         self.parameters = parameters
     }
 
-    /// Type and subtype, as in `text/plain`.
+    /// The type and the subtype, as in `text/plain`.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// What stands after the subtype's last `+`: `json` in `application/problem+json` (RFC 6838, 4.2.8); nil without
-    /// one.
+    /// The part of the subtype after the last `+`, such as `json` in `application/problem+json` (RFC 6838, 4.2.8);
+    /// `nil` without a suffix.
     public var suffix: String? {
         guard let plus = subtype.utf8.lastIndex(of: UInt8(ascii: "+")) else { return nil }
         let suffix = subtype[subtype.utf8.index(after: plus)...]
         return suffix.isEmpty ? nil : String(suffix)
     }
 
-    /// The parameter `charset`, as it was written.
+    /// The value of the parameter `charset`, as it was written.
     public var charset: String? { parameter("charset") }
 
-    /// The value of a parameter, whatever the case of its name.
+    /// The value of a parameter. The case of its name is ignored.
     public func parameter(_ name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value
     }
 
-    /// The same type with one parameter set, in its place if it is there, else at the end; with nil it is removed.
+    /// A copy in which one parameter is replaced, added at the end, or removed if the value is `nil`.
     ///
-    /// - Throws: `invalidRequest` for a name that is no token (RFC 9110, 5.6.2), for a value with a control character,
-    ///   and for more than ``maximumParameters``.
+    /// - Throws: `invalidRequest` if the name is not a token (RFC 9110, 5.6.2), if the value has a control character,
+    ///   or if there would be more than ``maximumParameters``.
     public func settingParameter(_ name: String, to value: String?) throws(RequestFailure) -> MediaType {
         guard MediaTypeReader.isToken(name.utf8) else {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(name))” cannot be the name of a media type's parameter.",
+                .invalidRequest, "“\(RequestFailure.shown(name))” is not a valid parameter name of a media type.",
                 remedy: "Use letters, digits and hyphens.")
         }
         if let value, !value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7f }) {
             throw RequestFailure(
-                .invalidRequest, "The value for the parameter “\(name)” has a control character.",
-                remedy: "Take line breaks and other control characters out of it.")
+                .invalidRequest, "The value of the parameter “\(name)” contains a control character.",
+                remedy: "Remove line breaks and other control characters.")
         }
         let result = setting(name.lowercased(), to: value)
         guard result.parameters.count <= max(Self.maximumParameters, parameters.count) else {
             throw RequestFailure(
-                .invalidRequest, "A media type has \(Self.maximumParameters) parameters at most.",
-                remedy: "Remove one first.")
+                .invalidRequest, "A media type has at most \(Self.maximumParameters) parameters.",
+                remedy: "Remove a parameter first.")
         }
         return result
     }
 
-    /// The essence for a message: a peer may have chosen it.
+    /// The essence for a message, made safe to show because a peer may have chosen it.
     var shown: String { RequestFailure.shown(essence) }
 
-    /// Without checks, for names and values of ours.
+    /// As ``settingParameter(_:to:)``, without checks, for names and values that are known to be valid.
     func setting(_ name: String, to value: String?) -> MediaType {
         var changed = parameters
         let index = changed.firstIndex { $0.name == name }
@@ -116,17 +116,17 @@ public struct MediaType: Sendable {
         return MediaType(type: type, subtype: subtype, parameters: changed)
     }
 
-    /// The same type with `charset=utf-8`, unless it has a charset.
+    /// The media type with `charset=utf-8`, unless it already has a charset.
     var withDefaultCharset: MediaType { charset == nil ? setting("charset", to: "utf-8") : self }
 }
 
 extension MediaType: Hashable {
-    /// Whether both are the same type with the same parameters, in whatever order.
+    /// Whether both are the same type with the same parameters, in any order.
     public static func == (one: MediaType, other: MediaType) -> Bool {
         one.type == other.type && one.subtype == other.subtype && one.comparable == other.comparable
     }
 
-    /// Hashes what is compared.
+    /// Hashes the components that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(type)
         hasher.combine(subtype)
@@ -139,7 +139,7 @@ extension MediaType: Hashable {
 }
 
 extension MediaType: CustomStringConvertible {
-    /// The type as a header field has it; values that are no tokens stand in quotation marks.
+    /// The media type as written in a header field. Values that are not tokens are quoted.
     public var description: String {
         parameters.reduce(into: essence) { text, parameter in
             text += "; \(parameter.name)="

@@ -1,6 +1,6 @@
-/// Reads media types (RFC 9110, 5.6.2, 5.6.4, 5.6.6 and 8.3.1).
+/// Parses media types (RFC 9110, 5.6.2, 5.6.4, 5.6.6 and 8.3.1).
 struct MediaTypeReader {
-    /// What is wrong.
+    /// A syntax error.
     struct Fault: Error {
         let text: String
     }
@@ -13,31 +13,21 @@ struct MediaTypeReader {
     }
 
     /// Whether the bytes are a token (RFC 9110, 5.6.2).
-    static func isToken(_ bytes: some Collection<UInt8>) -> Bool { !bytes.isEmpty && bytes.allSatisfy(isTokenByte) }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"),
-            UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"),
-            UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
+    static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy(\.isTokenCharacter)
     }
 
     private mutating func mediaType(isStrict: Bool) throws(Fault) -> MediaType {
         skipSpace()
         let type = token()
-        guard !type.isEmpty else { throw Fault(text: "it does not begin with a type") }
-        guard take("/") else { throw Fault(text: "a slash should follow the type") }
+        guard !type.isEmpty else { throw Fault(text: "the type is missing") }
+        guard take("/") else { throw Fault(text: "the slash after the type is missing") }
         let subtype = token()
-        guard !subtype.isEmpty else { throw Fault(text: "a subtype should follow the slash") }
-        guard !type.contains("*"), !subtype.contains("*") else { throw Fault(text: "it has an asterisk") }
+        guard !subtype.isEmpty else { throw Fault(text: "the subtype after the slash is missing") }
+        guard !type.contains("*"), !subtype.contains("*") else { throw Fault(text: "it contains an asterisk") }
         skipSpace()
         guard rest.isEmpty || rest.first == UInt8(ascii: ";") else {
-            throw Fault(text: "what follows the subtype is no parameter")
+            throw Fault(text: "the text after the subtype is not a parameter")
         }
         return MediaType(type: type, subtype: subtype, parameters: try parameters(isStrict: isStrict))
     }
@@ -46,7 +36,7 @@ struct MediaTypeReader {
         var found: [MediaType.Parameter] = []
         while take(";") {
             skipSpace()
-            // Nothing between two semicolons is allowed (RFC 9110, 5.6.6).
+            // An empty parameter is allowed (RFC 9110, 5.6.6).
             if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
             do throws(Fault) {
                 let parameter = try parameter()
@@ -65,16 +55,16 @@ struct MediaTypeReader {
         return found
     }
 
-    /// A name and value, and the space after it, up to a semicolon or the end.
+    /// Parses a name, a value and the space after it, up to a semicolon or the end.
     private mutating func parameter() throws(Fault) -> MediaType.Parameter {
         let name = token()
         guard !name.isEmpty else { throw Fault(text: "a parameter has no name") }
-        guard take("=") else { throw Fault(text: "the parameter “\(name)” has no “=” after its name") }
+        guard take("=") else { throw Fault(text: "the parameter “\(name)” has no “=”") }
         let value: String
         if take("\"") {
             value = try quoted(name)
         } else {
-            let bytes = rest.prefix { Self.isTokenByte($0) }
+            let bytes = rest.prefix(while: \.isTokenCharacter)
             guard !bytes.isEmpty else { throw Fault(text: "the parameter “\(name)” has no value") }
             value = String(decoding: bytes, as: UTF8.self)
             rest = rest[bytes.endIndex...]
@@ -86,7 +76,7 @@ struct MediaTypeReader {
         return MediaType.Parameter(name: name, value: value)
     }
 
-    /// The rest of a quoted string (RFC 9110, 5.6.4).
+    /// Parses the rest of a quoted string (RFC 9110, 5.6.4).
     private mutating func quoted(_ name: String) throws(Fault) -> String {
         var value: [UInt8] = []
         while var byte = rest.popFirst() {
@@ -96,18 +86,18 @@ struct MediaTypeReader {
                 byte = escaped
             }
             guard byte == 0x09 || byte >= 0x20 && byte != 0x7f else {
-                throw Fault(text: "the value of the parameter “\(name)” has a control character")
+                throw Fault(text: "the value of the parameter “\(name)” contains a control character")
             }
             value.append(byte)
         }
-        throw Fault(text: "the value of the parameter “\(name)” has no quotation mark at its end")
+        throw Fault(text: "the value of the parameter “\(name)” has no closing quotation mark")
     }
 
     // MARK: Bytes
 
-    /// A token, lower-cased; empty without one.
+    /// The token at this position in lower case; empty without one.
     private mutating func token() -> String {
-        let bytes = rest.prefix { Self.isTokenByte($0) }
+        let bytes = rest.prefix(while: \.isTokenCharacter)
         rest = rest[bytes.endIndex...]
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }

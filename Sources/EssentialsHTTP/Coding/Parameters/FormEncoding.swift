@@ -1,4 +1,4 @@
-/// How ``FormParameters`` become a query or the body of a form.
+/// The format in which ``FormParameters`` are written as a query or a form's body.
 ///
 /// ```swift
 /// var encoding = FormEncoding.standard
@@ -6,12 +6,12 @@
 /// try encoding.query(["ids": [1, 2, 3]])     // ids=1,2,3
 /// ```
 ///
-/// Names are sorted without regard to case, equals by their scalars, at every level. `k[in]` is a value of a
-/// dictionary; a set's values stand under the name itself, sorted; an empty container gives nothing. All but the
-/// unreserved characters of RFC 3986, 2.3 is percent-encoded, also brackets in names that are not ours to add; a space
-/// is `%20`, never `+`.
+/// At every level, names are sorted without regard to case, and equal ones by their Unicode scalars. A value in a
+/// dictionary is written as `k[in]`. The values of a set are written under the name itself, sorted. An empty container
+/// produces nothing. All characters except the unreserved ones of RFC 3986, 2.3 are percent-encoded, also brackets
+/// within names. A space is `%20`, never `+`.
 public struct FormEncoding: Sendable, Hashable {
-    /// The form of true and false.
+    /// The format of Booleans.
     public enum Booleans: Sendable, Hashable {
         /// `1` and `0`.
         case numeric
@@ -19,11 +19,11 @@ public struct FormEncoding: Sendable, Hashable {
         case literal
     }
 
-    /// The form of nothing.
+    /// The format of null.
     public enum Null: Sendable, Hashable {
-        /// `name`.
+        /// The name alone: `name`.
         case keyOnly
-        /// Nothing at all.
+        /// The parameter is omitted.
         case drop
         /// `name=`.
         case empty
@@ -31,7 +31,7 @@ public struct FormEncoding: Sendable, Hashable {
         case literal
     }
 
-    /// The form of arrays.
+    /// The format of arrays.
     public enum Arrays: Sendable, Hashable {
         /// `name[]=1&name[]=2`.
         case brackets
@@ -39,43 +39,43 @@ public struct FormEncoding: Sendable, Hashable {
         case indexed
         /// `name=1&name=2`.
         case `repeat`
-        /// `name=1,2`; a comma in a value is escaped. Containers in arrays are the failure `encoding`.
+        /// `name=1,2`. A comma in a value is escaped. A container in an array fails with `encoding`.
         case comma
     }
 
-    /// The form of dates.
+    /// The format of dates.
     public enum Dates: Sendable, Hashable {
         /// `2015-12-31T23:59:59Z`, to the second.
         case iso8601
-        /// Since 1970, with a fraction if there is one.
+        /// Seconds since 1970, with a fraction if there is one.
         case seconds
-        /// Since 1970, rounded to a whole number.
+        /// Milliseconds since 1970, rounded to a whole number.
         case milliseconds
     }
 
-    /// The form of bytes.
+    /// The format of bytes.
     public enum Bytes: Sendable, Hashable {
-        /// With `-` and `_`, without padding (RFC 4648, 5).
+        /// The alphabet with `-` and `_`, without padding (RFC 4648, 5).
         case base64url
-        /// With `+`, `/` and padding (RFC 4648, 4), which are percent-encoded then.
+        /// The alphabet with `+` and `/`, with padding (RFC 4648, 4). These characters are then percent-encoded.
         case base64
     }
 
-    /// The form of true and false.
+    /// The format of Booleans. The default is `numeric`.
     public var booleans: Booleans
-    /// The form of nothing.
+    /// The format of null. The default is `keyOnly`.
     public var null: Null
-    /// The form of arrays.
+    /// The format of arrays. The default is `brackets`.
     public var arrays: Arrays
-    /// The form of dates.
+    /// The format of dates. The default is `iso8601`.
     public var dates: Dates
-    /// The form of bytes.
+    /// The format of bytes. The default is `base64url`.
     public var data: Bytes
 
-    /// `a[]=1`, `k[in]=v`, `1` and `0`, the bare name for null, ISO 8601, base64url.
+    /// The encoding with the default of every property.
     public static let standard = FormEncoding()
 
-    /// Makes an encoding.
+    /// Creates an encoding.
     public init(
         booleans: Booleans = .numeric, null: Null = .keyOnly, arrays: Arrays = .brackets, dates: Dates = .iso8601,
         data: Bytes = .base64url
@@ -87,17 +87,17 @@ public struct FormEncoding: Sendable, Hashable {
         self.data = data
     }
 
-    /// The whole query, percent-encoded; empty when there is nothing to say.
+    /// The percent-encoded query; empty without parameters.
     ///
     /// - Parameters:
     ///   - parameters: The values.
-    ///   - charset: As which bytes characters are percent-encoded. It must contain ASCII.
-    /// - Throws: `encoding` for a number or date that has no such form, for a character that the charset lacks, and for
-    ///   values nested more than ``FormParameters/maximumDepth`` deep. The message names the place.
+    ///   - charset: The charset of the percent-encoded bytes. It must contain ASCII.
+    /// - Throws: `encoding` if a number or date cannot be represented, if the charset cannot represent a character, or
+    ///   if values are nested more than ``FormParameters/maximumDepth`` levels. The message names the parameter.
     public func query(_ parameters: FormParameters, charset: Charset = .utf8) throws(RequestFailure) -> String {
         guard charset.containsASCII else {
             throw RequestFailure(
-                .encoding, "A form cannot be written in the charset \(charset.name).", remedy: "Use utf-8.")
+                .encoding, "A form cannot be encoded in the charset \(charset.name).", remedy: "Use utf-8.")
         }
         let writer = FormWriter(encoding: self, charset: charset)
         return try writer.pairs(parameters).joined(separator: "&")

@@ -4,16 +4,16 @@
     import Foundation
 #endif
 
-/// The values of one field of a form, to be read as a single value or as an array.
+/// A decoder for the values of one form field, as a single value or as an array.
 struct FormField: Decoder {
     let values: [String?]
     let encoding: FormEncoding
     let codingPath: [any CodingKey]
-    /// Whether it is one of an array's values, and so no array.
+    /// Whether this is one value of an array, and so cannot be decoded as an array.
     let isElement: Bool
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Whether the field has a name and no value.
+    /// Whether the field has a name but no value.
     var isNull: Bool { values == [nil] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -57,7 +57,8 @@ struct FormField: Decoder {
         private func element() throws -> FormField {
             guard !isAtEnd else {
                 throw DecodingError.valueNotFound(
-                    Any.self, DecodingError.Context(codingPath: codingPath, debugDescription: "There are no more."))
+                    Any.self,
+                    DecodingError.Context(codingPath: codingPath, debugDescription: "There are no more values."))
             }
             return FormField(
                 values: [field.values[currentIndex]], encoding: field.encoding,
@@ -93,7 +94,7 @@ struct FormField: Decoder {
 // MARK: - Single values
 
 extension FormField {
-    /// Whether a type is read from one text, and not by its own means.
+    /// Whether a type is decoded here from one text, and not by its own initializer.
     static func isScalar(_ type: Any.Type) -> Bool {
         type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type || type == String.self
             || type == Bool.self || type == Date.self || type == Data.self || type == URL.self || type == Decimal.self
@@ -134,7 +135,7 @@ extension FormField {
         }
     }
 
-    /// Either alphabet, with or without padding.
+    /// Decodes base64 in either alphabet, with or without padding.
     private static func data(_ text: String) -> Data? {
         var text = text.replacing("-", with: "+").replacing("_", with: "/")
         while !text.utf8.count.isMultiple(of: 4) { text += "=" }

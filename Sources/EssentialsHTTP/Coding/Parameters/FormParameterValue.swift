@@ -4,11 +4,11 @@
     public import Foundation
 #endif
 
-/// A type whose values can be parameters: text, numbers, Booleans, dates, bytes, and optionals, arrays, sets and
+/// A type that can be used as a parameter: texts, numbers, Booleans, dates, bytes, and optionals, arrays, sets and
 /// dictionaries of these.
 ///
-/// The values in a literal of ``FormParameters`` may be literals and variables of different types. An optional that is
-/// nil is ``FormValue/null``: the bare name in a query, unless ``FormEncoding`` says otherwise.
+/// The values in a literal of ``FormParameters`` can be literals and variables of different types. An optional that is
+/// `nil` becomes ``FormValue/null``, which by default is the name alone in a query; see ``FormEncoding``.
 ///
 /// ```swift
 /// func list(role: String, page: Int, ids: [Int], since: Date?) async throws -> [User] {
@@ -16,13 +16,13 @@
 /// }
 /// ```
 ///
-/// An enumeration with raw values needs no more than the conformance:
+/// An enumeration with raw values needs only the conformance:
 ///
 /// ```swift
 /// enum Role: String, FormParameterValue { case admin, guest }
 /// ```
 public protocol FormParameterValue: Sendable {
-    /// The value as it is written.
+    /// The value to write.
     var formValue: FormValue { get }
 }
 
@@ -54,12 +54,12 @@ extension Substring: FormParameterValue {
 }
 
 extension Bool: FormParameterValue {
-    /// True or false.
+    /// The Boolean.
     public var formValue: FormValue { .boolean(self) }
 }
 
 extension Date: FormParameterValue {
-    /// The point in time.
+    /// The date.
     public var formValue: FormValue { .date(self) }
 }
 
@@ -97,19 +97,19 @@ extension Double: FormParameterValue {
 }
 
 extension Float: FormParameterValue {
-    /// The number with its own digits: those of the nearest `Double` are more.
+    /// The number with the digits of its own description: converting it to `Double` would add digits.
     public var formValue: FormValue { .number(Double(description) ?? Double(self)) }
 }
 
 // MARK: - Optionals and containers
 
 extension Optional: FormParameterValue where Wrapped: FormParameterValue {
-    /// The value, or null.
+    /// The value, or ``FormValue/null``.
     public var formValue: FormValue { self?.formValue ?? .null }
 }
 
 extension Array: FormParameterValue where Element: FormParameterValue {
-    /// The values in their order.
+    /// The values in order.
     public var formValue: FormValue { .array(map(\.formValue)) }
 }
 

@@ -1,6 +1,6 @@
 extension FormParameters: Codable {
-    /// Reads named values from a decoder of self-describing data, such as JSON's. Dates, data and sets come as what the
-    /// document has in their place.
+    /// Decodes named values from a decoder of a self-describing format such as JSON. Dates, data and sets are decoded
+    /// as the texts, numbers and arrays that the document contains.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AnyKey.self)
         var values: [String: FormValue] = [:]
@@ -10,15 +10,15 @@ extension FormParameters: Codable {
         self.init(values: values)
     }
 
-    /// Writes the values with their types: numbers as numbers, dates and data as the encoder does, sets as sorted
-    /// arrays.
+    /// Encodes the values with their types. Numbers stay numbers, dates and data use the encoder's strategies, and sets
+    /// become sorted arrays.
     ///
-    /// - Throws: `EncodingError` for a number that is not finite, and for more than ``maximumDepth`` levels.
+    /// - Throws: `EncodingError` if a number is not finite, or if there are more than ``maximumDepth`` levels.
     public func encode(to encoder: any Encoder) throws {
         try Level(value: .dictionary(values), depth: 0).encode(to: encoder)
     }
 
-    /// A value and how deep it stands.
+    /// A value and its depth.
     private struct Level: Encodable {
         let value: FormValue
         let depth: Int
@@ -33,7 +33,7 @@ extension FormParameters: Codable {
             case .unsigned(let value): try value.encode(to: encoder)
             case .number(let value): try value.encode(to: encoder)
             case .boolean(let value): try value.encode(to: encoder)
-            // Through a container, so that the encoder's own form for dates and data is used.
+            // A container applies the encoder's strategies for dates and data.
             case .date(let value):
                 var container = encoder.singleValueContainer()
                 try container.encode(value)
@@ -61,7 +61,7 @@ extension FormParameters: Codable {
 }
 
 extension FormValue {
-    /// The value of a document.
+    /// Creates the value that corresponds to a JSON value.
     public init(_ value: JSONValue) {
         switch value {
         case .null: self = .null

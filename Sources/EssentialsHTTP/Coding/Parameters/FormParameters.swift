@@ -1,4 +1,4 @@
-/// Named values for a query or a body, nested as deep as needed.
+/// Named values for a query or a body. They can be nested.
 ///
 /// ```swift
 /// let parameters: FormParameters = ["role": "admin", "page": 2, "tags": ["a", "b"], "all": nil]
@@ -6,36 +6,36 @@
 /// try JSONEncoder().encode(parameters)            // {"all":null,"page":2,"role":"admin","tags":["a","b"]}
 /// ```
 ///
-/// The values of a literal are literals or variables of any ``FormParameterValue`` type, in any mixture. A nested literal
-/// needs its type if it is empty or its elements have different types: `["x", 1] as FormValue`. Dictionaries are accepted
-/// by ``init(_:)``, models by ``init(encoding:)``.
+/// The values of a literal can be literals and variables of any ``FormParameterValue`` types. A nested literal needs an
+/// explicit type if it is empty or if its elements have different types: `["x", 1] as FormValue`. Use ``init(_:)`` for
+/// dictionaries and ``init(encoding:)`` for models.
 ///
-/// Names have no order, so that equal parameters give equal queries. Where order or names that repeat matter, use
-/// ``QueryItems``.
+/// Names have no order, so equal parameters produce equal queries. Use ``QueryItems`` if the order matters or names
+/// repeat.
 public struct FormParameters: Sendable, Hashable {
     /// The values by name.
     public var values: [String: FormValue]
 
-    /// How deep values may be nested to be written: more is the failure `encoding`.
+    /// The maximum depth of values. Deeper values fail with `encoding`.
     public static let maximumDepth = 64
 
-    /// Makes empty parameters.
+    /// Creates empty parameters.
     public init() { values = [:] }
 
     init(values: [String: FormValue]) { self.values = values }
 
-    /// Makes parameters from a dictionary, such as a `[String: String]` or a `[String: Date?]`. A value that is nil
+    /// Creates parameters from a dictionary, such as a `[String: String]` or a `[String: Date?]`. A value that is `nil`
     /// becomes ``FormValue/null``.
     public init(_ values: [String: (any FormParameterValue)?]) { self.values = values.mapValues(FormValue.init) }
 
-    /// Makes parameters from the properties of a model.
+    /// Creates parameters from the properties of a model.
     ///
-    /// Dates and data keep their types, so that the encoding decides on their form; sets become ``FormValue/set(_:)``;
-    /// URLs and `Decimal`s without an exact `Double` become text. A property that is nil is left out, unless the model
-    /// encodes nil explicitly.
+    /// Dates and data keep their types, so that the encoding chooses their format. Sets become ``FormValue/set(_:)``.
+    /// URLs, and `Decimal`s that have no exact `Double`, become text. A property that is `nil` is omitted, unless the
+    /// model encodes it explicitly.
     ///
-    /// - Throws: `encoding` when the model is no collection of named values, or is nested more than ``maximumDepth``
-    ///   deep.
+    /// - Throws: `encoding` if the model is not a collection of named values, or is nested more than ``maximumDepth``
+    ///   levels.
     public init(encoding model: some Encodable) throws(RequestFailure) {
         if let parameters = model as? FormParameters {
             self = parameters
@@ -49,30 +49,30 @@ public struct FormParameters: Sendable, Hashable {
         }
         guard case .dictionary(let values) = value else {
             throw RequestFailure(
-                .encoding, "\(type(of: model)) has no names, so it cannot be written as parameters.",
+                .encoding, "\(type(of: model)) has no names, so it cannot be encoded as parameters.",
                 remedy: "Use a structure or a dictionary.")
         }
         self.values = values
     }
 
-    /// Whether there are none.
-    @inlinable
+    /// Whether there are no parameters.
     public var isEmpty: Bool { values.isEmpty }
 
-    /// The value for a name. Setting nil, or an optional that is nil, removes the name.
+    /// The value for a name. Setting `nil`, or an optional that is `nil`, removes the name.
     public subscript(name: String) -> (any FormParameterValue)? {
         get { values[name] }
         set { values[name] = newValue?.formValue }
     }
 
-    /// These and the others; where both have a name, the other's value counts, whole.
+    /// These parameters and the other ones. If both have a name, the whole value of the other one is used.
     public func merging(_ other: FormParameters) -> FormParameters {
         FormParameters(values: values.merging(other.values) { _, other in other })
     }
 }
 
 extension FormParameters: ExpressibleByDictionaryLiteral {
-    /// The last of equal names wins. A value that is nil becomes ``FormValue/null``.
+    /// Creates parameters from a literal. If a name occurs twice, the last value is used. A value that is `nil` becomes
+    /// ``FormValue/null``.
     public init(dictionaryLiteral elements: (String, (any FormParameterValue)?)...) {
         self.init(values: FormValue.named(elements))
     }

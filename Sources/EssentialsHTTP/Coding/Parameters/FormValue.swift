@@ -6,31 +6,31 @@
 
 /// One value of ``FormParameters``.
 ///
-/// Where elements of different types stand in one array or dictionary, a literal of this type takes them:
+/// A literal of this type can hold elements of different types in one array or dictionary:
 ///
 /// ```swift
 /// let filter = ["role", 7, since, nil] as FormValue
 /// ```
 public enum FormValue: Sendable, Hashable {
-    /// Text as it is.
+    /// A text.
     case text(String)
     /// A whole number.
     case integer(Int64)
-    /// A whole number that may be greater than `Int64.max`.
+    /// A whole number that can be greater than `Int64.max`.
     case unsigned(UInt64)
-    /// A number; in a query a whole one has no `.0`.
+    /// A number. In a query, a whole number has no `.0`.
     case number(Double)
-    /// True or false.
+    /// A Boolean.
     case boolean(Bool)
-    /// A point in time.
+    /// A date.
     case date(Date)
     /// Bytes.
     case data(Data)
-    /// Nothing: in a query the name alone.
+    /// No value. In a query it is the name alone by default.
     case null
-    /// Values in their order.
+    /// Values in order.
     case array([FormValue])
-    /// Values without an order; in a query each under the name itself, sorted. In JSON an array.
+    /// Values without an order. A query writes each one under the name itself, sorted. JSON has an array.
     case set(Set<FormValue>)
     /// Values by name.
     case dictionary([String: FormValue])
@@ -40,19 +40,19 @@ extension FormValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolatio
     ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Text as it is.
+    /// Creates a ``text(_:)``.
     public init(stringLiteral value: String) { self = .text(value) }
-    /// A whole number.
+    /// Creates an ``integer(_:)``.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a ``number(_:)``.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// True or false.
+    /// Creates a ``boolean(_:)``.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Null.
+    /// Creates a ``null``.
     public init(nilLiteral: ()) { self = .null }
-    /// Values in their order.
+    /// Creates an ``array(_:)``. An element that is `nil` becomes ``null``.
     public init(arrayLiteral elements: (any FormParameterValue)?...) { self = .array(elements.map(Self.init)) }
-    /// The last of equal names wins.
+    /// Creates a ``dictionary(_:)``. If a name occurs twice, the last value is used.
     public init(dictionaryLiteral elements: (String, (any FormParameterValue)?)...) {
         self = .dictionary(Self.named(elements))
     }
@@ -63,6 +63,6 @@ extension FormValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolatio
         Dictionary(elements.map { ($0, Self($1)) }) { _, last in last }
     }
 
-    /// A whole number, as ``integer(_:)`` where it fits.
-    public static func whole(_ value: UInt64) -> Self { Int64(exactly: value).map(integer) ?? unsigned(value) }
+    /// A whole number: an ``integer(_:)`` if it fits, otherwise an ``unsigned(_:)``.
+    static func whole(_ value: UInt64) -> Self { Int64(exactly: value).map(integer) ?? unsigned(value) }
 }

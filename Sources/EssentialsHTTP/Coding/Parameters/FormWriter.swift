@@ -4,14 +4,14 @@
     import Foundation
 #endif
 
-/// Writes parameters as the pairs of a query.
+/// Writes parameters as the `name=value` pairs of a query.
 struct FormWriter {
     let encoding: FormEncoding
     let charset: Charset
 
-    /// Where a value stands, and how deep.
+    /// The name and the depth at which a value is written.
     private struct Place {
-        /// Encoded, with structural brackets.
+        /// The percent-encoded name with structural brackets.
         var name: String
         var depth = 1
 
@@ -26,7 +26,7 @@ struct FormWriter {
         return pairs
     }
 
-    /// The elements in the order in which a query has them.
+    /// The elements in the order in which a query writes them.
     static func sorted(
         _ elements: Set<FormValue>, depth: Int
     ) throws(RequestFailure)
@@ -41,8 +41,8 @@ struct FormWriter {
     ) throws(RequestFailure) {
         guard place.depth <= FormParameters.maximumDepth else {
             throw RequestFailure(
-                .encoding, "The parameters are nested more than \(FormParameters.maximumDepth) deep.",
-                remedy: "Send them as JSON, or flatter.")
+                .encoding, "The parameters are nested more than \(FormParameters.maximumDepth) levels deep.",
+                remedy: "Send them as JSON, or with fewer levels.")
         }
         switch value {
         case .null: appendNull(at: place, to: &pairs)
@@ -88,7 +88,7 @@ struct FormWriter {
         }
     }
 
-    /// An element between commas; nil for one that is dropped.
+    /// An array element in comma-separated format; `nil` if the element is dropped.
     private func piece(_ value: FormValue, at place: Place) throws(RequestFailure) -> String? {
         if value == .null {
             return switch encoding.null {
@@ -98,12 +98,12 @@ struct FormWriter {
             }
         }
         guard let text = try scalar(value, at: place) else {
-            throw failure(place, "has a container in an array", "Use another form for arrays than commas.")
+            throw failure(place, "is an array that contains a container", "Use another array format than commas.")
         }
         return try escaped(text)
     }
 
-    /// Each element with its pairs, sorted by these.
+    /// Each element with its pairs, sorted by the pairs.
     private func sorted(
         _ elements: Set<FormValue>, at place: Place
     ) throws(RequestFailure) -> [(value: FormValue, pairs: [String])] {
@@ -120,7 +120,7 @@ struct FormWriter {
         }
     }
 
-    /// The order of kinds that a query does not tell apart, such as 1 and "1"; JSON does.
+    /// The order of kinds that look equal in a query, such as 1 and "1", but differ in JSON.
     private static func rank(_ value: FormValue) -> Int {
         switch value {
         case .null: 0
@@ -151,20 +151,20 @@ struct FormWriter {
 // MARK: - Single values
 
 extension FormWriter {
-    /// The text of a value, not yet escaped; nil for null and containers.
+    /// The text of a value before escaping; `nil` for null and containers.
     private func scalar(_ value: FormValue, at place: Place) throws(RequestFailure) -> String? {
         switch value {
         case .text(let text): return text
         case .integer(let number): return String(number)
         case .unsigned(let number): return String(number)
         case .number(let number):
-            guard number.isFinite else { throw failure(place, "is a number that is not finite", nil) }
+            guard number.isFinite else { throw failure(place, "is not a finite number", nil) }
             return Self.text(number)
         case .boolean(let value):
             return encoding.booleans == .numeric ? (value ? "1" : "0") : (value ? "true" : "false")
         case .date(let date):
             guard let text = text(date) else {
-                throw failure(place, "is a date that is not within the years 1 to 9999", nil)
+                throw failure(place, "is a date outside the years 1 to 9999", nil)
             }
             return text
         case .data(let data): return text(data)
@@ -172,7 +172,7 @@ extension FormWriter {
         }
     }
 
-    /// Without a needless fraction.
+    /// The number without a fraction of zero.
     private static func text(_ number: Double) -> String {
         Int64(exactly: number).map { String($0) } ?? String(number)
     }
@@ -192,7 +192,7 @@ extension FormWriter {
         return text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Percent-encoded.
+    /// The percent-encoded text.
     private func escaped(_ text: String) throws(RequestFailure) -> String {
         if charset == .utf8 { return RequestURL.queryEncoded(text) }
         return PercentCoding.encoded(try charset.encode(text))

@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// Reads models with flat fields from the items of a form.
+/// Decodes models with flat fields from the items of a form.
 ///
-/// A field is a single value, or an array of these from all items with its name or with its name and `[]`.
+/// A field is a single value, or an array of the values of all items with its name or with its name and `[]`.
 struct ItemsDecoder: Decoder {
     let values: [String: [String?]]
     let encoding: FormEncoding
@@ -31,7 +31,7 @@ struct ItemsDecoder: Decoder {
 }
 
 extension ItemsDecoder {
-    /// The whole form, for models that look at it as one value, such as optional ones.
+    /// The whole form as a single value, for types that request one, such as optionals.
     private struct Whole: SingleValueDecodingContainer {
         let decoder: ItemsDecoder
         var codingPath: [any CodingKey] { [] }
@@ -39,7 +39,7 @@ extension ItemsDecoder {
         func decodeNil() -> Bool { false }
 
         func decode<Model: Decodable>(_ type: Model.Type) throws -> Model {
-            // A scalar would ask for a single value again and again.
+            // A scalar would request a single value again without end.
             if FormField.isScalar(type) { throw ItemsDecoder.misfit(type, []) }
             return try type.init(from: decoder)
         }

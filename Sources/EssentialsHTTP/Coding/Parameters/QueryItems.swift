@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Names and values of a query or form in their order; a name may come more than once.
+/// The items of a query or form in order. A name can occur more than once.
 ///
 /// ```swift
 /// var items: QueryItems = ["q": "a b", "tag": "x", "tag": "y", "all": nil]
@@ -12,58 +12,57 @@
 /// items.values(for: "tag")      // ["x", "y"]
 /// ```
 ///
-/// For values that are sorted and nested use ``FormParameters``.
+/// Use ``FormParameters`` for sorted and nested values.
 public struct QueryItems: Sendable, Hashable {
-    /// A name and its value; nil where there is no `=`.
+    /// A name and its value. The value is `nil` without a `=`.
     public struct Item: Sendable, Hashable, Codable {
-        /// Not percent-encoded.
+        /// The name, not percent-encoded.
         public var name: String
-        /// Not percent-encoded.
+        /// The value, not percent-encoded.
         public var value: String?
 
-        /// Makes one.
+        /// Creates an item.
         public init(name: String, value: String?) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The items in their order.
+    /// The items in order.
     public var items: [Item]
 
-    /// How many items are read, unless something else is said.
+    /// The default for the maximum number of items that are read.
     public static let standardMaximum = 1000
 
-    /// Makes one from items.
+    /// Creates a value from items.
     public init(_ items: [Item] = []) { self.items = items }
 
-    /// Reads a percent-encoded query, without its `?`.
+    /// Parses a percent-encoded query without its `?`.
     ///
-    /// A `%` that begins no escape stands for itself, bytes that are no text are U+FFFD, and empty pairs are passed
-    /// over.
+    /// A `%` that begins no escape is kept, invalid UTF-8 becomes U+FFFD, and empty pairs are ignored.
     ///
     /// - Parameters:
-    ///   - query: The query. In it `+` is a plus, as in RFC 3986.
-    ///   - plusIsSpace: Read `+` as a space, as in forms.
-    ///   - maximumItems: How many are read.
-    /// - Throws: `tooLarge` when there are more.
+    ///   - query: The query.
+    ///   - plusIsSpace: Whether `+` is a space, as in forms. The default is `false`, as in RFC 3986.
+    ///   - maximumItems: The maximum number of items.
+    /// - Throws: `tooLarge` if there are more items.
     public init(
         parsing query: some StringProtocol, plusIsSpace: Bool = false, maximumItems: Int = standardMaximum
     ) throws(RequestFailure) {
         try self.init(Array(query.utf8), .utf8, plusIsSpace: plusIsSpace, maximumItems: maximumItems)
     }
 
-    /// Reads a body of the type `application/x-www-form-urlencoded`, in which `+` is a space.
+    /// Parses a body of the type `application/x-www-form-urlencoded`, in which `+` is a space.
     ///
     /// - Parameters:
     ///   - body: The body.
-    ///   - charset: Of the bytes behind the escapes. One that does not contain ASCII is taken for UTF-8.
-    ///   - maximumItems: How many are read.
-    /// - Throws: `tooLarge` when there are more.
+    ///   - charset: The charset of the decoded bytes. UTF-8 is used instead of a charset that does not contain ASCII.
+    ///   - maximumItems: The maximum number of items.
+    /// - Throws: `tooLarge` if there are more items.
     public init(
         form body: Data, charset: Charset = .utf8, maximumItems: Int = standardMaximum
     ) throws(RequestFailure) {
-        // Line breaks at the end are not the last value's.
+        // Line breaks at the end are not part of the last value.
         let lineBreaks: [UInt8] = [0x0a, 0x0d]
         let end = body.lastIndex { !lineBreaks.contains($0) }.map { body.index(after: $0) } ?? body.startIndex
         try self.init(
@@ -79,7 +78,7 @@ public struct QueryItems: Sendable, Hashable {
             guard items.count < maximumItems else {
                 throw RequestFailure(
                     .tooLarge, "A query or form has more than \(maximumItems) items.",
-                    remedy: "Raise the maximum if so many are expected.", phase: .decoding)
+                    remedy: "Raise the maximum if more items are expected.", phase: .decoding)
             }
             let equals = pair.firstIndex(of: UInt8(ascii: "="))
             let name = PercentCoding.decoded(pair[..<(equals ?? pair.endIndex)], plusIsSpace: plusIsSpace)
@@ -96,17 +95,16 @@ public struct QueryItems: Sendable, Hashable {
     /// Adds an item at the end.
     public mutating func append(_ name: String, _ value: String?) { items.append(Item(name: name, value: value)) }
 
-    /// Whether there are none.
-    @inlinable
+    /// Whether there are no items.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// The values of every item with a name, in their order.
+    /// The values of all items with a name, in order.
     public func values(for name: String) -> [String?] { items.filter { $0.name == name }.map(\.value) }
 
-    /// The value of the first item with a name; nil without one, and for one without a value.
+    /// The value of the first item with a name; `nil` if there is no such item or it has no value.
     public subscript(name: String) -> String? { items.first { $0.name == name }?.value }
 
-    /// The whole query, percent-encoded as ``FormEncoding`` does it. An item without name and value gives nothing.
+    /// The query, percent-encoded as by ``FormEncoding``. An item without a name and a value is omitted.
     public var encodedQuery: String {
         items.compactMap { item in
             let name = RequestURL.queryEncoded(item.name)
@@ -117,26 +115,26 @@ public struct QueryItems: Sendable, Hashable {
 }
 
 extension QueryItems: ExpressibleByArrayLiteral {
-    /// Pairs of name and value in their order.
+    /// Creates items from pairs of name and value, in order.
     public init(arrayLiteral elements: (String, String?)...) {
         self.init(elements.map { Item(name: $0.0, value: $0.1) })
     }
 }
 
 extension QueryItems: ExpressibleByDictionaryLiteral {
-    /// The items in the order in which they are written; names may come more than once.
+    /// Creates items from a literal, in order. A name can occur more than once.
     public init(dictionaryLiteral elements: (String, String?)...) {
         self.init(elements.map { Item(name: $0.0, value: $0.1) })
     }
 }
 
 extension QueryItems: Codable {
-    /// Reads an array of objects with name and value. Bodies of forms are read by ``FormCodec``.
+    /// Decodes an array of objects with a name and a value. ``FormCodec`` decodes the bodies of forms.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([Item].self))
     }
 
-    /// Writes an array of objects with name and value. Bodies of forms are written by ``FormCodec``.
+    /// Encodes an array of objects with a name and a value. ``FormCodec`` encodes the bodies of forms.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(items)

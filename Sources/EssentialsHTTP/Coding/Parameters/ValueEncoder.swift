@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// Turns models into values of parameters.
+/// Encodes models as parameter values.
 struct ValueEncoder: Encoder {
-    /// What was encoded so far; shared with the containers that were asked for.
+    /// A value that is being encoded. Containers share it with their encoder.
     final class Node {
         enum Content {
             case nothing
@@ -20,7 +20,7 @@ struct ValueEncoder: Encoder {
 
         var value: FormValue {
             switch content {
-            // What encodes nothing at all has no properties.
+            // A model that encodes nothing has no properties.
             case .nothing: .dictionary([:])
             case .value(let value): value
             case .keyed(let nodes): .dictionary(nodes.mapValues(\.value))
@@ -64,7 +64,7 @@ struct ValueEncoder: Encoder {
 
     let node: Node
     let codingPath: [any CodingKey]
-    /// How many models are being encoded around this one: a model that holds itself has no end.
+    /// The number of models that are being encoded around this one. It bounds a model that contains itself.
     let calls: Int
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -76,7 +76,7 @@ struct ValueEncoder: Encoder {
         return encoder.node.value
     }
 
-    /// An encoder for a place inside of this one.
+    /// An encoder for a value inside this one.
     func inside(_ node: Node, _ key: any CodingKey) -> ValueEncoder {
         ValueEncoder(node: node, codingPath: codingPath + [key], calls: calls)
     }
@@ -90,7 +90,7 @@ struct ValueEncoder: Encoder {
             return
         }
         try model.encode(to: ValueEncoder(node: node, codingPath: codingPath, calls: calls + 1))
-        // Sets are encoded as arrays, in an order that differs from run to run.
+        // Sets encode themselves as arrays, in an order that differs between runs.
         if model is any EncodedAsSet, case .unkeyed(let nodes) = node.content { node.content = .set(nodes) }
     }
 
@@ -105,7 +105,7 @@ struct ValueEncoder: Encoder {
         case let value as URL: .text(value.absoluteString)
         case let value as Decimal: decimal(value)
         case let value as FormParameters: value.formValue
-        // Last, because it takes the longest. Containers are encoded element by element.
+        // Last, because this cast is the slowest. Containers are encoded element by element.
         case let value as any (FormParameterValue & FixedWidthInteger): value.formValue
         default: nil
         }
@@ -131,7 +131,7 @@ struct ValueEncoder: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { Single(encoder: self) }
 }
 
-/// What is encoded like an array and has no order.
+/// A type that encodes itself as an array but has no order.
 private protocol EncodedAsSet {}
 
 extension Set: EncodedAsSet {}

@@ -24,7 +24,7 @@ static bool is_loopback(const char *url) {
     for (size_t index = 0; index < sizeof prefixes / sizeof *prefixes; index++) {
         size_t length = strlen(prefixes[index]);
         if (strncmp(url, prefixes[index], length) != 0) continue;
-        // Digits up to the path: a user name before another host cannot hide here.
+        // Only digits are allowed up to the path, so that no user name can hide another host here.
         size_t digits = strspn(url + length, "0123456789");
         return digits > 0 && url[length + digits] == '/';
     }

@@ -28,7 +28,7 @@ double measurement_cpu_seconds(void) {
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-/// The number on a line of /proc/self/status, or 0 if there is none.
+/// The number in a line of /proc/self/status, or 0 if there is none.
 static size_t status_number(const char *name) {
     FILE *status = fopen("/proc/self/status", "re");
     if (status == NULL) return 0;
@@ -55,7 +55,7 @@ size_t measurement_descriptors(void) {
     size_t count = 0;
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) count += entry->d_name[0] != '.';
     closedir(directory);
-    // The directory itself is one of them.
+    // The descriptor of the directory itself is counted too.
     return count - 1;
 }
 

@@ -1,4 +1,4 @@
-/// Why there are no figures.
+/// The reason why a benchmark produced no figures.
 package struct BenchmarkError: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,6 +1,6 @@
-/// A number with so many digits after the point; "-" for what is not a number.
+/// Formats a number with `digits` decimals; "-" if it is not finite.
 ///
-/// Written out because Foundation would be the only other thing to load, and one mode measures a fresh process.
+/// Implemented by hand, because Foundation would have to be loaded for it, and one mode measures a fresh process.
 package func fixed(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "-" }
     var scale = 1

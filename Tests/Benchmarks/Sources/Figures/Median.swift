@@ -1,4 +1,4 @@
-/// The middle of some figures, or the mean of the two in the middle; NaN of none.
+/// The median: the middle value, or the mean of the two middle ones; NaN for an empty list.
 package func median(_ values: [Double]) -> Double {
     guard !values.isEmpty else { return .nan }
     let sorted = values.sorted()

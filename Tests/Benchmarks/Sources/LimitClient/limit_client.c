@@ -20,7 +20,7 @@ struct transfer {
     CURL *easy;
     CURLU *url;
     size_t received;
-    // The file that is sent, and how much of it has been.
+    // The uploaded file, and the number of bytes that were sent.
     int upload;
     off_t sent;
     uint64_t started;
@@ -29,7 +29,7 @@ struct transfer {
 struct client {
     struct client_options options;
     bool is_tuned;
-    // Whether requests come from another thread than libcurl's: by an eventfd one way, by a semaphore the other.
+    // Whether requests come from a thread other than libcurl's: an eventfd passes them on, a semaphore returns them.
     bool is_handed;
     int ask;
     sem_t answer;
@@ -37,9 +37,9 @@ struct client {
     CURLM *multi;
     struct socket_set sockets;
     struct transfer *transfers;
-    // When libcurl wants to be called without an event, in ns; 0 for never.
+    // When libcurl must be called without an event, in nanoseconds; 0 for never.
     uint64_t timer;
-    // The running phase: how many requests it has, and how many of them were started and ended.
+    // The current phase: the number of its requests, and how many of them have started and ended.
     size_t total, started, ended, errors;
     uint32_t *latencies;
     size_t latency_count;
@@ -98,8 +98,8 @@ static int timer_changed(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
-/// libcurl's own habit is to look for authorities in a directory beside the bundle, and to read both for every
-/// connection. Without the directory it keeps what it has read.
+/// By default libcurl searches authorities in a directory in addition to the bundle, and reads both for every
+/// connection. Without the directory it caches the bundle.
 static void set_trust(const struct client *client, CURL *easy) {
     const char *bundle = client->options.bundle_file;
     const char *file = bundle != NULL ? bundle : client->options.ca_file;
@@ -130,7 +130,7 @@ static void open_upload(struct client *client) {
         perror(client->options.upload_file);
         exit(2);
     }
-    // Nobody is asked whether the body may come: the others do not ask either.
+    // The request does not wait for permission to send the body, like the other clients.
     client->fields = curl_slist_append(NULL, "Expect:");
     require_memory(client->fields);
 }
@@ -145,7 +145,7 @@ static void open_transfer(struct client *client, struct transfer *transfer) {
     SET_EASY(easy, CURLOPT_WRITEDATA, transfer);
     SET_EASY(easy, CURLOPT_HTTP_VERSION,
              client->options.http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
-    // Else the first requests would open a connection each instead of sharing one.
+    // Otherwise the first requests would each open a connection instead of sharing one.
     if (client->options.http2) SET_EASY(easy, CURLOPT_PIPEWAIT, 1L);
     set_trust(client, easy);
     set_upload(client, transfer);
@@ -173,7 +173,7 @@ static void open_client(struct client *client, const struct client_options *opti
     SET_MULTI(client->multi, CURLMOPT_SOCKETDATA, &client->sockets);
     SET_MULTI(client->multi, CURLMOPT_TIMERFUNCTION, timer_changed);
     SET_MULTI(client->multi, CURLMOPT_TIMERDATA, client);
-    // The default follows the number of transfers, and would close connections at the end of the warm-up.
+    // The default depends on the number of transfers, and would close connections at the end of the warm-up.
     SET_MULTI(client->multi, CURLMOPT_MAXCONNECTS, (long)options->concurrency);
     open_upload(client);
     client->transfers = calloc(options->concurrency, sizeof *client->transfers);
@@ -336,7 +336,7 @@ static void open_hand_over(struct client *client) {
     client->is_handed = true;
     require_success(sem_init(&client->answer, 0, 0), "sem_init");
     client->ask = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    // Edge-triggered, so that nobody has to read it.
+    // Edge-triggered, so that the descriptor does not have to be read.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = client->ask};
     require_success(epoll_ctl(client->sockets.epoll, EPOLL_CTL_ADD, client->ask, &event), "epoll_ctl");
 }
@@ -372,7 +372,7 @@ int limit_client_main(int argc, char **argv, const char *name, enum limit_kind k
     if (kind == LIMIT_HANDED) open_hand_over(&client);
     run_phase(&client, options.warmup);
     size_t errors = client.errors;
-    // What fails from the start is not worth measuring.
+    // Requests that fail in the warm-up are not worth measuring.
     if (errors == 0) {
         struct measurement measurement = measure(&client, name);
         measurement_report(&measurement);

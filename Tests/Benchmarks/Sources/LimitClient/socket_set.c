@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/// Below this many transfers dormancy costs more latency than it saves work.
+/// With fewer transfers than this, dormant sockets cost more latency than they save work.
 static const size_t fewest_for_dormancy = 4;
 
 static void fail(const char *operation) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What epoll has been told about one descriptor.
+/// The events of one descriptor that are registered with epoll.
 struct socket_entry {
     uint32_t events;
     bool is_dormant;
@@ -14,8 +14,8 @@ struct socket_entry {
 
 /// libcurl's sockets and their registrations with epoll.
 ///
-/// A dormant socket is one that libcurl is done with for now but that stays registered for reading, because the next
-/// request will most likely want just that. It saves two system calls a request.
+/// A dormant socket is one that libcurl does not need at the moment, but that stays registered for reading, because the
+/// next request will probably need it. This saves two system calls for each request.
 struct socket_set {
     int epoll;
     bool keeps_dormant;
@@ -24,18 +24,19 @@ struct socket_set {
     size_t capacity;
 };
 
-/// Opens the epoll descriptor; ends the program if there is none to be had.
+/// Opens the epoll descriptor; exits if that fails.
 void socket_set_open(struct socket_set *set, bool keeps_dormant);
 void socket_set_close(struct socket_set *set);
 
-/// For `CURLMOPT_SOCKETFUNCTION`, with the set as its data.
+/// The callback for `CURLMOPT_SOCKETFUNCTION`, with the set as its data.
 int socket_set_changed(CURL *easy, curl_socket_t socket, int what, void *set, void *unused);
 
-/// For `CURLOPT_CLOSESOCKETFUNCTION`, with the set as its data: closing takes the descriptor out of epoll.
+/// The callback for `CURLOPT_CLOSESOCKETFUNCTION`, with the set as its data. Closing removes the descriptor from epoll.
 int socket_set_closed(void *set, curl_socket_t socket);
 
-/// Whether an event on the socket is for libcurl. One on a dormant socket is not: the server closed the connection,
-/// which libcurl finds out when it wants to reuse it. The registration ends, or it would fire again and again.
+/// Whether an event on the socket is for libcurl. An event on a dormant socket is not: the server has closed
+/// the connection, which libcurl detects when it reuses the connection. The registration is removed,
+/// otherwise the event would repeat.
 bool socket_set_accepts_event(struct socket_set *set, curl_socket_t socket);
 
 #endif

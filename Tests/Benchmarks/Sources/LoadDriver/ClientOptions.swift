@@ -1,30 +1,30 @@
 internal import ClientHarness
 internal import Glibc
 
-/// What a client was told on its command line; every client takes the same arguments.
+/// The command line of a client. All clients take the same arguments.
 package struct ClientOptions: Sendable {
     package var url: String
     package var concurrency: Int
     package var requests: Int
     package var warmup: Int
     package var bodyLength: Int
-    /// How many connections a client's pool may open, or nil for its default.
+    /// The maximum number of connections of a client's pool; `nil` for its default.
     package var connections: Int?
-    /// The authority of the loopback servers.
+    /// The file of the loopback servers' authority.
     package var caFile: String?
-    /// The system's authorities and that one in a file, or nil if that one alone is trusted.
+    /// The file of the system's authorities together with that one; `nil` if only that one is trusted.
     package var bundleFile: String?
-    /// The file to send as each request's body.
+    /// The file that is sent as the body of each request.
     package var uploadFile: String?
-    /// Before how many pieces of a streamed body its reader sleeps.
+    /// The number of pieces of a streamed body before which its reader sleeps.
     package var slowPieces: Int
     package var http2: Bool
-    /// Whether bodies are dropped piece by piece as they come.
+    /// Whether bodies are discarded piece by piece as they arrive.
     package var isStreamed: Bool
     /// Whether memory and descriptors are compared over the requests instead of times.
     package var isSoak: Bool
 
-    /// Reads the command line. A mistake in it is said on standard error and ends the program with status 2.
+    /// Parses the command line. An error is printed on standard error and ends the program with status 2.
     package static func fromCommandLine() -> ClientOptions {
         client_raise_descriptor_limit()
         var parsed = client_options()

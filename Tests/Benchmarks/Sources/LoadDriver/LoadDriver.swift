@@ -1,7 +1,7 @@
 internal import ClientHarness
 internal import Glibc
 
-/// Runs a client's requests from as many tasks as there are to be requests in flight, and reports what they took.
+/// Runs a client's requests from one task for each request in flight, and reports their figures.
 ///
 ///     let driver = LoadDriver(client: "bench-mine", options: .fromCommandLine())
 ///     let status = await driver.run { try await mine.get(url) }
@@ -16,12 +16,12 @@ package struct LoadDriver: Sendable {
 
     /// Warms up, measures, and prints the measurement as one line of JSON.
     ///
-    /// - Returns: The status for the program to exit with: 0 if each request had status 200 and a body of the expected
-    ///   length. The first that had not is described on standard error. If it was in the warm-up, nothing is measured.
+    /// - Returns: The exit status of the program: 0 if each response had status 200 and a body of the expected length.
+    ///   The first one that had not is described on standard error. If it was in the warm-up, nothing is measured.
     package func run(_ request: @escaping @Sendable () async throws -> Reply) async -> Int32 {
         if options.isSoak { return await SoakDriver(client: client, options: options).run(request) }
         let warmup = await runPhase(requests: options.warmup, request)
-        // What fails from the start is not worth measuring.
+        // Requests that already fail in the warm-up are not worth measuring.
         guard explainFirstFailure(of: warmup) else { return 1 }
         let cpu = measurement_cpu_seconds()
         let start = measurement_now()
@@ -41,8 +41,8 @@ package struct LoadDriver: Sendable {
         requests: Int, _ request: @escaping @Sendable () async throws -> Reply
     ) async -> [WorkerRecord] {
         let tickets = Tickets(count: requests)
-        // No group: with 10,000 tasks a quarter of the processor's time was the group's, which looks for each that ends
-        // in a list of all.
+        // Not a task group: with 10,000 tasks the group took a quarter of the processor time, because it searches a
+        // list of all tasks for each one that ends.
         let workers = (0..<options.concurrency).map { _ in Task { await work(through: tickets, request) } }
         var records: [WorkerRecord] = []
         for worker in workers { records.append(await worker.value) }
@@ -73,7 +73,7 @@ package struct LoadDriver: Sendable {
         return record
     }
 
-    /// True if there was no failure.
+    /// Describes the first failure. Returns true if there was none.
     private func explainFirstFailure(of workers: [WorkerRecord]) -> Bool {
         guard let failure = workers.lazy.compactMap(\.firstFailure).first else { return true }
         explain(failure)
@@ -97,7 +97,7 @@ package struct LoadDriver: Sendable {
     }
 }
 
-/// What one task saw.
+/// The results of one task.
 private struct WorkerRecord: Sendable {
     var latencies: [UInt32] = []
     var errors = 0
@@ -111,7 +111,7 @@ private struct WorkerRecord: Sendable {
     }
 }
 
-/// Says on standard error what failed.
+/// Prints a failure on standard error.
 func explain(_ failure: String) {
     let line = Array("first error: \(failure)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)

@@ -1,4 +1,4 @@
-/// What a client makes of one response.
+/// The part of a response that a client reports.
 package struct Reply: Sendable {
     package enum WireProtocol: String, Sendable {
         case http1 = "HTTP/1.1"

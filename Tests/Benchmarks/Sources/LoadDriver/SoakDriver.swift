@@ -1,14 +1,14 @@
 internal import ClientHarness
 
-/// Compares the resources a client holds early in a long run with those at its end.
+/// Compares the resources that a client holds early in a long run with those at its end.
 ///
-/// After the first fifth of the requests everything that is kept for reuse is there: what grows afterwards leaks.
+/// After the first fifth of the requests, everything that is kept for reuse exists. Any growth after that is a leak.
 struct SoakDriver: Sendable {
     let client: String
     let options: ClientOptions
 
-    /// Prints what was held at both points as one line of JSON. The status is 0 if each request was answered as
-    /// expected; whether the client leaks is for the reader to say.
+    /// Prints the resources at both points as one line of JSON. The status is 0 if each request was answered as
+    /// expected; the reader of the line decides whether the client leaks.
     func run(_ request: @escaping @Sendable () async throws -> Reply) async -> Int32 {
         let early = max(1, options.requests / 5)
         var failures = await runPhase(requests: early, request)
@@ -26,7 +26,7 @@ struct SoakDriver: Sendable {
         return 1
     }
 
-    /// What went wrong in the requests, each worker's in order.
+    /// Runs the requests, and returns the failures of each worker in order.
     private func runPhase(
         requests: Int, _ request: @escaping @Sendable () async throws -> Reply
     ) async -> [String] {

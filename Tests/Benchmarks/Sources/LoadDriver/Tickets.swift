@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The requests of a phase that no task has taken yet.
+/// The requests of a phase that no task has started yet.
 final class Tickets: Sendable {
     let count: Int
     private let taken = Atomic(0)

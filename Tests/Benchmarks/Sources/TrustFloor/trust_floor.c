@@ -70,7 +70,7 @@ void *trust_floor_handshake(trust_floor *floor, void *context, const char *host,
         SSL_set_bio(server, far, far);
         SSL_set_connect_state(client);
         SSL_set_accept_state(server);
-        // A handshake takes two rounds; what still wants to go on after ten never ends.
+        // A handshake takes two rounds. One that has not ended after ten never will.
         for (int i = 0; i < 10 && !(SSL_is_init_finished(client) && SSL_is_init_finished(server)); i++) {
             SSL_do_handshake(client);
             SSL_do_handshake(server);

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// The load client on AsyncHTTPClient: its defaults, except for the pool limit if `--connections` raises it.
+/// The load client for AsyncHTTPClient, with its defaults except for the pool limit, which `--connections` raises.
 @main
 struct AHCClient {
     static func main() async throws {
@@ -40,7 +40,7 @@ struct AHCClient {
         return configuration
     }
 
-    /// Reads a body to its end. A stream's reader sleeps 100 ms before each of the first pieces.
+    /// Reads a body to its end. The reader of a stream sleeps for 100 ms before each of the first pieces.
     private static func length(of body: HTTPClientResponse.Body, _ options: ClientOptions) async throws -> Int {
         if !options.isStreamed { return try await body.collect(upTo: max(1 << 20, options.bodyLength)).readableBytes }
         var slowPieces = options.slowPieces

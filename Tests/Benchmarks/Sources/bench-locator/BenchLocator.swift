@@ -1,10 +1,11 @@
-// Measures the service locator beside what no locator can be faster than, and says which goals are met.
+// Measures the service locator and the lower bounds of its operations, and reports which goals are met.
 //
 //     cd Tests/Benchmarks
 //     swift run -c release bench-locator
 //
-// Only ratios to a floor from the same run mean something: absolute figures drift with the machine. Counts do not: one that
-// is not as it should be, or a figure that is missing, is said on standard error and makes the status 1, also with `--smoke`.
+// Only ratios to a floor from the same run are meaningful, because absolute figures drift with the machine.
+// Counts are exact. A wrong count or a missing figure is reported on standard error and makes the exit
+// status 1, also with `--smoke`.
 
 internal import Figures
 internal import Glibc
@@ -47,7 +48,7 @@ struct BenchLocator {
 
     private static func report(_ options: Options) throws -> Report {
         let samples = try Samples(benchmarks, rounds: options.rounds, isSmoke: options.isSmoke)
-        // A pair of threads is measured longer at a time, for the kernel takes its time to spread them over the cores.
+        // Two threads are measured for longer, because the kernel needs time to spread them over the cores.
         let threadRounds = options.isSmoke ? 1 : max(5, options.rounds / 4)
         return Report(
             samples: samples,

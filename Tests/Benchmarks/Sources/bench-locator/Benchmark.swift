@@ -1,26 +1,26 @@
-/// One operation that is measured, and what is expected of it.
+/// A measured operation and its goal.
 struct Benchmark: Sendable {
-    /// What a figure is held against.
+    /// The goal of a figure.
     enum Goal: Sendable {
         case none
-        /// So many times the floor at most.
+        /// At most this multiple of the floor.
         case timesFloor(Double)
-        /// So many times what a peer takes for the same at most; the peer stands in the floor's place.
+        /// At most this multiple of a peer's figure for the same operation; the peer replaces the floor.
         case timesPeer(Double)
-        /// So many nanoseconds at most.
+        /// At most this many nanoseconds.
         case nanoseconds(Double)
-        /// So many nanoseconds more than another benchmark at most, for each of some levels.
+        /// At most this many nanoseconds more than another benchmark, for each of some levels.
         case perLevel(Double, levels: Int, over: String)
     }
 
     let name: String
-    /// The benchmark whose figure this one cannot beat.
+    /// The benchmark that is the lower bound for this one.
     var floor: String?
     var goal = Goal.none
-    /// How many operations lie between two looks at the clock.
+    /// The number of operations between two readings of the clock.
     var operations = 200_000
-    /// How often a round sets up and measures so many operations.
+    /// The number of times that a round sets up and measures these operations.
     var batches = 1
-    /// Sets up outside the clock; what is returned is measured.
+    /// Sets up without being measured, and returns the measured operation.
     let prepare: @Sendable (_ operations: Int) throws -> () throws -> Void
 }

@@ -1,9 +1,9 @@
 internal import EssentialsLocator
 
-/// What a program does once with 1,000 services, each by a protocol of its own.
+/// A program's bootstrap with 1,000 services, each registered by its own protocol.
 ///
-/// Written out as a program does, so that each call names its types: in a list of them, or in generic code, the metadata of
-/// the protocols would be made elsewhere, and perhaps before the clock is looked at.
+/// Every call is written out with its types, as in a program. With a list of types, or in generic code, the metadata of
+/// the protocols would be created elsewhere, perhaps before the measurement starts.
 enum ColdBootstrap {
     static func register(in locator: ServiceLocator) throws {
         try registerCold0(in: locator)
@@ -31,7 +31,7 @@ enum ColdBootstrap {
         try resolveCold900(from: locator)
     }
 
-    /// Has the runtime make the types that the services are registered as, and nothing else.
+    /// Makes the runtime create the types of the registered services, and nothing else.
     static func nameTypes() {
         nameCold0()
         nameCold200()
@@ -41,12 +41,12 @@ enum ColdBootstrap {
     }
 }
 
-/// Uses a type as far as the optimizer can tell.
+/// Uses a type from the optimizer's point of view.
 @inline(never)
 @_optimize(none)
 func name(_ type: Any.Type) {}
 
-/// Uses a service as far as the optimizer can tell.
+/// Uses a service from the optimizer's point of view.
 @inline(never)
 @_optimize(none)
 func use(_ service: any ColdProtocol) {}

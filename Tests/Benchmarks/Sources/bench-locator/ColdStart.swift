@@ -9,9 +9,9 @@ internal import ThreadCounters
 
 /// One of the services of a program's bootstrap.
 ///
-/// What is done with it is required of each class, so that the compiler makes it for each class, as it does of a
-/// program's own calls, which name theirs. In code that is generic over services, the runtime looks up what the compiler
-/// knows here, which takes about as long as all the rest.
+/// The methods are required of each class, so that the compiler specializes them for each class, as it does for the
+/// calls of a program, which name their classes. In code that is generic over services, the runtime would look up what
+/// the compiler knows here, which takes about as long as everything else.
 protocol ColdService: AnyObject, Sendable {
     init()
 
@@ -45,22 +45,22 @@ extension ColdService {
     }
 }
 
-/// How long a program's bootstrap takes that registers 1,000 services, each as a type of its own, and resolves each once.
+/// The time for a program's bootstrap that registers 1,000 services, each with its own type, and resolves each once.
 ///
-/// Counted is all that happens for the first time in the process: the runtime makes what the locator needs for each of
-/// the types, the services are allocated, the table grows, pages are touched. Not counted is what comes before: loading
-/// the program and its libraries.
+/// It includes everything that happens for the first time in the process: the runtime creates the metadata that the
+/// locator needs for each type, the services are allocated, the table grows, and pages are touched. It does not include
+/// loading the program and its libraries.
 struct ColdStart {
-    /// What the services are registered as.
+    /// The kind of type under which the services are registered.
     enum Kind: String, CaseIterable {
-        /// Each as its own class, whose metadata is in the program's file.
+        /// Each service as its own class, whose metadata is in the program's file.
         case classes
-        /// Nothing is registered: the runtime makes the types that the next kind cannot do without.
+        /// Nothing is registered: the runtime creates the types that the next kind needs.
         case types
-        /// Each as a protocol of its own, as programs do.
+        /// Each service as its own protocol, as in most programs.
         case protocols
 
-        /// What the report calls it.
+        /// The name in the report.
         var name: String {
             switch self {
             case .classes: "as their classes"
@@ -70,16 +70,16 @@ struct ColdStart {
         }
     }
 
-    /// Thread CPU time of registering and resolving, in milliseconds.
+    /// Thread CPU time for registering and resolving, in milliseconds.
     let milliseconds: Double
-    /// The same in wall-clock time.
+    /// Wall-clock time for registering and resolving, in milliseconds.
     let wallMilliseconds: Double
-    /// Thread CPU time of making as many services and keeping them, without a locator, before that.
+    /// Thread CPU time for creating and keeping the same number of services without a locator, measured before.
     let objectsMilliseconds: Double
 
     /// Measures in this process, which must not have used the types before.
     static func measureHere(_ kind: Kind) throws -> ColdStart {
-        // The list of the types stands for a program's own calls, so making it is not part of the bootstrap.
+        // The list of types replaces a program's own calls, so creating it is not part of the bootstrap.
         let types = ColdServices.all
         let objects = objectsAlone(types.count)
         let wall = monotonic_nanoseconds()
@@ -96,14 +96,14 @@ struct ColdStart {
         }
         let spent = thread_cpu_nanoseconds() - start
         let wallSpent = monotonic_nanoseconds() - wall
-        // A program does not tear its locator down either.
+        // A program does not release its locator either.
         withExtendedLifetime(locator) {}
         return ColdStart(
             milliseconds: Double(spent) / 1e6, wallMilliseconds: Double(wallSpent) / 1e6,
             objectsMilliseconds: objects)
     }
 
-    /// The median of what so many new processes measure.
+    /// The median of the measurements of `count` new processes.
     static func measure(_ kind: Kind, inNewProcesses count: Int) throws -> ColdStart {
         let runs = try (0..<count).map { _ in try measureInNewProcess(kind) }
         return ColdStart(
@@ -111,7 +111,7 @@ struct ColdStart {
             objectsMilliseconds: median(runs.map(\.objectsMilliseconds)))
     }
 
-    /// One line that `measureInNewProcess(_:)` reads.
+    /// One line, which `measureInNewProcess(_:)` parses.
     var line: String {
         "cold=\(fixed(milliseconds, 3)) ms, wall=\(fixed(wallMilliseconds, 3)) ms, "
             + "objects=\(fixed(objectsMilliseconds, 3)) ms"
@@ -131,7 +131,7 @@ struct ColdStart {
 
     private static func objectsAlone(_ count: Int) -> Double {
         let start = thread_cpu_nanoseconds()
-        // Of one type, because those of the others are to be new to the process below.
+        // All are of one type, because the other types must still be new in the measured part.
         var services: [PlainService] = []
         for number in 0..<count { services.append(PlainService(number: number)) }
         for service in services { consume(service as AnyObject) }
@@ -146,7 +146,7 @@ struct ColdStart {
         return result
     }
 
-    /// What a program of few words writes on its standard output.
+    /// The short standard output of a program.
     private static func output(of program: String, _ arguments: [String]) throws -> String {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw BenchmarkError("no pipe: \(errno)") }

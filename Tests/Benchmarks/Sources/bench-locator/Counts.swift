@@ -2,23 +2,23 @@ internal import Figures
 internal import Glibc
 internal import ThreadCounters
 
-/// What a strong resolve costs in units that no other work on the machine changes.
+/// The costs of a strong resolve that do not depend on other work on the machine.
 struct Counts {
-    /// Requests for memory a resolve.
+    /// Allocations for each resolve.
     let allocations: Double
-    /// Requests for memory an object that is made: 1, or the count is not to be trusted.
+    /// Allocations for each created object. It must be 1, otherwise the count cannot be trusted.
     let allocationsOfObject: Double
-    /// Instructions outside the kernel a resolve, the loop included; nil if the machine does not tell.
+    /// Instructions outside the kernel for each resolve, including the loop; `nil` if the machine does not count them.
     let instructions: Double?
-    /// The same for the floor.
+    /// Instructions for each operation of the floor.
     let instructionsOfFloor: Double?
 
-    /// How many instructions a resolve may take.
+    /// The maximum number of instructions for a resolve.
     static let mostInstructions = 150.0
 
-    /// What is not as it should be, on any machine and whatever else runs on it.
+    /// The counts that are wrong on any machine, whatever else runs on it.
     var breaches: [String] {
-        // A debug build shows what the optimizer takes away.
+        // A debug build has allocations that the optimizer removes.
         #if DEBUG
             return []
         #else
@@ -37,7 +37,7 @@ struct Counts {
     }
 
     static func measure(isSmoke: Bool) throws -> Counts {
-        // Even a smoke run takes so many that what reading the counters costs does not show.
+        // Even a smoke run has enough operations to hide the cost of reading the counters.
         let operations = isSmoke ? 10_000 : 100_000
         let locator = try Resolving.locatorWithService()
         let shelf = Shelf(PlainService())
@@ -58,7 +58,7 @@ struct Counts {
         let start = instruction_counter_read(descriptor)
         try body()
         let end = instruction_counter_read(descriptor)
-        // A counter that stands still was never given a register of the processor.
+        // A counter that does not move has no register of the processor.
         guard start >= 0, end > start else { return nil }
         return Double(end - start) / Double(operations)
     }

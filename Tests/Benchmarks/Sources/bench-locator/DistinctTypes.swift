@@ -1,8 +1,8 @@
 internal import EssentialsLocator
 
-/// A type of its own for every three digits.
+/// A distinct type for every three digits.
 ///
-/// Like an existential type, it gets its metadata from the runtime when it is first used, and it holds an object.
+/// Like an existential type, it gets its metadata from the runtime at its first use, and it contains an object.
 struct Tagged<A, B, C>: DistinctType {
     let service: any MeasuredService
 }
@@ -28,7 +28,7 @@ extension DistinctType {
     }
 }
 
-/// Types without end, and without writing them down: ten digits and three places.
+/// Creates many types from ten digits and three places.
 enum DistinctTypes {
     private enum D0 {}
     private enum D1 {}
@@ -41,14 +41,14 @@ enum DistinctTypes {
     private enum D8 {}
     private enum D9 {}
 
-    /// How many types there are of each kind.
+    /// The number of types of each kind.
     static let count = 1_000
 
     private static let digits: [Any.Type] = [
         D0.self, D1.self, D2.self, D3.self, D4.self, D5.self, D6.self, D7.self, D8.self, D9.self,
     ]
 
-    /// Hands over all `Tagged` types. The first time this has the runtime make them.
+    /// Calls the closure with all `Tagged` types. The first call makes the runtime create them.
     static func forEachTagged(_ body: (any DistinctType.Type) throws -> Void) rethrows {
         for first in digits {
             for second in digits {
@@ -57,7 +57,7 @@ enum DistinctTypes {
         }
     }
 
-    /// The first so many `Tagged` types.
+    /// The first `count` `Tagged` types.
     static func tagged(_ count: Int) -> [any DistinctType.Type] {
         var types: [any DistinctType.Type] = []
         types.reserveCapacity(Self.count)

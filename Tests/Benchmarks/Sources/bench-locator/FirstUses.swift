@@ -1,9 +1,9 @@
 internal import EssentialsLocator
 
-/// What happens once to a registration: being made, and being built.
+/// Measures the operations that happen once for a registration: creating it and building its service.
 ///
-/// Every way to come by many of them adds something of its own: a new locator makes its table, a table that grows
-/// copies itself, a name is hashed and compared. Hence three ways.
+/// Each method of creating many registrations adds a cost of its own: a new locator creates its table, a growing table
+/// is copied, or a name is hashed and compared. So there are three benchmarks.
 enum FirstUses {
     private static let count = 1_000
 
@@ -17,7 +17,7 @@ enum FirstUses {
 
     static let all = [
         benchmark("register, \(count) types in a locator") { operations in
-            // Of classes as programs have them: looking up the metadata of a generic type takes longer than registering.
+            // Plain classes, because looking up the metadata of a generic type takes longer than registering.
             let types = Array(ColdServices.all.prefix(operations))
             let services = types.map { $0.init() }
             let locator = ServiceLocator(name: "bench")

@@ -1,4 +1,4 @@
-/// What no locator can be faster than, measured beside it.
+/// Lower bounds for the locator's operations, measured in the same run.
 enum Floors {
     static let copy = "floor: existential copied out of memory"
     static let weakRead = "floor: weak reference read"
@@ -19,11 +19,11 @@ enum Floors {
         },
     ]
 
-    /// A service that is returned has to be copied out of where it is kept: one retain, and a release by the caller.
+    /// Copies a service out of its storage, which every resolve must do: one retain, and a release by the caller.
     @inline(never)
     static func copyOut(of storage: UnsafeMutablePointer<any MeasuredService>, times: Int) {
         for _ in 0..<times {
-            // Nobody but `consume` could have changed the memory, but the optimizer cannot know that it does not.
+            // Only `consume` could have changed the memory, but the optimizer does not know that it does not.
             consume(storage.pointee)
         }
     }
@@ -43,7 +43,7 @@ enum Floors {
     }
 }
 
-/// Memory that holds one service, as a locator's registration does.
+/// Memory that holds one service, like the registration of a locator.
 final class Shelf: @unchecked Sendable {
     // Written once, before the shelf is shared.
     let storage: UnsafeMutablePointer<any MeasuredService>

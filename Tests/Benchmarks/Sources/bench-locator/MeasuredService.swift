@@ -1,4 +1,4 @@
-/// What the services are registered as: a protocol like those of a program, without a class requirement.
+/// The protocol of the registered services, without a class requirement as in most programs.
 protocol MeasuredService: Sendable {
     var number: Int { get }
 }
@@ -12,21 +12,21 @@ final class PlainService: MeasuredService {
     }
 }
 
-/// A service whose reference count shares no cache line with that of another one, so that two threads only meet in
-/// what the locator does.
+/// A service whose reference count shares no cache line with another one, so that two threads share
+/// only the locator's memory.
 final class SpacedService: MeasuredService {
     let number = 0
-    // The count stands at the start of the object, and no block of this size starts within two lines of another.
+    // The count is at the start of the object, and no other block of this size starts within two cache lines.
     private let padding: (Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int) =
         (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-/// Uses a service as far as the optimizer can tell. Without it a copy that nobody looks at would not be made.
+/// Uses a service from the optimizer's point of view. Otherwise an unused copy would be removed.
 @inline(never)
 @_optimize(none)
 func consume(_ service: any MeasuredService) {}
 
-/// As `consume` for objects that were read from weak references.
+/// Uses an object that was read from a weak reference.
 @inline(never)
 @_optimize(none)
 func consume(_ object: AnyObject?) {}

@@ -1,6 +1,6 @@
 internal import Figures
 
-/// What the program was told on its command line.
+/// The command line of the program.
 struct Options {
     static let help = """
         usage: bench-locator [options]
@@ -13,12 +13,12 @@ struct Options {
 
     var rounds = 61
     var isSmoke = false
-    /// What is registered, where only a cold start is measured.
+    /// The kind of registered types if only a cold start is measured.
     var cold: ColdStart.Kind?
-    /// The one benchmark that is run for a profiler.
+    /// The only benchmark to run, for a profiler.
     var only: String?
 
-    /// The options, or nil if only help was asked for.
+    /// Parses the options; `nil` if only help was requested.
     static func parse(_ arguments: [String]) throws(BenchmarkError) -> Options? {
         var options = Options()
         var rest = arguments[...]

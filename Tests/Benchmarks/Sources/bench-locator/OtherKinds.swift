@@ -1,6 +1,6 @@
 internal import EssentialsLocator
 
-/// Resolving of services that are not kept: transient and weak ones.
+/// Benchmarks for services that the locator does not retain: transient and weak ones.
 enum OtherKinds {
     static let all = [
         transient("transient, without dependencies"),

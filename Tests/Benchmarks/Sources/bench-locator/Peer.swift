@@ -3,12 +3,12 @@
     internal import Swinject
 #endif
 
-/// The locator that programs in Swift use most, measured in the same rounds, where it is built: Swinject, with services of
-/// its scope "container", without the lock that it offers.
+/// Swinject, the most used locator for Swift, measured in the same rounds if it is built. Its services are in the scope
+/// "container", without its optional lock.
 enum Peer {
-    /// A goal in nanoseconds, of a machine on which the peer took so many for the same. Where the peer is measured, the
-    /// goal is their ratio, and the peer's benchmark stands in the floor's place: then it does not matter how fast the
-    /// machine's memory and its allocator are today.
+    /// A goal in nanoseconds from a machine on which the peer took `peer` nanoseconds for the same operation. If the
+    /// peer is measured here, the goal is the ratio of both, and the peer's benchmark replaces the floor. The goal is
+    /// then independent of the speed of this machine's memory and allocator.
     static func goal(
         _ nanoseconds: Double, where peer: Double, for name: String
     ) -> (goal: Benchmark.Goal, floor: String?) {
@@ -19,8 +19,9 @@ enum Peer {
         #endif
     }
 
-    /// How much longer than on the goals' machine the peer takes here for one level of parents, of which that machine's
-    /// 2,241 ns through four and 883 ns through none make 340; nil where the peer is not measured.
+    /// The ratio of the peer's time for one level of parents here and on the goals' machine; `nil` if the peer
+    /// is not measured. The goals' machine took 2,241 ns through four levels and 883 ns through none, which
+    /// makes 340 ns for one level.
     static func slowdownOfLevels(_ samples: Samples) -> Double? {
         #if LOCATOR_PEERS
             samples.median(of: "Swinject: strong, through 4 parents, empty", and: "Swinject: strong") {

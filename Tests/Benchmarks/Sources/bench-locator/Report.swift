@@ -1,7 +1,7 @@
 internal import Figures
 internal import Glibc
 
-/// The figures as a table: what each is, how it stands to its floor, and whether it is as good as it should be.
+/// The figures as a table: each figure, its ratio to its floor, and whether it meets its goal.
 struct Report {
     let samples: Samples
     let twoThreads: (floor: TwoThreads, locator: TwoThreads)
@@ -21,7 +21,7 @@ struct Report {
         return lines.joined(separator: "\n")
     }
 
-    /// What is wrong, however busy the machine was: counts that are not as they should be, and figures that are missing.
+    /// Errors that do not depend on the load of the machine: wrong counts and missing figures.
     var breaches: [String] {
         let figures =
             samples.benchmarks.map { ($0.name, samples.median(of: $0.name)) }
@@ -30,7 +30,7 @@ struct Report {
                 ("two threads", twoThreads.locator.throughputRatio),
                 ("two threads, floor", twoThreads.floor.throughputRatio),
             ]
-        // Not a number is not above zero either.
+        // This comparison is also false for NaN.
         return counts.breaches
             + figures.filter { !($0.1 > 0 && $0.1.isFinite) }.map { "\($0.0): no figure, but \($0.1)" }
     }
@@ -58,7 +58,7 @@ struct Report {
 
     private static let floorOfGoals = 12.9
 
-    /// How long this machine, as it is now, takes for what the goals' machine does in a nanosecond.
+    /// The time that this machine takes now for one nanosecond on the goals' machine.
     private var scale: Double { samples.median(of: Floors.copy) / Self.floorOfGoals }
 
     private func cells(of benchmark: Benchmark) -> [String] {
@@ -85,7 +85,7 @@ struct Report {
     private var threadRows: [String] {
         let (floor, locator) = twoThreads
         let isMet = locator.throughputRatio >= 1.8
-        // Where even copies do not reach the goal, a miss says nothing about the locator.
+        // If even copies do not reach the goal, a miss says nothing about the locator.
         let verdict = !isMet && floor.throughputRatio < 1.8 ? "cores not free" : Self.verdict(isMet)
         return [
             Self.row([

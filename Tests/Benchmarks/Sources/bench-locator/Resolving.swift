@@ -1,6 +1,6 @@
 internal import EssentialsLocator
 
-/// Resolving of services that are kept: strong ones and built lazy ones.
+/// Benchmarks for services that the locator retains: strong ones and built lazy ones.
 enum Resolving {
     static let strong = "strong"
 
@@ -25,7 +25,7 @@ enum Resolving {
         },
     ]
 
-    /// The loop of everything that is resolved without a name, so that all kinds are measured alike.
+    /// The loop for all kinds of services that are resolved without a name, so that all are measured alike.
     @inline(never)
     static func resolve(from locator: ServiceLocator, times: Int) throws {
         for _ in 0..<times {
@@ -39,9 +39,9 @@ enum Resolving {
         return locator
     }
 
-    /// A locator that finds the service so many levels above itself.
+    /// A locator that finds the service `levels` levels above itself.
     ///
-    /// - Parameter others: How many other types every locator on the way has registered, itself included.
+    /// - Parameter others: The number of other types that each of these locators has registered.
     private static func throughParents(_ levels: Int, others: Int = 0) -> Benchmark {
         let name = "strong, through \(levels) parent\(levels == 1 ? "" : "s")"
         return Benchmark(

@@ -4,18 +4,18 @@ internal import ThreadCounters
 /// The figures of some benchmarks, measured in rounds.
 struct Samples {
     let benchmarks: [Benchmark]
-    /// Nanoseconds of thread CPU time an operation, by benchmark and round.
+    /// Nanoseconds of thread CPU time for each operation, by benchmark and round.
     private(set) var nanoseconds: [String: [Double]] = [:]
 
-    /// Runs every benchmark once in each round, so that whatever drifts meets all of them alike.
+    /// Runs every benchmark once in each round, so that a drift affects all of them alike.
     init(_ benchmarks: [Benchmark], rounds: Int, isSmoke: Bool) throws {
         self.benchmarks = benchmarks
         if !isSmoke {
-            // The first round pays for metadata, page faults and a sleeping core.
+            // The first round includes the creation of metadata, page faults and the wake-up of a core.
             for benchmark in benchmarks { _ = try Self.measure(benchmark, isSmoke: false) }
         }
         for round in 0..<rounds {
-            // Whatever drifts during a round is turned around in the next one.
+            // The order alternates, so that a drift during a round is compensated by the next one.
             for benchmark in round.isMultiple(of: 2) ? benchmarks : benchmarks.reversed() {
                 nanoseconds[benchmark.name, default: []].append(try Self.measure(benchmark, isSmoke: isSmoke))
             }
@@ -26,7 +26,7 @@ struct Samples {
         Figures.median(nanoseconds[name] ?? [])
     }
 
-    /// The median of what the rounds' figures give together with another benchmark's figure from the same round.
+    /// The median over all rounds of a combination of this benchmark's and another one's figure from the same round.
     func median(of name: String, and other: String, _ combine: (Double, Double) -> Double) -> Double {
         guard let own = nanoseconds[name], let base = nanoseconds[other] else { return .nan }
         return Figures.median(zip(own, base).map(combine))
@@ -41,7 +41,7 @@ struct Samples {
             let start = thread_cpu_nanoseconds()
             try body()
             spent += thread_cpu_nanoseconds() - start
-            // What was set up goes after the second look at the clock.
+            // The setup is released after the second reading of the clock.
             withExtendedLifetime(body) {}
         }
         return Double(spent) / Double(operations * batches)

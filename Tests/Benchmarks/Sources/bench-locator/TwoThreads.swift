@@ -3,20 +3,20 @@ internal import Figures
 internal import Glibc
 internal import ThreadCounters
 
-/// How much more two threads get done than one, each with a service of its own.
+/// The throughput of two threads compared with one, each with its own service.
 ///
-/// The machine's own share is measured beside it: two threads that only copy their services get less than twice as much
-/// done where the cores share something, or have other work.
+/// The machine's own limit is measured too: two threads that only copy their services have less than twice the
+/// throughput of one if the cores share something or have other work.
 struct TwoThreads {
-    /// Operations a second of two threads by those of one, in wall-clock time.
+    /// The operations per second of two threads divided by those of one, in wall-clock time.
     let throughputRatio: Double
-    /// CPU time of an operation while both threads run, in nanoseconds. Work on something shared shows here even when
-    /// other programs keep the threads from running side by side.
+    /// CPU time for an operation while both threads run, in nanoseconds. Contention shows in this figure even if other
+    /// programs prevent the threads from running at the same time.
     let nanoseconds: Double
 
     private typealias Work = @Sendable (_ times: Int) throws -> Void
 
-    /// What two threads make of copies, and of resolving.
+    /// Measures two threads with copies and with resolving.
     static func measure(rounds: Int, isSmoke: Bool) throws -> (floor: TwoThreads, locator: TwoThreads) {
         let operations = isSmoke ? 1_000 : 2_000_000
         let shelves = [Shelf(SpacedService()), Shelf(SpacedService())]
@@ -44,7 +44,7 @@ struct TwoThreads {
             throughputRatio: median(rounds.map(\.throughputRatio)), nanoseconds: median(rounds.map(\.nanoseconds)))
     }
 
-    /// Each service alone, then both at once.
+    /// Runs each operation alone, then both at the same time.
     private static func compare(_ works: [Work], times: Int) throws -> TwoThreads {
         let alone = try works.map { try run([$0], times: times) }
         let both = try run(works, times: times)
@@ -54,7 +54,7 @@ struct TwoThreads {
             nanoseconds: Double(both.cpu) / Double(works.count * times))
     }
 
-    /// Runs each work on a thread of its own, all released at the same moment.
+    /// Runs each operation on its own thread. All threads are released at the same moment.
     private static func run(_ works: [Work], times: Int) throws -> (wall: UInt64, cpu: UInt64) {
         let gate = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
         defer { gate.deallocate() }
@@ -69,7 +69,7 @@ struct TwoThreads {
         return (end - start, runners.reduce(0) { $0 + $1.cpu })
     }
 
-    // Types of their own, so that the threads also look in different cells of the table.
+    // Distinct types, so that the threads also use different cells of the table.
     private struct FirstService: Sendable {
         let service: any MeasuredService = SpacedService()
     }
@@ -88,7 +88,7 @@ struct TwoThreads {
         for _ in 0..<times { consume(try locator.resolve(SecondService.self).service) }
     }
 
-    /// One thread's work, and what came of it. Read only after the thread was joined.
+    /// The operation of one thread and its result, which is read only after the thread was joined.
     private final class Runner {
         private(set) var start: UInt64 = 0
         private(set) var end: UInt64 = 0

@@ -3,7 +3,7 @@ internal import EssentialsTransport
 internal import Glibc
 internal import LoadDriver
 
-/// The load client on CurlTransport: its defaults, except for the limits if `--connections` raises them.
+/// The load client for CurlTransport, with its defaults except for the limits, which `--connections` raises.
 @main
 struct OursClient {
     static func main() async throws {
@@ -50,7 +50,7 @@ struct OursClient {
         return request
     }
 
-    /// Reads a stream to its end, sleeping 100 ms before each of the first pieces.
+    /// Reads a stream to its end, sleeping for 100 ms before each of the first pieces.
     private static func length(of body: ResponseBody, slowPieces: Int) async throws -> Int {
         if let data = body.data { return data.count }
         var slowPieces = slowPieces

@@ -1,17 +1,20 @@
-// Measures what the data-request service costs beside its parts alone, and says which goals are met.
+// Measures the cost that the data-request service adds to its parts, and reports which goals are met.
 //
 //     cd Tests/Benchmarks
 //     swift build -c release && .build/release/bench-requests
 //
-// - a small GET through the service beside the same request given to the transport: over a transport that answers at
-//   once, which counts the service's own work, and over the loopback interface;
-// - a JSON array of 1 MB read by the service beside JSONDecoder alone;
-// - a JSON object of 1 MB read as JSONValue beside JSONDecoder with a known type, and a document 512 levels deep;
-// - a file of 1 GiB sent as a multipart body beside bench-limit, a C program on libcurl alone, that sends it as it is.
+// - a small GET through a service that is composed as in README.md, compared with the same request sent by a
+//   CurlTransport: over the loopback interface, one at a time and 64 at a time;
+// - a small GET over a transport that responds at once, which measures the service's own work;
+// - a JSON array of 1 MB decoded by the service, compared with JSONDecoder;
+// - a JSON object of 1 MB read as JSONValue, compared with JSONDecoder and a known type, and a
+//   document 512 levels deep;
+// - a file of 1 GiB sent as a multipart body, compared with bench-limit, a C program on libcurl
+//   that sends the plain file.
 //
-// The sides take turns in one run, and the medians of their rounds are shown, because absolute figures drift with the
-// machine. Needs bench-server and bench-limit built beside it. Given `--url` it is the client that sends the file, with
-// the arguments of the load clients.
+// The sides alternate in one run, and the medians of their rounds are shown, because absolute figures drift with the
+// machine. It requires bench-server and bench-limit in the same directory. With `--url` it is the client that sends the
+// file, with the arguments of the load clients.
 
 internal import Glibc
 
@@ -36,7 +39,7 @@ struct BenchRequests {
     private static func report(_ options: Options) async throws -> Table {
         var table = Table(options)
         if options.parts.contains("null") { table.add(try await OwnCost.measure(options)) }
-        if options.parts.contains("loopback") { table.add(try await LoopbackCost.measure(options)) }
+        if options.parts.contains("composition") { table.add(try await CompositionCost.measure(options)) }
         if options.parts.contains("json") {
             table.add(try await JSONCost.measure(options))
             table.add(try JSONValueCost.measure(options))

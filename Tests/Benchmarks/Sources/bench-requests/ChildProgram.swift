@@ -1,14 +1,14 @@
 internal import Figures
 internal import Glibc
 
-/// A program of this package, beside this one.
+/// A program of this package in the same directory.
 struct ChildProgram {
     private let process: pid_t
-    /// Its input, which it takes for our life; -1 for none.
+    /// The program's standard input. The program ends when it is closed; -1 for none.
     private let input: Int32
     private let output: Int32
 
-    /// What a program of few words writes on its standard output.
+    /// The short standard output of a program.
     static func output(of name: String, _ arguments: [String]) throws(BenchmarkError) -> [UInt8] {
         let child = try ChildProgram(name, arguments, hasInput: false)
         let bytes = child.read { _ in false }
@@ -39,7 +39,7 @@ struct ChildProgram {
         (self.process, input, output) = (process, inner[1], outer[0])
     }
 
-    /// Reads until the output ends or is enough.
+    /// Reads until the output ends or is sufficient.
     func read(until isEnough: ([UInt8]) -> Bool) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
@@ -52,7 +52,7 @@ struct ChildProgram {
         return bytes
     }
 
-    /// Ends its input, waits for it, and tells its status.
+    /// Closes the program's input, waits for its end, and returns its status.
     func end() -> Int32 {
         if input >= 0 { close(input) }
         close(output)
@@ -76,7 +76,7 @@ struct ChildProgram {
         return String(text[...(text.lastIndex(of: "/") ?? text.startIndex)])
     }
 
-    /// Ours without proxies, for the load must stay on the machine.
+    /// This process's environment without proxies, because the load must stay on the machine.
     private static var environment: [String] {
         var variables: [String] = []
         var next = environ
@@ -89,7 +89,7 @@ struct ChildProgram {
     }
 }
 
-/// The program `bench-server`, which answers at once and takes large bodies. It ends with its input, however we end.
+/// The program `bench-server`, which responds at once and accepts large bodies. It ends when its input is closed.
 struct ChildServer {
     let port: Int
     private let program: ChildProgram

@@ -4,7 +4,7 @@ internal import Figures
 internal import FoundationEssentials
 internal import Glibc
 
-/// What the service adds to the decoding of a JSON array of 1 MB.
+/// The cost that the service adds to the decoding of a JSON array of 1 MB.
 enum JSONCost {
     private struct Item: Codable, Sendable {
         let id: Int
@@ -58,7 +58,7 @@ enum JSONCost {
         return try JSONEncoder().encode(items)
     }
 
-    /// Of the whole process: the service decodes large bodies on a thread of their own choosing.
+    /// CPU time of the whole process, because the service decodes large bodies on another thread.
     @concurrent
     private static func cpuMilliseconds(_ body: @Sendable () async throws -> Int) async throws -> Double {
         let start = processNanoseconds()

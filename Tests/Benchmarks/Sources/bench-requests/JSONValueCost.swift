@@ -2,7 +2,7 @@ internal import EssentialsHTTP
 internal import Figures
 internal import FoundationEssentials
 
-/// What it costs to read JSON of unknown shape, beside JSONDecoder with a known one.
+/// The cost of reading JSON of unknown shape, compared with JSONDecoder and a known one.
 enum JSONValueCost {
     static func measure(_ options: Options) throws -> [Row] {
         let flat = try JSONEncoder().encode(
@@ -36,7 +36,7 @@ enum JSONValueCost {
         ]
     }
 
-    /// Values of all kinds at the last of many levels.
+    /// Creates values of all kinds at the last of many levels.
     private static func nestedBody(levels: Int, leaves: Int) -> Data {
         let (begin, end) = (String(repeating: "[", count: levels), String(repeating: "]", count: levels))
         let values = (0..<leaves).map { ["null", "true", "17", "0.5", "\"text\""][$0 % 5] }

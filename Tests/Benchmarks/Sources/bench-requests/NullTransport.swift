@@ -1,25 +1,27 @@
 internal import EssentialsHTTP
 
-/// Answers every request at once with the same response, so that what is measured is not the transport.
+/// Responds to every request at once with the same response, so that the transport's cost is not measured.
 ///
-/// It can be told to end a request, as libcurl's transport can.
-struct NullTransport: CancellableTransport {
+/// It can end a request by itself, as libcurl's transport can.
+struct NullTransport: Transport {
     let response: TransportResponse
 
     init(_ response: TransportResponse) { self.response = response }
 
+    func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse { response }
+
     func send(
-        _ request: TransportRequest, register: (@escaping @Sendable () -> Void) -> Void
+        _ request: TransportRequest, cancellation: Cancellation
     ) async throws(RequestFailure) -> TransportResponse {
-        register {}
+        cancellation.remove(cancellation.add {})
         return response
     }
 
     func shutdown() async {}
 }
 
-/// The same, but that it cannot be told, so that a service needs a task for each request.
-struct DeafTransport: Transport {
+/// Responds as `NullTransport` does, in a task of its own for each request, as every transport that implements one method.
+struct TaskTransport: Transport {
     let transport: NullTransport
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse { transport.response }

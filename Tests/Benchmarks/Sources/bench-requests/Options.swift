@@ -1,24 +1,24 @@
 internal import Figures
 
-/// What the program was told on its command line.
+/// The command line of the program.
 struct Options {
     static let help = """
         usage: bench-requests [options]
           --rounds N   how often small requests are measured; medians are shown (default: 41)
           --smoke      few rounds of few requests, to see that all works; its figures mean nothing
-          --only A,B   of null, loopback, json, upload (default: all)
+          --only A,B   of null, composition, json, upload (default: all)
         """
 
     var rounds = 41
     var isSmoke = false
-    var parts: Set<String> = ["null", "loopback", "json", "upload"]
+    var parts: Set<String> = ["null", "composition", "json", "upload"]
 
-    /// The size of the file that is sent.
+    /// The size of the sent file.
     var uploadMiB: Int { isSmoke ? 8 : 1024 }
-    /// How often it is sent by each client.
+    /// The number of times that each client sends it.
     var uploadRounds: Int { isSmoke ? 1 : 9 }
 
-    /// The options, or nil if only help was asked for.
+    /// Parses the options; `nil` if only help was requested.
     static func parse(_ arguments: [String]) throws(BenchmarkError) -> Options? {
         var options = Options()
         var rest = arguments[...]
@@ -34,7 +34,7 @@ struct Options {
             case "--only":
                 let names = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
                 guard !names.isEmpty, names.isSubset(of: options.parts) else {
-                    throw BenchmarkError("--only needs some of null, loopback, json, upload")
+                    throw BenchmarkError("--only needs some of null, composition, json, upload")
                 }
                 options.parts = names
             default: throw BenchmarkError("unknown option \(name)")

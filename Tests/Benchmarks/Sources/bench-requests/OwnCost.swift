@@ -5,13 +5,13 @@ internal import FoundationEssentials
 internal import Glibc
 internal import ThreadCounters
 
-/// What the service itself does for a small GET: its way over a transport that answers at once, beside that transport.
+/// The service's own work for a small GET over a transport that responds at once, compared with that transport.
 enum OwnCost {
-    /// What one round of one side came to, for each request.
+    /// The figures for one request, from one round of one side.
     private struct Sample {
         var nanoseconds: Double
         var allocations: Double
-        /// Nil if the machine does not tell.
+        /// `nil` if the machine does not count instructions.
         var instructions: Double?
     }
 
@@ -19,8 +19,8 @@ enum OwnCost {
         let head = HTTPResponse(status: .ok, headerFields: [.contentType: "text/plain"])
         let null = NullTransport(TransportResponse(head, body: ResponseBody(Data("Hello, world!".utf8))))
         let control = try await sample(options.isSmoke ? 10_000 : 500_000) { () async throws in consume(Object()) }
-        return try await rows(options, null, "GET, transport that answers at once")
-            + rows(options, DeafTransport(transport: null), "the same, transport that cannot be told to end a request")
+        return try await rows(options, null, "GET, transport that responds at once")
+            + rows(options, TaskTransport(transport: null), "the same, transport with a task for each request")
             + [
                 Row(
                     what: "    control: allocations of an object made and released", value: control.allocations,
@@ -39,7 +39,7 @@ enum OwnCost {
         for round in 0...options.rounds {
             let a = try await sample(requests) { () async throws in _ = try await transport.send(sent) }
             let b = try await sample(requests) { () async throws in try await service.get("users/1") }
-            // The first round pays for metadata and page faults.
+            // The first round includes the creation of metadata and page faults.
             guard round > 0 else { continue }
             alone.append(a)
             whole.append(b)
@@ -65,7 +65,7 @@ enum OwnCost {
         return rows
     }
 
-    /// On one thread from beginning to end: nothing in it waits for another.
+    /// Runs on one thread from start to end, because no part of it waits for another thread.
     @concurrent
     private static func sample(
         _ requests: Int, _ body: @Sendable () async throws -> Void

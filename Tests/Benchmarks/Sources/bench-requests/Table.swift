@@ -1,7 +1,7 @@
 internal import Figures
 internal import Glibc
 
-/// One line of the table: a figure, and whether it is as good as it should be.
+/// One row of the table: a figure, and whether it meets its goal.
 struct Row {
     enum Goal {
         case none
@@ -28,7 +28,7 @@ struct Row {
     private func shown(_ bound: Double) -> String { "\(fixed(bound, digits)) \(unit)" }
 }
 
-/// What was measured, what was wanted, and what became of it.
+/// The measured figures, their goals and the verdicts.
 struct Table {
     private let options: Options
     private var rows: [Row] = []

@@ -4,7 +4,7 @@ internal import EssentialsRequests
 internal import Figures
 internal import LoadDriver
 
-/// The load client that sends its file as a part of a multipart body, through the service.
+/// The load client that sends its file as a part of a multipart body through the service.
 enum UploadClient {
     static func run() async throws -> Int32 {
         let options = ClientOptions.fromCommandLine()

@@ -2,9 +2,9 @@ internal import Figures
 internal import FoundationEssentials
 internal import Glibc
 
-/// A large file as a part of a multipart body, beside what libcurl itself takes to send it as it is.
+/// A large file as a part of a multipart body, compared with libcurl sending the plain file.
 enum UploadCost {
-    /// What a load client reports; see `measurement_report`.
+    /// The report of a load client; see `measurement_report`.
     private struct Measurement: Decodable {
         let seconds: Double
         let cpuSeconds: Double
@@ -18,7 +18,7 @@ enum UploadCost {
         defer { server.stop() }
         var (limit, ours): ([Measurement], [Measurement]) = ([], [])
         for round in 0..<options.uploadRounds {
-            // Whatever drifts during a round is turned around in the next one.
+            // The order alternates, so that a drift during a round is compensated by the next one.
             if round.isMultiple(of: 2) { limit.append(try upload("bench-limit", file, server)) }
             ours.append(try upload("bench-requests", file, server))
             if !round.isMultiple(of: 2) { limit.append(try upload("bench-limit", file, server)) }
@@ -62,7 +62,7 @@ enum UploadCost {
     }
 }
 
-/// A file of zeros without blocks on the disk.
+/// A sparse file of zeros.
 private struct TemporaryFile {
     let path: String
 

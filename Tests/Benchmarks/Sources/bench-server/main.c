@@ -1,10 +1,11 @@
-// A server for the workloads that nginx is no match for: it answers late, or takes large bodies and drops them.
+// A server for the workloads that nginx does not support: it responds late, or accepts large bodies and discards them.
 //
 //     bench-server [--delay-ms N] [--first N]
 //
-// Every request is answered `delay-ms` after it came, with 13 bytes. The first `first` requests are answered together
-// when all of them have come, and at once: so a client opens that many connections before anything is measured.
-// Prints `port=N` and `ready`, and stays until its standard input ends. One thread, HTTP/1.1, no pipelining.
+// Every request is answered `delay-ms` after its arrival, with 13 bytes. The first `first` requests are
+// answered together without delay when all of them have arrived, so that a client opens this many connections
+// before the measurement. Prints `port=N` and `ready`, and runs until its standard input is closed. One thread,
+// HTTP/1.1, no pipelining.
 
 #include <errno.h>
 #include <stdbool.h>

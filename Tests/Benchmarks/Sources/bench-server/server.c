@@ -118,14 +118,14 @@ static ssize_t receive_head(struct connection *connection) {
 
 static ssize_t drop_body(struct connection *connection) {
     size_t most = connection->body_left < (1u << 20) ? (size_t)connection->body_left : 1u << 20;
-    // The kernel drops the bytes without copying them (tcp(7)).
+    // The kernel discards the bytes without copying them (tcp(7)).
     ssize_t length = recv(connection->socket, NULL, most, MSG_TRUNC);
     if (length > 0) connection->body_left -= (uint64_t)length;
     return length;
 }
 
 static void receive(struct server *server, struct connection *connection) {
-    // Nothing but its end can come while the client waits.
+    // While the client waits, only the end of the connection can arrive.
     if (connection->is_waiting) {
         end_connection(connection);
         return;
@@ -153,7 +153,7 @@ static int wait_milliseconds(const struct server *server) {
 }
 
 void server_run(struct server *server) {
-    // The address of the server itself stands for standard input, which nobody writes to.
+    // The address of the server itself represents standard input, which receives no data.
     watch(server, STDIN_FILENO, server);
     struct epoll_event events[256];
     for (;;) {

@@ -1,12 +1,13 @@
-// Measures what a trust policy adds: to a handshake the gate in it, with digests, report and pins, beside OpenSSL's own
-// verification of the same chain; and to a request on a pooled connection the look at its evidence.
+// Measures the cost of a trust policy. For a handshake it is the trust gate, with digests, report and pins,
+// compared with OpenSSL's own verification of the same chain. For a request on a pooled connection it is
+// the check of its evidence.
 //
 //     cd Tests/Benchmarks
 //     swift run -c release bench-trust
 //
-// The ways take turns, and the medians of their rounds are shown, because absolute figures drift with the machine. A round
-// is short and goes through the ways forwards and backwards, so that a processor that changes its pace in it favours none.
-// Handshakes run in memory, client and server on one thread, and their time is that thread's.
+// The variants alternate, and the medians of their rounds are shown, because absolute figures drift with the machine. A
+// round is short and runs the variants forwards and backwards, so that a change of the processor's speed favors none.
+// Handshakes run in memory, with client and server on one thread, and their time is that thread's.
 
 internal import EssentialsCurl
 internal import EssentialsHTTP
@@ -15,7 +16,8 @@ internal import Glibc
 
 @main
 struct BenchTrust {
-    /// The goal: what a handshake may cost more with pins than without any policy, in microseconds.
+    /// The goal: the maximum additional cost of a handshake with pins compared with one without a
+    /// policy, in microseconds.
     static let goal = 15.0
 
     static func main() async throws {
@@ -39,7 +41,7 @@ struct BenchTrust {
         try await compareRequests(isSmoke: isSmoke)
     }
 
-    /// One request at a time on a pooled connection, under a policy without pins and one with 20.
+    /// Compares requests on a pooled connection, one at a time, under a policy without pins and one with 20.
     private static func compareRequests(isSmoke: Bool) async throws {
         let bench = try PooledRequests()
         var times: [[Double]] = [[], []]

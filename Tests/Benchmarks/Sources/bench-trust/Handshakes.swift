@@ -3,11 +3,11 @@ internal import EssentialsHTTP
 internal import EssentialsTestKit
 internal import TrustFloor
 
-/// The same handshake, judged in three ways: by OpenSSL alone, by a policy without pins, and by one with 20, the last of
-/// which is right.
+/// The same handshake with three kinds of verification: by OpenSSL alone, by a policy without pins, and by one with 20
+/// pins, of which the last one matches.
 struct Handshakes {
     private let floor: OpaquePointer
-    /// Each has its gate, but for the first.
+    /// The clients. All except the first have a trust gate.
     private let clients: [OpaquePointer]
     private let policies: [CompiledTrust?]
     private let host: HostName
@@ -39,7 +39,7 @@ struct Handshakes {
         self.clients = clients
     }
 
-    /// Microseconds for each handshake, the judgement after it included.
+    /// Microseconds for each handshake, including the verification after it.
     func measure(_ index: Int, calls: Int) throws -> Double {
         let (client, policy) = (UnsafeMutableRawPointer(clients[index]), policies[index])
         let start = trust_floor_now()

@@ -2,7 +2,7 @@ internal import EssentialsCurl
 internal import EssentialsHTTP
 internal import EssentialsTestKit
 
-/// A TLS server, and a transport without pins and one with 20 that ask it over a pooled connection.
+/// A TLS server, and transports without pins and with 20 pins that send requests to it over pooled connections.
 struct PooledRequests {
     private let server: LoopbackServer
     private let transports: [CurlTransport]

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Makes this program trust one authority only.
+/// Makes this program trust only one authority.
 ///
-/// FoundationNetworking has no way to name an authority on Linux: it always uses the bundle of the system. So the
-/// program starts itself anew where that bundle is another file: in a mount namespace that no other program sees.
+/// FoundationNetworking has no API for that on Linux: it always uses the system's bundle. So the program restarts
+/// itself in a mount namespace of its own, in which that bundle is replaced by another file.
 enum PrivateTrust {
     private static let bundle = "/etc/ssl/certs/ca-certificates.crt"
     private static let marker = "BENCHMARK_TRUST_IS_PRIVATE"
 
-    /// Does not return when it first succeeds; returns at once in the program started anew.
+    /// Does not return at the first successful call. In the restarted program it returns at once.
     static func replaceBundle(with caFile: String) {
         if getenv(marker) != nil { return }
         setenv(marker, "1", 1)

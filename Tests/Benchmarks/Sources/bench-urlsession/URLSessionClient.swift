@@ -3,7 +3,7 @@ internal import FoundationNetworking
 internal import Glibc
 internal import LoadDriver
 
-/// The load client on FoundationNetworking: `URLSession.data(from:)` with the default configuration.
+/// The load client for FoundationNetworking: `URLSession.data(from:)` with the default configuration.
 @main
 struct URLSessionClient {
     static func main() async {
@@ -32,7 +32,7 @@ struct URLSessionClient {
         }
     }
 
-    /// The protocol spoken, as the server names it: a response of URLSession does not say.
+    /// The protocol as reported by the server, because a response of URLSession does not contain it.
     private static func wireProtocol(of session: URLSession, url: URL) async throws -> Reply.WireProtocol {
         guard let probe = URL(string: "/protocol", relativeTo: url) else { throw URLError(.badURL) }
         let (name, _) = try await session.data(from: probe)

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Says on standard error which responses were read when a signal ends the process.
+/// Prints the responses that were being read when a signal ends the process.
 enum CrashReport {
     private static let lineSize = 64
     private static let lanes = 4
-    // Argument for nonisolated(unsafe): allocated once and never freed. Each lane writes its own line, and the signal's
-    // handler reads them when nothing is to be saved any more.
+    // `nonisolated(unsafe)`: allocated once and never freed. Each lane writes its own line, and only the signal handler
+    // reads them, when the process is about to end.
     private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>.allocate(capacity: lineSize * (lanes + 1))
 
-    /// - Parameter seed: Named in the report.
+    /// - Parameter seed: The seed for the report.
     static func install(seed: UInt64) {
         text.initialize(repeating: 0x20, count: lineSize * (lanes + 1))
         write("a signal ended the process; seed \(seed)", line: 0)
@@ -21,7 +21,7 @@ enum CrashReport {
         }
     }
 
-    /// Notes which response a lane is about to get.
+    /// Records the response that a lane is about to receive.
     static func note(_ number: Int, of kind: Lane.Kind, lane: Int) {
         write("--lane \(kind.rawValue) --only \(number)", line: lane + 1)
     }

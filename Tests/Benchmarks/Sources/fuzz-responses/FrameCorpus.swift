@@ -1,4 +1,4 @@
-/// Sound responses over HTTP/2 (RFC 9113), as frames.
+/// Valid HTTP/2 responses (RFC 9113) as frames.
 enum FrameCorpus {
     struct Frame {
         var type: UInt8
@@ -6,7 +6,7 @@ enum FrameCorpus {
         var stream: UInt32 = 1
         var payload: [UInt8] = []
 
-        /// What the length field says beyond the payload's length.
+        /// The difference between the length field and the payload's length.
         var extraLength = 0
 
         var bytes: [UInt8] {
@@ -22,7 +22,7 @@ enum FrameCorpus {
         }
     }
 
-    /// Fields without a table and without Huffman's code (RFC 7541, 6.2.2); both lengths are below 127.
+    /// Encodes fields without a table and without Huffman coding (RFC 7541, section 6.2.2). Both lengths are below 127.
     private static func fields(_ lines: [(String, String)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in lines {
@@ -43,7 +43,7 @@ enum FrameCorpus {
         Frame(type: 0, flags: ends ? 1 : 0, payload: Array(text.utf8))
     }
 
-    /// What a server begins with.
+    /// The frames that a server sends first.
     static let sound = [settings, acknowledgement]
     static let settings = Frame(type: 4, stream: 0)
     static let acknowledgement = Frame(type: 4, flags: 1, stream: 0)
@@ -65,7 +65,7 @@ enum FrameCorpus {
             Frame(type: 0, flags: 1, payload: [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]),
         ],
         [head("200", [("content-type", "text/event-stream")]), data("data: a\n\n")],
-        // A head in two frames, and a padded body.
+        // A head in two frames and a padded body.
         [
             Frame(type: 1, payload: fields([(":status", "200")])),
             Frame(type: 9, flags: 4, payload: fields([("x-more", "1")])),
@@ -83,7 +83,7 @@ enum FrameCorpus {
         ],
     ]
 
-    /// Damages the frames as frames, and their bytes.
+    /// Damages the frames and their bytes.
     static func damaged(_ mutator: inout Mutator) -> [UInt8] {
         var frames = sound + mutator.numbers.pick(responses)
         for _ in 0..<mutator.numbers.below(4) { change(&frames, &mutator) }

@@ -1,13 +1,13 @@
-// Sends requests to servers whose responses are mutations of sound ones, over HTTP/1.1 and HTTP/2, plain and over TLS, and
-// reads everything that has come with all that the package reads responses with.
+// Sends requests to servers whose responses are mutations of valid ones, over HTTP/1.1 and HTTP/2, plain and over TLS,
+// and reads the received data with all the response readers of the package.
 //
 //     cd Tests/Benchmarks
 //     swift run -c release fuzz-responses --responses 20000
 //     swift run -c release fuzz-responses --seed 7 --lane h1 --only 4711
 //
-// What it finds ends it with status 1: a response whose exchange does not end in time, a success whose status no line of
-// the response has, a later request that gets another response than its own, memory that grows. What ends the process
-// names the seed and each lane's response on standard error.
+// These findings end it with status 1: an exchange that does not end in time, a success whose status is not in the
+// response, a later request that receives another request's response, and growing memory. If the process crashes, the
+// seed and each lane's response are printed on standard error.
 
 internal import Glibc
 
@@ -50,14 +50,14 @@ struct FuzzResponses {
     }
 }
 
-/// What the command line says.
+/// The command line of the program.
 struct Options {
     var responses = 20_000
     var seed: UInt64 = 1
-    /// One lane alone, and one response of it alone.
+    /// The only lane to run, and its only response.
     var lane: String?
     var only: Int?
-    /// The most memory, in MiB.
+    /// The memory limit in MiB.
     var memory = 400
 
     struct Unknown: Error { let argument: String }
@@ -78,9 +78,9 @@ struct Options {
     }
 }
 
-/// What came of the responses.
+/// The results of the responses.
 struct Findings: Sendable {
-    /// How often each reason, or success, was the outcome.
+    /// The number of occurrences of each outcome: a reason, or success.
     var outcomes: [String: Int] = [:]
     var texts: [String] = []
 
@@ -96,9 +96,9 @@ struct Findings: Sendable {
     }
 }
 
-/// The memory that this process holds.
+/// The memory of this process.
 enum ResidentMemory {
-    /// The most that it ever held, in bytes.
+    /// The peak memory in bytes.
     static var peak: Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -2,12 +2,12 @@ internal import EssentialsTestKit
 internal import ServiceEssentials
 internal import Synchronization
 
-/// One server, and the services that ask it.
+/// One server and the services that send requests to it.
 final class Lane: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case h1, h1tls, h2, h2tls
 
-        /// How many of a hundred responses are its own.
+        /// The lane's share of one hundred responses.
         var share: Int {
             switch self {
             case .h1: 40
@@ -21,7 +21,7 @@ final class Lane: Sendable {
         var isHTTP2: Bool { self == .h2 || self == .h2tls }
     }
 
-    /// What the server sends next.
+    /// The bytes that the server sends next.
     private final class Next: Sendable {
         private let bytes = Mutex<[UInt8]>([])
 
@@ -59,7 +59,7 @@ final class Lane: Sendable {
         }
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .direct
-        // The frames are of a connection's first stream.
+        // The frames belong to a connection's first stream.
         if kind.isHTTP2 { configuration.connectionCacheSize = 0 }
         transport = try CurlTransport(
             trust: TrustPolicy(anchors: try .only([PEM(authority.certificate.certificatePEM)])),
@@ -72,7 +72,7 @@ final class Lane: Sendable {
         server.stop()
     }
 
-    /// Has the server send one damaged response, and a sound one after it.
+    /// Makes the server send one damaged response, and a valid one after it.
     func run(_ number: Int, into findings: inout Findings) async {
         CrashReport.note(number, of: kind, lane: index)
         let start = seed &* 0x9e37_79b9_7f4a_7c15 &+ UInt64(number) << 2 &+ UInt64(index)
@@ -98,7 +98,7 @@ final class Lane: Sendable {
         await expectSoundResponse(number, name, into: &findings)
     }
 
-    /// What came before must not be taken for the response to this request.
+    /// Checks that earlier responses are not taken for the response to this request.
     private func expectSoundResponse(_ number: Int, _ name: String, into findings: inout Findings) async {
         let path = "good/\(number)"
         next.value = (FrameCorpus.sound + [FrameCorpus.head("200"), FrameCorpus.data("/" + path)]).flatMap(\.bytes)
@@ -115,7 +115,7 @@ final class Lane: Sendable {
         }
     }
 
-    /// Whether what a client has sent over HTTP/2 holds a HEADERS frame.
+    /// Whether the bytes sent by an HTTP/2 client contain a HEADERS frame.
     private static func hasRequest(_ bytes: [UInt8]) -> Bool {
         var place = 24
         while place + 9 <= bytes.count {

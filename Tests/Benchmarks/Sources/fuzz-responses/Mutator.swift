@@ -12,7 +12,7 @@ extension SeededNumbers {
 struct Mutator {
     var numbers: SeededNumbers
 
-    /// Texts that grammars trip over.
+    /// Texts that are special in the grammars.
     private static let tokens: [[UInt8]] = [
         "\r\n", "\n", "\r", "\0", " ", "\t", ":", ";", ",", "=", "\"", "\\", "%", "%00", "%0d%0a", "..", "//",
         "\r\n\r\n",
@@ -25,7 +25,7 @@ struct Mutator {
         "\u{202e}", "Mon, 31 Feb 99999 25:61:61 GMT", "Sun, 06 Nov 1994 08:49:37 GMT",
     ].map { Array($0.utf8) }
 
-    /// Damages a body of bytes one to six times.
+    /// Damages the bytes of a body one to six times.
     mutating func damage(_ bytes: [UInt8], beside others: [[UInt8]]) -> [UInt8] {
         var bytes = bytes
         for _ in 0...numbers.below(6) { change(&bytes, others) }
@@ -58,7 +58,7 @@ struct Mutator {
         return Array(bytes[start..<min(bytes.count, start + 1 + numbers.below(count))])
     }
 
-    /// Mostly few, and seldom as many as a counter of 16 bits has.
+    /// A repetition of a token, usually short, and rarely longer than the range of a 16-bit counter.
     private mutating func repetition(of token: [UInt8]) -> [UInt8] {
         let count = numbers.oneIn(40) ? 70_000 : numbers.oneIn(8) ? 2_000 : numbers.below(40)
         return [UInt8]((0..<count).map { _ in token }.joined())

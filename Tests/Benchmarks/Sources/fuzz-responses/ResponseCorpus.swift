@@ -1,4 +1,4 @@
-/// Sound responses over HTTP/1.1, which mutations begin with.
+/// Valid HTTP/1.1 responses, the start of all mutations.
 enum ResponseCorpus {
     static let responses: [[UInt8]] = texts.map { Array($0.utf8) } + packed
 
@@ -46,14 +46,14 @@ enum ResponseCorpus {
         "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n",
     ]
 
-    /// One text in each coding, by hand.
+    /// A short text in each content coding, encoded by hand.
     private static let packed: [[UInt8]] = [
         // A gzip member with one stored block.
         coded(
             "gzip",
             [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 2, 0, 0xfd, 0xff, 0x6f, 0x6b, 0x47, 0xdd, 0xdc, 0x79, 2, 0, 0, 0]),
         coded("deflate", [0x78, 0x9c, 1, 2, 0, 0xfd, 0xff, 0x6f, 0x6b, 0x01, 0x4a, 0x00, 0xdb]),
-        // A brotli stream of one meta-block that is not compressed, and a zstd frame of such a block.
+        // A brotli stream of one uncompressed meta-block, and a zstd frame of such a block.
         coded("br", [0x0b, 0, 0x80, 0x6f, 0x6b, 3]),
         coded("zstd", [0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, 0x11, 0, 0, 0x6f, 0x6b]),
     ]

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import ServiceEssentials
 
-/// Reads responses in all the ways that the package has.
+/// Reads responses with all the readers of the package.
 struct ResponseReading: Sendable {
     static let ways = 9
 
@@ -18,7 +18,7 @@ struct ResponseReading: Sendable {
         file = "/tmp/fuzz-responses-\(getpid())-\(try RequestURL(url).origin.port)"
         var configuration = HTTPDataRequestService.Configuration()
         let origin = try RequestURL(url).origin
-        // The damaged Location of a redirect leads nowhere but to this server.
+        // The damaged Location of a redirect must not lead to another server.
         configuration.redirects = .deciding(limit: 3) { $0.hop.to.origin == origin ? .follow : .stop }
         let environment = try ConstantEnvironment(url)
         service = HTTPDataRequestService(
@@ -35,7 +35,7 @@ struct ResponseReading: Sendable {
         return options
     }
 
-    /// The text of a sound response.
+    /// The text of a valid response.
     func sound(_ path: String) async throws(RequestFailure) -> String {
         var request = DataRequest(.get, path)
         request.options = options
@@ -43,12 +43,12 @@ struct ResponseReading: Sendable {
         return String(decoding: body, as: UTF8.self)
     }
 
-    /// The status of a response that came without a redirect; nil where there was one, or nobody asked.
+    /// The status of a response without a redirect; `nil` after a redirect or if the status was not read.
     func read(_ way: Int, number: Int) async -> Result<Int?, RequestFailure> {
         do throws(RequestFailure) {
             return .success(try await status(way, number))
         } catch {
-            // Texts and what is read of failed responses are made of what came.
+            // The texts of a failure are created from the received data.
             _ = "\(error)".utf8.count + error.remedy.utf8.count
             _ = error.response?.retryAfter()
             touch(error.response?.head.headerFields ?? [:])
@@ -97,7 +97,7 @@ struct ResponseReading: Sendable {
         response.redirects.isEmpty ? response.status.code : nil
     }
 
-    /// The transport's response with all that is read when somebody asks for it.
+    /// Reads the transport's response with all parts that are parsed on demand.
     private func raw(_ number: Int) async throws(RequestFailure) -> Int? {
         var request = TransportRequest(.get, try RequestURL("\(url)/fuzz/\(number)"))
         request.options = options
@@ -109,7 +109,7 @@ struct ResponseReading: Sendable {
         return response.status.code
     }
 
-    /// Goes on with what the last download of this server has left, and seldom begins anew.
+    /// Resumes the last download of this server, and rarely starts a new one.
     private func download(_ request: DataRequest) async throws(RequestFailure) -> Int? {
         var options = DownloadOptions()
         options.resumes = true

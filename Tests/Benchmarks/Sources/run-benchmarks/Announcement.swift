@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What a server prints when it has started: `name=value` lines up to `ready`.
+/// The output of a server that has started: `name=value` lines up to `ready`.
 enum Announcement {
-    /// Waits for it. Empty if the output ends before it does.
+    /// Waits for the announcement. Empty if the output ends first.
     static func read(from output: FileHandle) -> [String: String] {
         var text = ""
         while !text.hasSuffix("ready\n") {

@@ -1,14 +1,14 @@
 internal import Dispatch
 internal import Foundation
 
-/// A program run to its end.
+/// A program that has run to its end.
 struct ChildProcess {
     let status: Int32
     let standardOutput: Data
 
-    /// Runs a program, found through `PATH` if its name has no slash, and waits for it.
+    /// Runs a program, found through `PATH` if its name has no slash, and waits for its end.
     ///
-    /// The output must be small enough for a pipe's buffer. A program that takes longer than `seconds` is killed.
+    /// The output must fit into a pipe's buffer. A program that takes longer than `seconds` is killed.
     static func run(
         _ program: String, _ arguments: [String], seconds: Double, joinsErrors: Bool = false
     ) throws(RunnerError) -> ChildProcess {
@@ -35,8 +35,8 @@ struct ChildProcess {
         return ChildProcess(status: process.terminationStatus, standardOutput: bytes)
     }
 
-    /// Ours without what leads clients elsewhere: a proxy, for the load must stay on the machine, or other authorities
-    /// than the system's own.
+    /// This process's environment without proxies, because the load must stay on the machine, and without other
+    /// authorities than the system's.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter { name, _ in
             !name.lowercased().hasSuffix("_proxy") && !["SSL_CERT_FILE", "SSL_CERT_DIR"].contains(name)

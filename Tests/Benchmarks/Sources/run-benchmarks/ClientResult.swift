@@ -1,16 +1,16 @@
-/// What came of one run of a client.
+/// The result of one run of a client.
 struct Sample: Codable {
     var figures: [Figure: Double]
     var errors = 0
 }
 
-/// What one client did in all rounds of one workload.
+/// The results of one client in all rounds of a workload.
 struct ClientResult: Codable {
     let workload: String
     let client: String
     private(set) var runs: [Sample] = []
     private(set) var failures: [String] = []
-    /// The median of each figure by itself; empty if no run came to an end.
+    /// The median of each figure; empty if no run succeeded.
     private(set) var medians: [Figure: Double] = [:]
 
     init(workload: String, client: String) {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The program `bench-server`, which answers late or takes large bodies. It ends with its input, however we end.
+/// The program `bench-server`, which responds late or accepts large bodies. It ends when its input is closed.
 struct DelayServer {
     let port: Int
     private let process: Process
     private let input: Pipe
 
     /// - Parameters:
-    ///   - first: How many requests are answered together before the delay holds; see the program.
-    ///   - delay: Seconds.
+    /// - first: The number of requests that are answered together before the delay applies; see the program.
+    /// - delay: The delay in seconds.
     static func start(first: Int, delay: Double) throws(RunnerError) -> DelayServer {
         let process = Process()
         process.executableURL = ProgramFiles.beside("bench-server")
@@ -17,7 +17,7 @@ struct DelayServer {
         let output = Pipe()
         process.standardInput = input
         process.standardOutput = output
-        // A client that inherited this end would keep the server alive.
+        // A client that inherited this end would keep the server running.
         guard fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC) == 0 else {
             throw RunnerError("fcntl failed: \(errno)")
         }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Keeps two runs from measuring each other. The kernel releases the lock when the runner ends, however it ends.
+/// Prevents two runs from measuring at the same time. The kernel releases the lock when the
+/// process ends for any reason.
 struct ExclusiveLock {
     private let descriptor: Int32
 

@@ -1,18 +1,18 @@
-/// Something measured, by the name it has in a client's line of JSON or in the runner's.
+/// A figure, with the name that it has in the JSON of a client or of the runner.
 enum Figure: String, Sendable, CodingKeyRepresentable, Codable {
     case requestsPerSecond, cpuPerRequest, p50us, p95us, p99us, maxRSSkB, threads
     case gigabytesPerSecond, cpuSeconds
-    /// How much longer all requests in flight took than the server took to answer.
+    /// The time for all requests in flight beyond the server's delay.
     case secondsOverDelay
-    /// From the start of the process.
+    /// The time from the start of the process.
     case firstAnswerMs
     case strippedSizekB
-    /// The most memory beyond the body that it holds.
+    /// The peak memory beyond the size of the body.
     case overBodykB
-    /// What grew between the first fifth of a long run and its end.
+    /// The growth between the first fifth of a long run and its end.
     case grownRSSkB, grownDescriptors
 
-    /// The head of its column, with the unit it is shown in.
+    /// The title of the column, with the unit.
     var title: String {
         switch self {
         case .requestsPerSecond: "req/s"
@@ -33,7 +33,7 @@ enum Figure: String, Sendable, CodingKeyRepresentable, Codable {
         }
     }
 
-    /// Whether its ratio to the limit says something.
+    /// Whether the ratio to the limit is meaningful.
     var isCompared: Bool {
         switch self {
         case .requestsPerSecond, .cpuPerRequest, .p50us, .p99us, .gigabytesPerSecond, .cpuSeconds, .firstAnswerMs: true
@@ -41,7 +41,7 @@ enum Figure: String, Sendable, CodingKeyRepresentable, Codable {
         }
     }
 
-    /// The value as it is shown under the title.
+    /// The value in the unit of the title.
     func shown(_ value: Double) -> String {
         switch self {
         case .requestsPerSecond, .threads, .grownDescriptors: value.shown(decimals: 0)

@@ -1,36 +1,36 @@
-/// What `bench-ours` is to reach in a workload.
+/// The goal of `bench-ours` in a workload.
 struct Goal: Sendable {
     enum Bound: Sendable {
         case atLeast(Double)
         case atMost(Double)
     }
 
-    /// What became of a goal.
+    /// The verdict on a goal.
     enum Verdict: String, Codable {
         case met
-        /// Missed by less than what two runs differ by.
+        /// Missed by less than the difference between two runs.
         case withinNoise = "met within 5 %"
         case missed
     }
 
     let figure: Figure
     let bound: Bound
-    /// Who reaches the figure that the bound is a multiple of; nil for a bound in the figure's own unit.
+    /// The client whose figure is multiplied by the bound; `nil` for a bound in the figure's own unit.
     var reference: String? = "bench-limit"
-    /// Who is judged.
+    /// The client that has this goal.
     var client = "bench-ours"
-    /// Whether a miss, by however little, makes the run a failure.
+    /// Whether any miss makes the run a failure.
     var isStrict = false
 
-    /// A goal of so many times the limit.
+    /// A goal that is a multiple of the limit.
     static func ratio(_ figure: Figure, _ bound: Bound) -> Goal { Goal(figure: figure, bound: bound) }
 
-    /// A goal of so much, whatever others reach.
+    /// A goal with a fixed value, regardless of other clients.
     static func value(_ figure: Figure, _ bound: Bound) -> Goal { Goal(figure: figure, bound: bound, reference: nil) }
 
-    /// 40 MB, whatever is sent.
+    /// At most 40 MB for every upload.
     static let memory = Goal.value(.maxRSSkB, .atMost(40 * 1024))
-    /// Half as much again as the limit: the slowest requests must not pay for the others.
+    /// At most one and a half times the limit, so that the slowest requests do not pay for the others.
     static let p99 = Goal.ratio(.p99us, .atMost(1.5))
 
     func verdict(on value: Double) -> Verdict {
@@ -45,7 +45,7 @@ struct Goal: Sendable {
         }
     }
 
-    /// The goal in words, such as `req/s at least 1.05 x bench-limit`.
+    /// The goal as text, such as `req/s at least 1.05 x bench-limit`.
     var description: String {
         switch bound {
         case .atLeast(let least): "\(figure.title) at least \(shown(least))\(comparison)"

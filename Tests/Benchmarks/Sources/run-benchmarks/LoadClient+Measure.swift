@@ -26,7 +26,7 @@ extension LoadClient {
             return try run(workload, arguments, server, seconds: 120).sample(of: workload, bodyLength: length)
         case .collect:
             let length = options.largeMiB << 20
-            // Without warm-up, for the peak is the process's.
+            // No warm-up, because the peak memory is that of the whole process.
             let arguments =
                 ["--url", server.url(of: workload.endpoint, path: "/file"), "--length", "\(length)"]
                 + load(1, warmup: 0, of: 1)
@@ -61,7 +61,7 @@ extension LoadClient {
         return try run(workload, ["--url", "http://127.0.0.1:\(own.port)/"] + arguments, server, seconds: 120)
     }
 
-    /// Answers of the wrong protocol make the run a failure, for they measure something else.
+    /// Runs the client. Responses with the wrong protocol make the run a failure, because they measure something else.
     private func run(
         _ workload: Workload, _ arguments: [String], _ server: LoopbackServer, seconds: Double
     ) throws(RunnerError) -> Measurement {

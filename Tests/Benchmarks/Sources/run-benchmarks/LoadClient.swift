@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A load client: a program beside the runner, with the arguments that make it this client. Or the package's tool, which
-/// sends nothing here.
+/// A load client: a program in the runner's directory with the arguments that select the client. The package's tool is
+/// one as well, but sends no requests here.
 struct LoadClient: Sendable {
     static let staticName = "bench-ours-static"
     static let toolName = "essentials"
@@ -9,16 +9,16 @@ struct LoadClient: Sendable {
 
     let name: String
     let program: String
-    /// About how fast the client is compared with `bench-limit`, with one request and with many in flight. Only the
-    /// number of requests depends on it.
+    /// The approximate speed of the client relative to `bench-limit`, with one request in flight and with many. It only
+    /// determines the number of requests.
     var shareOfOne = 1.0
     var shareOfMany = 1.0
-    /// Whether the client's pool is given as many connections as there are requests in flight.
+    /// Whether the client's pool may open as many connections as there are requests in flight.
     var raisesConnections = false
-    /// Whether it has a way to send a file, and one to read a body piece by piece.
+    /// Whether the client can send a file and read a body piece by piece.
     var sendsFiles = true
     var streamsBodies = true
-    /// Whether the Swift runtime is part of the program.
+    /// Whether the Swift runtime is linked statically.
     var isStatic = false
     var isTool = false
 
@@ -39,7 +39,7 @@ struct LoadClient: Sendable {
         LoadClient(name: staticToolName, program: "essentials", isStatic: true, isTool: true),
     ]
 
-    /// The clients of these names in the order of `known`; without names, those that are built.
+    /// The clients with these names in the order of `known`; without names, all built ones.
     static func select(_ names: [String]?) throws(RunnerError) -> [LoadClient] {
         let built = known.filter { FileManager.default.isExecutableFile(atPath: $0.executable.path) }
         guard let names else {
@@ -65,17 +65,17 @@ struct LoadClient: Sendable {
             return workload.concurrency == 1
         }
         switch workload.kind {
-        // A raised limit only differs from the default where more connections than that are wanted.
+        // A raised limit makes a difference only if more connections than the default are needed.
         case .load:
             return !isStatic && (!raisesConnections || (workload.endpoint != .http2 && workload.concurrency > 8))
         case .stream(let slowPieces):
-            // The C programs drop what comes in the callback: they have no reader that could be slow.
+            // The C programs discard data in the callback, so they have no reader that could be slow.
             let hasReader = slowPieces == 0 || !program.hasPrefix("bench-limit")
             return !isStatic && !raisesConnections && streamsBodies && hasReader
-        // Nor do they keep a body.
+        // They do not keep a body either.
         case .collect: return !isStatic && !raisesConnections && !program.hasPrefix("bench-limit")
         case .upload: return !isStatic && sendsFiles
-        // AsyncHTTPClient gives some of the requests up before they have a connection.
+        // AsyncHTTPClient gives up some of the requests before they have a connection.
         case .inFlight: return name.hasPrefix("bench-limit") || name == "bench-ours"
         case .cold: return !raisesConnections && !isTuned
         case .soak: return name == "bench-ours"

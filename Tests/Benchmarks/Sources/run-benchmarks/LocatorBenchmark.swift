@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The service locator's benchmark, a program beside the runner: it brings floors of its own and needs no server.
+/// The service locator's benchmark, a program in the runner's directory. It has its own floors and needs no server.
 enum LocatorBenchmark {
-    /// Runs the program, which prints its own table. False if it failed.
+    /// Runs the program, which prints its own table. Returns false if it failed.
     static func run(isSmoke: Bool) throws(RunnerError) -> Bool {
         let program = ProgramFiles.beside("bench-locator").path
         guard FileManager.default.isExecutableFile(atPath: program) else {

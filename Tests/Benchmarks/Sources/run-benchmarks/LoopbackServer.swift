@@ -1,20 +1,21 @@
 internal import Foundation
 
-/// An nginx of our own, started by the script `nginx/start` of this package.
+/// An nginx that is started by the script `nginx/start` of this package.
 ///
-/// The script stays and stops nginx when its input ends, which it also does if the runner dies in any way.
+/// The script keeps running, and stops nginx when its input is closed, which also happens if the
+/// runner ends for any reason.
 struct LoopbackServer {
     let caFile: String
-    /// The system's authorities and the server's own.
+    /// The file with the system's authorities and the server's own.
     let bundleFile: String
-    /// The large file, which it serves as `/file`.
+    /// The large file that is served as `/file`.
     let largeFile: String
     private let ports: [Workload.Endpoint: Int]
     private let processIdentifier: Int32
     private let script: Process
     private let input: Pipe
 
-    /// - Parameter fileMiB: The size of the large file; 0 for none.
+    /// - Parameter fileMiB: The size of the large file; 0 for no file.
     static func start(fileMiB: Int) throws(RunnerError) -> LoopbackServer {
         let script = Process()
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -24,7 +25,7 @@ struct LoopbackServer {
         let output = Pipe()
         script.standardInput = input
         script.standardOutput = output
-        // A client that inherited this end would keep the server alive.
+        // A client that inherited this end would keep the server running.
         guard fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC) == 0 else {
             throw RunnerError("fcntl failed: \(errno)")
         }
@@ -53,7 +54,7 @@ struct LoopbackServer {
         "\(endpoint == .plain ? "http" : "https")://127.0.0.1:\(ports[endpoint] ?? 0)\(path)"
     }
 
-    /// Leaves the server these cores only, such as `0` or `0-2`.
+    /// Restricts the server to these cores, such as `0` or `0-2`.
     func pin(toCores cores: String) throws(RunnerError) {
         let children = "/proc/\(processIdentifier)/task/\(processIdentifier)/children"
         let workers = (try? String(contentsOfFile: children, encoding: .utf8))?.split(separator: " ") ?? []
@@ -65,7 +66,7 @@ struct LoopbackServer {
         }
     }
 
-    /// Has the script stop nginx. If it died, nginx is stopped by its process identifier.
+    /// Makes the script stop nginx. If the script has died, nginx is stopped by its process identifier.
     func stop() {
         try? input.fileHandleForWriting.close()
         script.waitUntilExit()

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where the figures come from.
+/// The machine on which the figures were measured.
 struct MachineFacts: Codable {
     let cores: Int
     let processor: String
@@ -10,7 +10,7 @@ struct MachineFacts: Codable {
     let nginx: String
     let swift: String
     let build: String
-    /// Over the minute before the run. Other work on the machine spoils the figures.
+    /// The load average of the minute before the run. Other work on the machine distorts the figures.
     let loadAverage: Double
 
     static func gather() throws(RunnerError) -> MachineFacts {

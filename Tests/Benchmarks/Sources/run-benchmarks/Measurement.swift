@@ -1,4 +1,4 @@
-/// The line of JSON a client prints.
+/// The line of JSON that a client prints.
 struct Measurement: Decodable {
     var requests: Int
     var errors: Int
@@ -10,11 +10,11 @@ struct Measurement: Decodable {
     var p99us: Double
     var maxRSSkB: Int
     var threads: Int
-    /// On the clock `CLOCK_MONOTONIC`, in nanoseconds.
+    /// The time on the clock `CLOCK_MONOTONIC` in nanoseconds.
     var firstAnswer: UInt64
     var `protocol`: String
 
-    /// What it says about a workload whose requests move so many bytes and are answered after so many seconds.
+    /// The figures for a workload whose requests transfer this many bytes and are answered after this delay.
     func sample(of workload: Workload, bodyLength: Int = 0, delay: Double = 0) -> Sample {
         let figures: [Figure: Double] = [
             .requestsPerSecond: requestsPerSecond, .cpuPerRequest: cpuSeconds * 1e6 / Double(max(requests, 1)),
@@ -27,7 +27,7 @@ struct Measurement: Decodable {
     }
 }
 
-/// The line of JSON a client prints after a long run.
+/// The line of JSON that a client prints after a long run.
 struct SoakMeasurement: Decodable {
     var errors: Int
     var earlyRSSkB: Int

@@ -1,11 +1,12 @@
 internal import Foundation
 
-/// Where this package's programs are.
+/// The paths of this package's programs.
 enum ProgramFiles {
-    /// A program built together with the runner.
+    /// A program that was built together with the runner.
     static func beside(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
-    /// A program built with the Swift runtime inside, in the scratch directory `static` within the runner's own.
+    /// A program with a statically linked Swift runtime, in the directory `static` within the
+    /// runner's scratch directory.
     static func linkedStatically(_ name: String) -> URL {
         let configuration = directory.lastPathComponent
         let triple = directory.deletingLastPathComponent()

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A run's results as a table for people and as JSON for programs.
+/// The results of a run as a readable table and as JSON.
 struct Report {
     let machine: MachineFacts
     let options: RunnerOptions
     let results: Results
 
-    /// Ratios stand after the figure they belong to, and are to `bench-limit` in the same workload. Each workload's
-    /// goals follow its rows.
+    /// Each ratio follows its figure and is relative to `bench-limit` in the same workload. Each
+    /// workload's goals follow its rows.
     var table: String {
         var lines = [
             "\(machine.cores) cores, \(machine.processor), \(machine.system), \(machine.kernel)",
@@ -89,7 +89,7 @@ struct Report {
         } + ["\(result.errors)\(failed)"]
     }
 
-    /// The goal and what became of it, or nil if nobody ran whom it compares.
+    /// The goal and its verdict, or `nil` if the compared client did not run.
     private func line(on goal: Goal, in workload: Workload) -> String? {
         guard let value = results.value(for: goal, in: workload.name) else { return nil }
         let isJudged = goal.isStrict || !options.isSmoke

@@ -1,10 +1,10 @@
-/// Everything a run has measured.
+/// All measurements of a run.
 struct Results {
     private(set) var all: [ClientResult] = []
 
     mutating func add(_ results: [ClientResult]) { all += results }
 
-    /// Whether each request was answered and no strict goal was missed.
+    /// Whether each request succeeded and no strict goal was missed.
     var succeeded: Bool {
         all.allSatisfy(\.succeeded)
             && Workload.known.allSatisfy { workload in
@@ -17,7 +17,7 @@ struct Results {
 
     func of(_ workload: String) -> [ClientResult] { all.filter { $0.workload == workload } }
 
-    /// What a goal is about: a median, or its multiple of the reference's. Nil if there is none.
+    /// The value that a goal judges: a median or its ratio to the reference's median. `nil` if there is none.
     func value(for goal: Goal, in workload: String) -> Double? {
         let own = median(goal.figure, of: goal.client, in: workload)
         guard let reference = goal.reference else { return own }
@@ -25,7 +25,7 @@ struct Results {
         return own / base
     }
 
-    /// A median as a multiple of the limit's.
+    /// A median divided by the limit's median.
     func ratio(_ figure: Figure, of client: String, in workload: String) -> Double? {
         value(for: Goal(figure: figure, bound: .atLeast(0), client: client), in: workload)
     }

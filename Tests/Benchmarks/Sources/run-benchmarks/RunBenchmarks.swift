@@ -1,27 +1,27 @@
-// Runs the load clients of this package side by side against an nginx on the loopback interface and prints medians with
-// their ratios to `bench-limit`, a C program on libcurl alone, from the same run. Only such ratios mean something:
-// absolute figures drift with the machine.
+// Runs the load clients of this package side by side against an nginx on the loopback interface, and prints medians
+// with their ratios to `bench-limit`, a C program on libcurl, from the same run. Only such ratios are meaningful,
+// because absolute figures drift with the machine.
 //
 //     cd Tests/Benchmarks
 //     swift build -c release && .build/release/run-benchmarks --smoke
 //     BENCHMARK_PEERS=1 swift build -c release && .build/release/run-benchmarks --json results.json
 //     .build/release/run-benchmarks --workloads h1-64,cold --rounds 3
 //
-// One that is found is measured too: our client with the Swift runtime inside, for its cold start and size.
+// If it is built, our client with a statically linked Swift runtime is measured too, for its cold start and its size:
 //
 //     swift build -c release --static-swift-stdlib --product bench-ours --scratch-path .build/static
 //
-// So is the package's tool, for its size, in either form:
+// The package's tool is measured for its size in the same two forms:
 //
 //     swift build -c release --product essentials
 //     swift build -c release --static-swift-stdlib --product essentials --scratch-path .build/static
 //
-// `--workloads soak,soak-tls,soak-h2,soak-new` sends our client's requests by the hundred thousand, and fails if it
+// `--workloads soak,soak-tls,soak-h2,soak-new` sends hundreds of thousands of requests with our client, and fails if it
 // holds more memory or descriptors at the end than early on.
 //
-// At the end runs the service locator's benchmark; `run-benchmarks locator` runs only that.
+// The service locator's benchmark runs last; `run-benchmarks locator` runs only that one.
 //
-// Needs nginx, openssl, libcurl's headers, and for some workloads taskset and strip. `--help` lists the options.
+// Requires nginx, openssl, libcurl's headers, and for some workloads taskset and strip. `--help` lists the options.
 
 internal import Foundation
 
@@ -40,7 +40,7 @@ struct RunBenchmarks {
         }
     }
 
-    /// Runs all that was asked for. False if any request failed.
+    /// Runs all selected benchmarks. Returns false if any request failed.
     private static func run(_ options: RunnerOptions) throws -> Bool {
         let clients = options.isLocatorOnly ? [] : try LoadClient.select(options.clients)
         let workloads = options.isLocatorOnly ? [] : try Workload.select(options.workloads)
@@ -75,7 +75,7 @@ struct RunBenchmarks {
         return results.succeeded
     }
 
-    /// Servers and clients inherit the limit.
+    /// Raises the limit for this process, its servers and its clients.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -99,7 +99,7 @@ struct RunBenchmarks {
         var results = taking.map { ClientResult(workload: workload.name, client: $0.name) }
         let count = workload.rounds(options)
         for round in 1...count {
-            // Whatever drifts during a round is turned around in the next one.
+            // The order alternates, so that a drift during a round is compensated by the next one.
             let order = round.isMultiple(of: 2) ? Array(taking.indices.reversed()) : Array(taking.indices)
             for index in order {
                 let sample = measure(taking[index], workload, server, options)

@@ -1,4 +1,4 @@
-/// Why a run, or one client's part in it, came to nothing.
+/// The reason why a run, or one client's part of it, failed.
 struct RunnerError: Error, CustomStringConvertible {
     let description: String
 

@@ -1,4 +1,4 @@
-/// What the runner was told on its command line.
+/// The command line of the runner.
 struct RunnerOptions: Sendable {
     static let help = """
         usage: run-benchmarks [locator] [options]
@@ -24,13 +24,14 @@ struct RunnerOptions: Sendable {
     var isSmoke = false
     var isLocatorOnly = false
 
-    /// The size of the large file. Of a smaller one a second copy in memory would not be told from the client's own.
+    /// The size of the large file. With a smaller one, a second copy in memory could not be
+    /// distinguished from the client itself.
     var largeMiB: Int { isSmoke ? 128 : 1024 }
 
-    /// Whoever names workloads or clients wants no other figures.
+    /// Whether the locator's benchmark runs too. It does not if workloads or clients are named.
     var includesLocator: Bool { isLocatorOnly || (workloads == nil && clients == nil) }
 
-    /// The options, or nil if only help was asked for.
+    /// Parses the options; `nil` if only help was requested.
     static func parse(_ arguments: [String]) throws(RunnerError) -> RunnerOptions? {
         var options = RunnerOptions()
         var rest = arguments[...]

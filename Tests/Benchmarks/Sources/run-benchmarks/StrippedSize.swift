@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// How much of a disk a program takes without its symbols.
+/// The size of a program on disk without its symbols.
 enum StrippedSize {
-    /// Strips a copy; the program stays as it is.
+    /// Strips a copy; the program is not changed.
     static func sample(of program: URL) throws(RunnerError) -> Sample {
         let copy = FileManager.default.temporaryDirectory.appendingPathComponent("stripped-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: copy) }

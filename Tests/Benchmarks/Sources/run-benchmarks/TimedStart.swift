@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A program run to its end, and when it began.
+/// A program that has run to its end, with its start time.
 struct TimedStart {
     let status: Int32
     let standardOutput: Data
-    /// Just before the process was made, on the clock `CLOCK_MONOTONIC`, in nanoseconds.
+    /// The time just before the process was created, on the clock `CLOCK_MONOTONIC` in nanoseconds.
     let began: UInt64
 
-    /// Runs a program without anything between: Foundation's `Process` and a shell take longer than what is measured.
+    /// Runs a program directly, because Foundation's `Process` and a shell take longer than the measured time.
     ///
-    /// The output must be small enough for a pipe's buffer. A program that takes longer than `seconds` is killed.
+    /// The output must fit into a pipe's buffer. A program that takes longer than `seconds` is killed.
     static func run(_ program: String, _ arguments: [String], seconds: Double) throws(RunnerError) -> TimedStart {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw RunnerError("pipe failed: \(errno)") }
-        // Nobody but the program may hold its end of the output, or that would not end with it.
+        // No other process may hold the writing end, otherwise reading would not end with the program.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
         var actions = posix_spawn_file_actions_t()

@@ -36,7 +36,7 @@ extension Workload {
             name: "collect-1g", kind: .collect,
             goals: [
                 .value(.maxRSSkB, .atMost(1100 * 1024)),
-                // The same of a body of any size, and as true on a busy machine.
+                // The same goal for a body of any size. It is independent of the load of the machine.
                 Goal(figure: .overBodykB, bound: .atMost((1100 - 1024) * 1024), reference: nil, isStrict: true),
             ]),
         Workload(name: "upload-1g", kind: .upload, endpoint: .ownServer),
@@ -93,7 +93,7 @@ extension Workload {
             ])
     }
 
-    /// The workloads of these names in the order of `known`; without names, the default ones.
+    /// The workloads with these names in the order of `known`; without names, the default ones.
     static func select(_ names: [String]?) throws(RunnerError) -> [Workload] {
         guard let names else { return known.filter(\.isDefault) }
         if let unknown = names.first(where: { name in !known.contains { $0.name == name } }) {

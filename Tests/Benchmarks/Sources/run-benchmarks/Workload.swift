@@ -1,29 +1,29 @@
-/// One thing that clients are measured at: where the requests go and how many of them are in flight.
+/// A workload: the destination of the requests and the number of them in flight.
 struct Workload: Sendable {
     enum Endpoint: Sendable {
         case plain, tls, http2
         /// TLS with a new connection for each request.
         case freshTLS
-        /// A server of our own, which answers late or takes bodies.
+        /// The server of this package, which responds late or accepts bodies.
         case ownServer
     }
 
     enum Kind: Sendable {
-        /// Small answers, for about 1.5 seconds at the rate that `bench-limit` about reaches.
+        /// Small responses, for about 1.5 seconds at the approximate rate of `bench-limit`.
         case load(expectedRate: Double)
-        /// One large body, dropped as it comes; its reader sleeps before each of the first pieces.
+        /// One large body that is discarded as it arrives. Its reader sleeps before each of the first pieces.
         case stream(slowPieces: Int)
-        /// One large body, all of it in memory at its end.
+        /// One large body that is held in memory completely.
         case collect
         /// One large file as the body of a request.
         case upload
-        /// All requests at once, against a server that takes its time.
+        /// All requests at once, with a server that responds after a delay.
         case inFlight(delay: Double)
-        /// A new process, up to its first answer.
+        /// A new process up to its first response.
         case cold
-        /// Many requests, after which nothing may be held that was not held early on.
+        /// Many requests, after which no more resources may be held than early on.
         case soak
-        /// No requests: the size of the program on disk, which is a client or the package's tool.
+        /// No requests: the size on disk of a client or of the package's tool.
         case size(ofTool: Bool)
     }
 
@@ -31,17 +31,17 @@ struct Workload: Sendable {
     let kind: Kind
     var endpoint = Endpoint.plain
     var concurrency = 1
-    /// Whether the client gets the last core for itself and the server all others.
+    /// Whether the client has the last core for itself, and the server has all others.
     var isPinned = false
-    /// Whether the system's authorities are trusted beside the servers' own.
+    /// Whether the system's authorities are trusted in addition to the servers' own.
     var trustsSystem = false
-    /// Whether it is run when no workload is named.
+    /// Whether it runs if no workload is named.
     var isDefault = true
     var goals: [Goal] = []
 
     var wireProtocol: String { endpoint == .http2 ? "HTTP/2" : "HTTP/1.1" }
 
-    /// Whether it moves the large file.
+    /// Whether it transfers the large file.
     var isLarge: Bool {
         switch kind {
         case .stream, .collect, .upload: true
@@ -49,7 +49,7 @@ struct Workload: Sendable {
         }
     }
 
-    /// What is shown of it.
+    /// The figures in the report.
     var figures: [Figure] {
         switch kind {
         case .load: [.requestsPerSecond, .cpuPerRequest, .p50us, .p95us, .p99us, .maxRSSkB]
@@ -63,10 +63,10 @@ struct Workload: Sendable {
         }
     }
 
-    /// How often each client runs.
+    /// The number of times that each client runs.
     func rounds(_ options: RunnerOptions) -> Int {
         switch kind {
-        // One start takes milliseconds, and differs more from the next than a second of load does.
+        // A start takes milliseconds and varies more than a second of load.
         case .cold: options.isSmoke ? 1 : 3 * options.rounds
         case .soak, .size: 1
         default: options.rounds

@@ -4,34 +4,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// What every client is told on its command line. The strings belong to `argv`.
+/// The command line of a client. The strings belong to `argv`.
 struct client_options {
     const char *url;
-    /// The authority of the loopback servers.
+    /// The file of the loopback servers' authority.
     const char *ca_file;
-    /// The system's authorities and that one in a file; NULL if that one alone is trusted.
+    /// The file of the system's authorities together with that one; NULL if only that one is trusted.
     const char *bundle_file;
-    /// The file to send as each request's body, or NULL.
+    /// The file that is sent as the body of each request, or NULL.
     const char *upload_file;
     size_t concurrency;
     size_t requests;
     size_t warmup;
     size_t body_length;
     size_t connections;
-    /// Before how many pieces of a streamed body its reader sleeps.
+    /// The number of pieces of a streamed body before which its reader sleeps.
     size_t slow_pieces;
     bool http2;
-    /// Whether bodies are dropped piece by piece as they come.
+    /// Whether bodies are discarded piece by piece as they arrive.
     bool is_streamed;
     /// Whether memory and descriptors are compared over the requests instead of times.
     bool is_soak;
 };
 
-/// Reads the arguments. On a mistake it says what is wrong on standard error and returns false.
-/// Only URLs of the loopback interface are accepted, so that load never leaves the machine.
+/// Parses the arguments. Prints an error on standard error and returns false if they are not valid. Only URLs of the
+/// loopback interface are accepted, so that the load never leaves the machine.
 bool client_options_parse(int argc, char *const *argv, struct client_options *options);
 
-/// Lets the process open as many descriptors as the system allows it at most.
+/// Raises the process's limit of descriptors to the maximum that the system allows.
 void client_raise_descriptor_limit(void);
 
 #endif

@@ -3,22 +3,25 @@
 
 #include <stdint.h>
 
-/// CPU time of the calling thread in nanoseconds. Reading it is a system call: put many operations between two reads.
+/// The CPU time of the calling thread in nanoseconds. Reading it is a system call, so measure many operations at once.
 uint64_t thread_cpu_nanoseconds(void);
 
-/// Monotonic time in nanoseconds.
+/// The monotonic time in nanoseconds.
 uint64_t monotonic_nanoseconds(void);
 
-/// How often the calling thread has asked for memory, freed or not.
+/// The number of allocations by the calling thread, freed or not.
 ///
-/// A program that links this gets an allocator that counts, which costs one instruction an allocation.
+/// A program that links this library has a counting allocator, which costs one instruction for each allocation.
 uint64_t thread_allocations(void);
 
-/// Starts to count the instructions that the calling thread runs outside the kernel.
-/// Returns a descriptor to read and close, or -1 if the machine or its rules do not allow it.
+/// The number of allocations of all threads of the program, including those that have ended.
+uint64_t process_allocations(void);
+
+/// Starts counting the instructions that the calling thread runs outside the kernel. Returns a descriptor to read and
+/// close, or -1 if the machine or its settings do not allow it.
 int instruction_counter_open(void);
 
-/// The instructions counted so far, or -1 if they cannot be read.
+/// The number of instructions so far, or -1 if it cannot be read.
 int64_t instruction_counter_read(int descriptor);
 
 #endif

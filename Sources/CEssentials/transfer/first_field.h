@@ -1,0 +1,16 @@
+// The lines of a response before its first field.
+#ifndef CE_FIRST_FIELD_H
+#define CE_FIRST_FIELD_H
+
+#include "../state/transfer_state.h"
+
+// Whether this libcurl folds a response's first line into the last field of the response before it.
+bool ce_remembers_fields(void);
+// Watches the lines of a response until its first field.
+void ce_await_first_field(ce_transfer *transfer);
+// Stops watching.
+void ce_await_no_field(ce_transfer *transfer);
+// libcurl's debug callback.
+int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *transfer);
+
+#endif

@@ -1,0 +1,166 @@
+// The second gate of a trust policy. It runs before a request's first byte. Pooled connections, resumed sessions and
+// further HTTP/2 streams never pass the first gate (trust/handshake_gate.c), so the evidence that it attached to the
+// session is judged again for each request. A kept connection that cannot serve another request is detected here as
+// well.
+#include "request_gate.h"
+
+#include "../base/text.h"
+#include "../sockets/socket_lookup.h"
+#include "../trust/pins.h"
+#include "../trust/session_gate.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static int stop(ce_transfer *transfer, ce_refusal refusal) {
+    ce_transfer_refuse(transfer, refusal);
+    return CURL_PREREQFUNC_ABORT;
+}
+
+static int distrust(ce_transfer *transfer, ce_verdict verdict, const char *text) {
+    ce_run_gates *gates = &transfer->run.gates;
+    gates->verdict = verdict;
+    if (!gates->report) gates->report = calloc(1, sizeof *gates->report);
+    if (gates->report) {
+        gates->report->verdict = verdict;
+        ce_copy_text(gates->report->text, CE_TEXT_SIZE, text);
+    }
+    return stop(transfer, CE_REFUSED_TRUST);
+}
+
+static int judge_session(ce_transfer *transfer, SSL *ssl) {
+    ce_run_gates *gates = &transfer->run.gates;
+    const ce_run_request *request = &transfer->run.request;
+    ce_peer peer = {transfer->handle.multi->trust, request->rule, request->host, request->host_is_address};
+    ce_judgement found = ce_session_judge(ssl, &peer);
+    if (found.verdict != CE_VERDICT_TRUSTED) {
+        int result = distrust(transfer, found.verdict, found.text);
+        if (gates->report && found.evidence) ce_report_fill_chain(gates->report, found.evidence);
+        return result;
+    }
+    gates->verdict = CE_VERDICT_TRUSTED;
+    gates->missed_pins = found.missed_pins;
+    if (found.missed_pins && (gates->report || (gates->report = calloc(1, sizeof *gates->report)))) {
+        ce_report_fill_chain(gates->report, found.evidence);
+    }
+    return CURL_PREREQFUNC_OK;
+}
+
+// If a kept connection does not tunnel through the proxy, its TLS session with the proxy can be judged. Otherwise only
+// the expiry of the proxy's rule can be checked.
+static int judge_proxy(ce_transfer *transfer, const SSL *ssl) {
+    const ce_run_request *request = &transfer->run.request;
+    ce_trust *trust = transfer->handle.multi->proxy_trust;
+    if (!request->proxy_is_secure || !trust) return CURL_PREREQFUNC_OK;
+    ce_peer peer = {trust, request->proxy_rule, request->proxy_host, request->proxy_is_address};
+    ce_judgement found = {CE_VERDICT_TRUSTED, "", NULL, false};
+    if (!request->secure && !ssl) {
+        found.verdict = CE_VERDICT_PLAINTEXT, found.text = "the connection is not encrypted";
+    } else if (!request->secure) {
+        found = ce_session_judge(ssl, &peer);
+    } else if (ce_rule_refuses_now(trust, request->proxy_rule)) {
+        found.verdict = CE_VERDICT_RULE_EXPIRED, found.text = CE_PINS_HAVE_EXPIRED;
+    }
+    if (found.verdict == CE_VERDICT_TRUSTED) return CURL_PREREQFUNC_OK;
+    transfer->run.gates.blames_proxy = true;
+    return distrust(transfer, found.verdict, found.text);
+}
+
+// Expired pins still require TLS for the host. Rules that only report do not refuse anything.
+static bool wants_tls(const ce_transfer *transfer) {
+    const ce_trust *trust = transfer->handle.multi->trust;
+    if (transfer->run.request.rule >= trust->rule_count) return true;
+    const ce_rule *rule = &trust->rules[transfer->run.request.rule];
+    return rule->pin_count > 0 && !rule->report_only;
+}
+
+static void hold_carrier(ce_transfer *transfer, SSL *ssl) {
+    ce_connection *connection = ce_connection_of(ssl);
+    if (connection) ce_connection_retain(connection);
+    ce_connection_release(transfer->run.gates.carrier);
+    transfer->run.gates.carrier = connection;
+}
+
+static bool negotiated_http2(const SSL *ssl) {
+    const unsigned char *protocol = NULL;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(ssl, &protocol, &size);
+    return size == 2 && memcmp(protocol, "h2", 2) == 0;
+}
+
+// Whether the TLS layer of a kept connection holds application data or has ended. Session tickets and the like are
+// consumed.
+static bool holds_plaintext(SSL *ssl) {
+    char byte;
+    ERR_clear_error();
+    int count = SSL_peek(ssl, &byte, 1);
+    bool is_empty = count <= 0 && SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ;
+    ERR_clear_error();
+    return !is_empty;
+}
+
+// Excess bytes from a server would be taken for the response to the next request on the connection (response
+// splitting). A request on a connection that the server has closed would be sent in vain.
+static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
+    if (transfer->run.gates.speaks_http2 || transfer->handle.multi->loop->settings.unix_socket) return false;
+    if (!ce_transfer_on_kept_connection(transfer)) {
+        ce_route_learn(transfer, route);
+        return false;
+    }
+    if (ssl && SSL_has_pending(ssl)) return true;
+    int fd = ce_route_find(transfer->handle.multi->loop, route);
+    if (fd < 0) return true;
+    char byte;
+    ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+    return count <= 0 || !ssl || holds_plaintext(ssl);
+}
+
+int ce_request_gate(void *user, char *remote, char *local, int remote_port, int local_port) {
+    ce_route route = {remote ? remote : "", local ? local : "", remote_port, local_port};
+    ce_transfer *transfer = user;
+    ce_run *run = &transfer->run;
+    const ce_run_request *request = &run->request;
+    ce_run_gates *gates = &run->gates;
+    run->last_activity_ms = transfer->handle.multi->loop->now_ms;
+    gates->request_gate_count++;
+    // libcurl sends any request again, whatever its method, if a reused connection turns out to be dead. The server may
+    // have acted on the first attempt, so only an idempotent request is sent a second time, and none a third time (RFC
+    // 9110, 9.2.2).
+    if (run->send_count > (request->idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);
+    // A request whose response has begun is not sent again. Neither is a streamed body that has begun, because its
+    // beginning cannot be read again.
+    bool has_begun = run->receive.head_done || run->send.has_begun;
+    if (run->send_count && has_begun) return stop(transfer, CE_REFUSED_RESEND);
+    struct curl_tlssessioninfo *info = NULL;
+    SSL *ssl = NULL;
+    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&
+        info->backend == CURLSSLBACKEND_OPENSSL) {
+        ssl = info->internals;
+    }
+    gates->speaks_http2 = ssl && request->secure ? negotiated_http2(ssl) : request->http_version == CE_HTTP_2;
+    int judged = judge_proxy(transfer, ssl);
+    if (judged != CURL_PREREQFUNC_OK) return judged;
+    if (request->secure) {
+        if (!ssl) return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
+        int result = judge_session(transfer, ssl);
+        if (result != CURL_PREREQFUNC_OK) return result;
+        ce_copy_text(gates->tls_version, sizeof gates->tls_version, SSL_get_version(ssl));
+        ce_copy_text(gates->cipher, sizeof gates->cipher, SSL_get_cipher_name(ssl));
+        if (request->http_version == CE_HTTP_2 && !gates->speaks_http2) return stop(transfer, CE_REFUSED_NOT_HTTP2);
+        hold_carrier(transfer, ssl);
+    } else if (wants_tls(transfer)) {
+        return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
+    }
+    // libcurl makes its own second attempt on a new connection, so that one cannot be stale.
+    bool is_encrypted = request->secure || request->proxy_is_secure;
+    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route) && !run->send_count) {
+        return stop(transfer, CE_REFUSED_STALE);
+    }
+    run->send_count++;
+    run->send.lent_offset = 0;
+    return CURL_PREREQFUNC_OK;
+}

@@ -1,0 +1,50 @@
+// Evidence of finished handshakes. It is attached to OpenSSL's objects, because these outlive a transfer.
+#ifndef CE_EVIDENCE_H
+#define CE_EVIDENCE_H
+
+#include "trust.h"
+
+#include <openssl/ssl.h>
+
+// What a handshake proved. It is attached to the SSL_SESSION and follows it through tickets and resumption, so that a
+// later request on a pooled or resumed connection can be judged by its own policy.
+typedef struct ce_evidence {
+    atomic_uint references;
+    uint64_t trust_identity;
+    char host[CE_HOST_SIZE];
+    int64_t not_after; // earliest of the chain
+    unsigned chain_count;
+    ce_digests chain[CE_CHAIN_MAXIMUM];
+} ce_evidence;
+
+// What the handshake gate knows of one connection. It is owned by the SSL_CTX that libcurl makes for the connection and
+// by the transfer that caused it. It refers to neither of them, because the SSL_CTX outlives the transfer.
+typedef struct ce_connection {
+    atomic_uint references;
+    ce_trust *trust;
+    size_t rule; // index in the trust's rules
+    char host[CE_HOST_SIZE];
+    bool host_is_address;
+    bool is_proxy;   // the peer is the proxy
+    bool was_closed; // the peer has sent close_notify
+    ce_report report;
+} ce_connection;
+
+ce_connection *ce_connection_create(const ce_peer *peer);
+void ce_connection_retain(ce_connection *connection);
+void ce_connection_release(ce_connection *connection);
+ce_peer ce_connection_peer(const ce_connection *connection);
+
+// Attaches `connection` to a context that has none. Takes over the caller's reference, also when it fails.
+bool ce_connection_attach(SSL_CTX *ssl, ce_connection *connection);
+// The connection that is attached to a context, or NULL.
+ce_connection *ce_connection_installed_on(SSL_CTX *ssl);
+// The same for a TLS connection: NULL if it was not made through the handshake gate.
+ce_connection *ce_connection_of(const SSL *ssl);
+
+// Attaches evidence to the session of a handshake that was just verified. False without memory.
+bool ce_evidence_attach(SSL *ssl, const ce_connection *connection);
+// The evidence of a session, or NULL.
+const ce_evidence *ce_evidence_of(const SSL *ssl);
+
+#endif

@@ -1,0 +1,33 @@
+#include "pins.h"
+
+#include <string.h>
+#include <time.h>
+
+static bool holds(const ce_digests *chain, unsigned count, const ce_pin *pin) {
+    unsigned from = pin->scope == CE_PIN_ISSUER ? 1 : 0;
+    unsigned to = pin->scope == CE_PIN_LEAF && count > 1 ? 1 : count;
+    for (unsigned i = from; i < to; i++) {
+        const uint8_t *digest = pin->kind == CE_PIN_CERTIFICATE ? chain[i].certificate : chain[i].public_key;
+        if (memcmp(digest, pin->digest, CE_DIGEST_SIZE) == 0) return true;
+    }
+    return false;
+}
+
+bool ce_rule_refuses_now(const ce_trust *trust, size_t index) {
+    if (index >= trust->rule_count) return true;
+    const ce_rule *rule = &trust->rules[index];
+    return rule->refuses_when_expired && rule->expires <= (int64_t)time(NULL);
+}
+
+ce_pin_outcome ce_pins_judge(const ce_trust *trust, size_t index, const ce_digests *chain, unsigned count) {
+    if (index >= trust->rule_count) return CE_PINS_MISSED;
+    const ce_rule *rule = &trust->rules[index];
+    if (rule->pin_count == 0) return CE_PINS_MET;
+    if (rule->expires != INT64_MAX && rule->expires <= (int64_t)time(NULL)) {
+        return rule->refuses_when_expired ? CE_PINS_EXPIRED : CE_PINS_MET;
+    }
+    for (size_t i = 0; i < rule->pin_count; i++) {
+        if (holds(chain, count, &trust->pins[rule->first_pin + i])) return CE_PINS_MET;
+    }
+    return rule->report_only ? CE_PINS_REPORTED : CE_PINS_MISSED;
+}

@@ -1,0 +1,182 @@
+public import Dispatch
+public import EssentialsHTTP
+
+/// Sends GET requests to full URLs of any server, without credentials, interceptors or an environment's fields.
+///
+/// It is for what an API's responses link to, such as pictures on other hosts. It has a transport of its own, so that no
+/// client certificate and no connection of the data-request service is used. Parameters are added to the query.
+///
+/// ```swift
+/// let pictures = try UnsafeRequestService()
+/// let picture = try await pictures.get(user.pictureURL, as: Data.self)
+/// ```
+public final class UnsafeRequestService: Sendable {
+    private let transport: any Transport
+    private let settings: ServiceSettings
+    private let chain: Chain
+    private let inFlight = RequestsInFlight()
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - transport: Sends the requests. No other service should use it, and it should have no client certificate.
+    ///   - configuration: Codecs, redirects, logging. Its interceptors are not used.
+    public init(
+        transport: any Transport,
+        configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration()
+    ) {
+        var configuration = configuration
+        configuration.interceptors = []
+        self.transport = transport
+        settings = ServiceSettings(configuration)
+        chain = Chain(over: transport, settings)
+    }
+
+    private var configuration: HTTPDataRequestService.Configuration { settings.configuration }
+
+    /// Gets a model; see `DataRequestService.get`.
+    ///
+    /// - Parameters:
+    ///   - url: The whole URL, `http` or `https`.
+    ///   - parameters: Added to its query.
+    ///   - type: The model.
+    ///   - options: Deadlines, limits and protocol.
+    /// - Throws: `invalidRequest` with what is wrong about the URL, and as `DataRequestService.get`.
+    public func get<Model: Decodable & Sendable>(
+        _ url: String, parameters: FormParameters = [:], as type: Model.Type = Model.self,
+        options: TransportOptions = TransportOptions()
+    ) async throws(RequestFailure) -> Model {
+        let isModel = ResponseKind(reading: type) == .model
+        let response = try await send(url, parameters, accept: isModel ? "application/json" : "*/*", options)
+        return try await ModelReader.read(type, from: response, to: .get, configuration.codecs)
+    }
+
+    /// Gets a response; see ``get(_:parameters:as:options:)``.
+    @discardableResult
+    public func get(
+        _ url: String, parameters: FormParameters = [:], options: TransportOptions = TransportOptions()
+    ) async throws(RequestFailure) -> DataResponse {
+        try await send(url, parameters, accept: "*/*", options)
+    }
+
+    /// Loads a file; see `Transport.download`.
+    @discardableResult
+    public func download(
+        _ url: String, parameters: FormParameters = [:], to destination: String,
+        options: DownloadOptions = DownloadOptions(), progress: ProgressReport? = nil
+    ) async throws(RequestFailure) -> DownloadedFile {
+        let place = try inFlight.begin(in: nil, finishesOnShutdown: false)
+        defer { inFlight.end(place) }
+        // In one task, so that writing the file ends with the request too.
+        return try await place.cancellation.runTask { [self] () throws(RequestFailure) in
+            try await logged(place) { log, sent throws(RequestFailure) in
+                let request = try request(url, parameters, accept: "*/*", TransportOptions())
+                sent = request
+                let expected = StatusExpectation.success.union(options.resumes ? [416...416] : [])
+                return try await FileDownload.run(request, to: destination, options: options, progress: progress) {
+                    [self] request throws(RequestFailure) in
+                    try await exchange(request, expecting: expected, place, log).transportResponse
+                }
+            }
+        }
+    }
+
+    // MARK: Completion handlers
+
+    /// Gets a model and hands it to a completion handler; see `DataRequestService.send`.
+    @discardableResult
+    public func get<Model: Decodable & Sendable>(
+        _ url: String, parameters: FormParameters = [:], deserializeTo type: Model.Type,
+        completionQueue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        CallbackRun(on: completionQueue ?? configuration.callbackQueue).start(completion) {
+            [self] () throws(RequestFailure) in try await get(url, parameters: parameters, as: type)
+        }
+    }
+
+    /// Gets a response and hands it to a completion handler; see `DataRequestService.send`.
+    @discardableResult
+    public func get(
+        _ url: String, parameters: FormParameters = [:], completionQueue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        CallbackRun(on: completionQueue ?? configuration.callbackQueue).start(completion) {
+            [self] () throws(RequestFailure) in try await get(url, parameters: parameters)
+        }
+    }
+
+    /// Loads a file and calls a completion handler; see `DataRequestService.download`.
+    @discardableResult
+    public func download(
+        _ url: String, parameters: FormParameters = [:], to destination: String,
+        options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil,
+        progressInterval: Duration = ProgressReport.standardInterval,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        let run = CallbackRun(on: completionQueue ?? configuration.callbackQueue)
+        let report = run.report(every: progressInterval, progress)
+        return run.start(completion) { [self] () throws(RequestFailure) in
+            try await download(url, parameters: parameters, to: destination, options: options, progress: report)
+        }
+    }
+
+    /// Ends the service and its transport: running requests fail as `cancelled`, later ones as `closed`.
+    public func shutdown() async {
+        inFlight.close()
+        inFlight.cancelAll(includingThoseThatFinish: true)
+        await transport.shutdown()
+    }
+
+    // MARK: Sending
+
+    private func send(
+        _ url: String, _ parameters: FormParameters, accept: String, _ options: TransportOptions
+    ) async throws(RequestFailure) -> DataResponse {
+        let place = try inFlight.begin(in: nil, finishesOnShutdown: false)
+        defer { inFlight.end(place) }
+        return try await logged(place) { log, sent throws(RequestFailure) in
+            let request = try request(url, parameters, accept: accept, options)
+            sent = request
+            let response = try await exchange(request, expecting: .success, place, log)
+            return inFlight.tracking(response, of: place)
+        }
+    }
+
+    /// Runs the work and logs its failure.
+    private func logged<Value>(
+        _ place: RequestsInFlight.Place,
+        _ work: (RequestLog, _ sent: inout TransportRequest?) async throws(RequestFailure) -> Value
+    ) async throws(RequestFailure) -> Value {
+        let log = RequestLog(settings: settings, number: place.number)
+        var sent: TransportRequest?
+        do throws(RequestFailure) {
+            return try await work(log, &sent)
+        } catch {
+            log.failed(error, sent, method: .get)
+            throw error
+        }
+    }
+
+    private func request(
+        _ url: String, _ parameters: FormParameters, accept: String, _ options: TransportOptions
+    ) throws(RequestFailure) -> TransportRequest {
+        var target = try RequestURL(url)
+        let query = try configuration.formEncoding.query(parameters)
+        if !query.isEmpty { target = target.appending(encodedQuery: query) }
+        let fields: HTTPFields = [.accept: accept, .userAgent: configuration.userAgent]
+        return TransportRequest(.get, target, headerFields: fields, options: options)
+    }
+
+    private func exchange(
+        _ request: TransportRequest, expecting expected: StatusExpectation, _ place: RequestsInFlight.Place,
+        _ log: RequestLog
+    ) async throws(RequestFailure) -> DataResponse {
+        let rules = ExchangeRules(
+            expectedStatus: expected, errorModel: configuration.errorModel, redirects: configuration.redirects)
+        let record = ExchangeRecord(
+            request, rules, number: place.number, environment: nil, cancellation: place.cancellation)
+        return try await chain.send(request, record, log)
+    }
+}

@@ -1,0 +1,43 @@
+import EssentialsHTTP
+
+/// Answers the Digest challenges to the hops to the environment's origin (RFC 7616).
+///
+/// A hop is sent at most three times: without an answer or with one in advance; with the answer to the challenge; and
+/// once more if its nonce was stale. The stage stands below the redirects, so each hop has its own answer and none goes
+/// to another origin. A hop that has an `Authorization` keeps it. Challenges that are all weaker than the credentials'
+/// minimum end the request as `authorization`.
+struct DigestStage: Stage {
+    let clock: any Clock<Duration>
+    let next: any Stage
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard let session = record.rules.digest, !record.hasLeftOrigin, request.headerFields[.authorization] == nil
+        else { return try await next.send(request, record) }
+        var request = request
+        request.unwantedBodies.insert(.ofChallenges)
+        // A redirect may leave the body behind.
+        let signed = DigestRequest(
+            request.method, target: request.url.target, body: request.body.isEmpty ? .none : record.rules.body)
+        var attempt = session.begin(signed)
+        var response = try await next.send(session.authorized(request, attempt, signed), record)
+        while response.status == .unauthorized {
+            let isReplayable = request.body.isReplayable
+            let following = session.next(
+                after: attempt, answeredWith: response.headerFields, signed, isReplayable: isReplayable)
+            guard let following else {
+                if let failure = await session.weakness(of: response, to: signed, record.cancellation) { throw failure }
+                record.remedy = session.remedy(for: response.headerFields, signed, isReplayable: isReplayable)
+                return response
+            }
+            attempt = following
+            await BodyDrain(clock: clock).drain(response.body, record.cancellation)
+            let limited = try record.deadline.limited(
+                request, between: "a challenge and its answer", after: "it had been answered with a challenge")
+            response = try await next.send(session.authorized(limited, attempt, signed), record)
+        }
+        session.accepted(attempt, response)
+        return response
+    }
+}

@@ -1,0 +1,56 @@
+import EssentialsHTTP
+
+/// Has the interceptors sign every hop to the environment's origin.
+///
+/// The stage stands below the redirects, so every hop is signed anew and no signature goes to another origin: the
+/// redirect stage never sees one. After a redirect to another origin nothing is signed.
+struct SigningStage: Stage {
+    let interceptors: [any RequestInterceptor]
+    let next: any Stage
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard let environment = record.environment, !record.hasLeftOrigin else {
+            return try await next.send(request, record)
+        }
+        let unsigned = EncodedRequest(
+            request.method, request.url, headerFields: request.headerFields,
+            content: request.body.isEmpty ? .none : EncodedRequest.Content(record.rules.body),
+            environment: environment)
+        let host = request.hostText
+        let encoded = try await record.cancellation.runTask(host: host) {
+            [interceptors] () throws(RequestFailure) in
+            var encoded = unsigned
+            for interceptor in interceptors {
+                try await interceptor.run(host: host) { try await $0.sign(&encoded) }
+            }
+            return encoded
+        }
+        var signed = request
+        signed.url = encoded.url
+        signed.headerFields = encoded.headerFields
+        // The transport counts the body itself.
+        signed.headerFields[.contentLength] = nil
+        return try await next.send(signed, record)
+    }
+}
+
+extension RequestInterceptor {
+    /// Runs one step and turns what it throws into a failure.
+    func run(
+        host: String, _ step: (any RequestInterceptor) async throws -> Void
+    ) async throws(RequestFailure) {
+        do {
+            try await step(self)
+        } catch let failure as RequestFailure {
+            throw failure
+        } catch is CancellationError {
+            throw RequestFailure(.cancelled, "The request was cancelled while it was prepared.", host: host)
+        } catch {
+            throw RequestFailure(
+                .invalidRequest, "An interceptor (\(type(of: self))) refused the request.",
+                remedy: "See the error below this one.", host: host, underlying: error)
+        }
+    }
+}

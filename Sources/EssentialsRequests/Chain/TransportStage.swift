@@ -1,0 +1,14 @@
+import EssentialsHTTP
+
+/// The innermost stage: hands each sending to the transport.
+struct TransportStage: Stage {
+    let transport: any Transport
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        try record.cancellation.check(host: request.hostText)
+        record.attempts += 1
+        return try await transport.send(request, cancellation: record.cancellation)
+    }
+}

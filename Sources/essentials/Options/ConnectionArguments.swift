@@ -1,0 +1,68 @@
+import ArgumentParser
+import ServiceEssentials
+
+/// Parses `HOST:PORT:ADDRESS`. IPv6 addresses are written in brackets in both places.
+enum AddressOverrideArgument {
+    static func read(_ text: String) throws -> CurlTransport.AddressOverride {
+        guard let (host, afterHost) = cut(text[...]), let (port, address) = cut(afterHost),
+            let number = UInt16(port), number > 0, !address.isEmpty, address.hasPrefix("[") || !address.contains(":")
+        else {
+            throw ValidationError("Write it as host:port:address, with an IPv6 address in brackets.")
+        }
+        do throws(RequestFailure) {
+            return try CurlTransport.AddressOverride(host: HostName(host), port: number, address: HostName(address))
+        } catch {
+            throw ValidationError("\(error.message) \(error.remedy)")
+        }
+    }
+
+    /// The text before the next colon outside of brackets, and the text after it.
+    private static func cut(_ text: Substring) -> (Substring, Substring)? {
+        let afterBracket = text.hasPrefix("[") ? text.firstIndex(of: "]") : text.startIndex
+        guard let afterBracket, let colon = text[afterBracket...].firstIndex(of: ":"), colon > text.startIndex else {
+            return nil
+        }
+        return (text[..<colon], text[text.index(after: colon)...])
+    }
+}
+
+/// Parses times such as `300ms`, `5s`, `2m` and `1.5`. A plain number means seconds.
+enum DurationArgument {
+    private static let maximumSeconds = 1_000_000_000.0
+
+    static func read(_ text: String) throws -> Duration {
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let milliseconds: Double? =
+            switch text.dropFirst(number.count) {
+            case "ms": 1
+            case "s", "": 1000
+            case "m": 60_000
+            default: nil
+            }
+        guard let milliseconds, let value = Double(number), value * milliseconds >= 1,
+            value * milliseconds <= maximumSeconds * 1000
+        else { throw ValidationError("Write a time such as 300ms, 5s, 2m or a number of seconds, at least 1ms.") }
+        return .milliseconds(Int64((value * milliseconds).rounded(.up)))
+    }
+}
+
+/// A number of bytes such as `4096`, `64k`, `10M` or `1G`. The suffixes are powers of 1024.
+struct ByteCount: Sendable, Equatable {
+    let bytes: Int
+
+    init(_ text: String) throws {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let shift: Int? =
+            switch text.dropFirst(digits.count) {
+            case "": 0
+            case "k", "K": 10
+            case "m", "M": 20
+            case "g", "G": 30
+            default: nil
+            }
+        guard let shift, let value = Int(digits), value <= Int.max >> shift else {
+            throw ValidationError("Write a number of bytes such as 4096, 64k, 10M or 1G.")
+        }
+        bytes = value << shift
+    }
+}

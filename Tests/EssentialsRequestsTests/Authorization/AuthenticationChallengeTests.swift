@@ -1,0 +1,150 @@
+import EssentialsHTTP
+import Testing
+
+@testable import EssentialsRequests
+
+@Suite("A challenge")
+struct AuthenticationChallengeTests {
+    /// Each challenge as its scheme, its token68, and its parameters in brackets.
+    private func read(_ values: [String]) -> [String] {
+        read(HTTPFields(values.map { HTTPField(name: .wwwAuthenticate, value: $0) }))
+    }
+
+    private func read(_ fields: HTTPFields) -> [String] {
+        AuthenticationChallenge.all(in: fields).map { challenge in
+            let token = challenge.token68.map { " " + String(decoding: $0, as: UTF8.self) } ?? ""
+            let parameters = challenge.parameters.map { "[\($0.name)=\(String(decoding: $0.value, as: UTF8.self))]" }
+            return challenge.scheme + token + parameters.joined()
+        }
+    }
+
+    @Test(
+        "is a scheme with parameters or a token, and a field has any number of them (RFC 9110, 11.6.1)",
+        arguments: [
+            ("", []), (" , ,, ", []),
+            ("Basic", ["basic"]), ("  Basic  ", ["basic"]), ("Negotiate, NTLM", ["negotiate", "ntlm"]),
+            (#"Basic realm="simple""#, ["basic[realm=simple]"]),
+            (#"BASIC REALM=simple"#, ["basic[realm=simple]"]),
+            (
+                #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#,
+                ["basic[realm=simple]", #"newauth[realm=apps][type=1][title=Login to "apps"]"#]
+            ),
+            ("Negotiate YII=, Digest a=b", ["negotiate YII=", "digest[a=b]"]),
+            ("Negotiate a, b c==, d", ["negotiate a", "b c==", "d"]),
+            ("A b=", ["a b="]), ("A b==", ["a b=="]), ("A -._~+/09azAZ=", ["a -._~+/09azAZ="]),
+            ("A b = c ,\td\t=\t\"e\" , , f=g", ["a[b=c][d=e][f=g]"]),
+            (#"A b="",c="\\\"\x, =" "#, [#"a[b=][c=\"x, =]"#]),
+            (#"A b="Basic realm=x, Digest""#, ["a[b=Basic realm=x, Digest]"]),
+            ("A, b=c", ["a[b=c]"]),
+            ("A b=é", []), (#"A b="é ñ""#, ["a[b=é ñ]"]),
+            // As some devices write it.
+            (#"Digest realm="x" nonce="y" qop=auth"#, ["digest[realm=x][nonce=y][qop=auth]"]),
+        ] as [(String, [String])])
+    func forms(value: String, challenges: [String]) {
+        #expect(read([value]) == challenges)
+        // What one field has, several may have.
+        #expect(read([value, "Other x=1", value]) == challenges + ["other[x=1]"] + challenges)
+    }
+
+    @Test(
+        "that is not well formed is none, and takes no other along",
+        arguments: [
+            (#"A b="c, D e="f""#, []), (#"A b="c"#, []), (#"A b="c\"#, []), (#"A b="c\""#, []),
+            (#"A b="c"d, E f=g"#, ["e[f=g]"]), ("A b=c;d, E f=g", ["e[f=g]"]), ("A b=, c=d, E f=g", ["e[f=g]"]),
+            ("A b=c, b=d, E f=g", ["e[f=g]"]), ("A b=c, B=d", []), ("b=c", []), ("b=c, E f=g", ["e[f=g]"]),
+            (#""quoted, string", E f=g"#, ["e[f=g]"]), ("=, E f=g", ["e[f=g]"]), ("A@b c=d, E f=g", ["e[f=g]"]),
+            ("A b==c, E f=g", ["e[f=g]"]), ("A tok en, E f=g", ["a", "tok en", "e[f=g]"]),
+            ("A b68==, c=d, E f=g", ["e[f=g]"]), (#"A b="c" "d", E f=g"#, ["e[f=g]"]),
+        ] as [(String, [String])])
+    func malformed(value: String, challenges: [String]) {
+        #expect(read([value]) == challenges)
+        #expect(read([value, "Other x=1"]) == challenges + ["other[x=1]"])
+    }
+
+    @Test("has bytes that are no UTF-8 as they came")
+    func bytes() throws {
+        func challenges(_ bytes: [UInt8]) -> [AuthenticationChallenge] {
+            AuthenticationChallenge.all(in: HTTPFields([HTTPField(name: .wwwAuthenticate, value: bytes)]))
+        }
+        let latin = Array(#"A b=""#.utf8) + [0xe9, 0xff, 0x09] + Array("\"".utf8)
+        #expect(try #require(challenges(latin).first)["b"] == [0xe9, 0xff, 0x09])
+    }
+
+    @Test("is one of at most 32, has at most 64 parameters of at most 8 KiB, and stands in the first 64 KiB")
+    func limits() {
+        let many = (1...40).map { "S\($0)" }.joined(separator: ", ")
+        #expect(read([many]) == (1...32).map { "s\($0)" })
+        #expect(read([many, "Other x=1"]).count == 32)
+        func parameters(_ count: Int) -> String { (1...count).map { "p\($0)=v" }.joined(separator: ", ") }
+        #expect(
+            AuthenticationChallenge.all(in: [.wwwAuthenticate: "A " + parameters(64)]).first?.parameters.count == 64)
+        #expect(read(["A " + parameters(65) + ", B x=1"]) == ["b[x=1]"])
+        #expect(read(["A " + parameters(5000) + ", B x=1"]) == ["b[x=1]"])
+        let long = String(repeating: "v", count: 8 << 10)
+        for value in [long, "\"\(long)\""] {
+            #expect(AuthenticationChallenge.all(in: [.wwwAuthenticate: "A p=\(value)"]).first?["p"]?.count == 8 << 10)
+        }
+        for value in [long + "v", "\"\(long)v\""] { #expect(read(["A p=\(value), B x=1"]) == ["b[x=1]"]) }
+        let whole = "A x=1" + String(repeating: " ", count: (64 << 10) - 6) + ","
+        #expect(whole.utf8.count == 64 << 10)
+        #expect(read([whole]) == ["a[x=1]"])
+        #expect(read([whole, "B x=1"]) == ["a[x=1]"])
+        #expect(read(["B x=1", whole]) == ["b[x=1]"])
+    }
+
+    @Test("of any bytes whatever is read without harm, with nothing in it that was not sent")
+    func hostile() {
+        var numbers = SeededNumbers(state: 7616)
+        let alphabet = Array("aB1=\"\\, \t;-/\u{e9}".utf8) + [0x01, 0x80]
+        for _ in 0..<3000 {
+            let count = Int.random(in: 0...60, using: &numbers)
+            let bytes = (0..<count).map { _ in alphabet[Int.random(in: alphabet.indices, using: &numbers)] }
+            let field = HTTPField(name: .wwwAuthenticate, value: bytes)
+            for challenge in AuthenticationChallenge.all(in: HTTPFields([field])) {
+                #expect(!challenge.scheme.isEmpty)
+                #expect(challenge.token68 == nil || challenge.parameters.isEmpty)
+                #expect(Set(challenge.parameters.map(\.name)).count == challenge.parameters.count)
+                #expect(challenge.parameters.reduce(0) { $0 + $1.value.count } <= count)
+            }
+        }
+        for unit in ["\"", "\\", "a=\"", "a=", "a ", ",", "=", "a=\"\\", "\"a"] {
+            let value = "Digest " + String(repeating: unit, count: 100_000 / unit.utf8.count)
+            #expect(read([value]).isEmpty)
+            let short = "Digest " + String(repeating: unit, count: 60_000 / unit.utf8.count)
+            #expect(read([short]).count <= 32)
+        }
+    }
+
+    @Test("stands beside fields that are a list of parameters without a scheme")
+    func information() throws {
+        let name = try #require(HTTPField.Name("Authentication-Info"))
+        func parameters(_ value: String) -> [String] {
+            AuthenticationChallenge.parameters(of: HTTPFields([HTTPField(name: name, value: value)]), named: name)
+                .map { "\($0.name)=\(String(decoding: $0.value, as: UTF8.self))" }
+        }
+        #expect(
+            parameters(#"NextNonce="a\"b", qop=auth, nc=00000001"#) == [#"nextnonce=a"b"#, "qop=auth", "nc=00000001"])
+        #expect(parameters("").isEmpty)
+        #expect(parameters("nextnonce=a, nextnonce=b").isEmpty)
+        #expect(parameters(#"nextnonce="a"#).isEmpty)
+        #expect(parameters("Digest nextnonce=a").isEmpty)
+        #expect(AuthenticationChallenge.parameters(of: [:], named: name).isEmpty)
+    }
+
+    @Test("A quoted parameter is read by bytes, whatever it holds")
+    func quotedBytes() {
+        var numbers = SeededNumbers(state: 7616)
+        for _ in 0..<2_000 {
+            let nonce = numbers.text(of: GraphemePieces.text, upTo: 6)
+            var field = Array("Digest realm=\"r\", nonce=\"".utf8)
+            for byte in nonce.utf8 {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { field.append(UInt8(ascii: "\\")) }
+                field.append(byte)
+            }
+            let challenges = ChallengeReader.challenges(in: field + Array("\", qop=\"auth\"".utf8))
+            #expect(challenges.count == 1)
+            #expect(challenges.first?["nonce"].map { $0.elementsEqual(nonce.utf8) } == true)
+            #expect(challenges.first?["qop"].map { $0.elementsEqual("auth".utf8) } == true)
+        }
+    }
+}

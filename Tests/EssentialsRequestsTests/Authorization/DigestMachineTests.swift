@@ -1,0 +1,106 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Testing
+
+@testable import EssentialsRequests
+
+@Suite("The memory of nonces")
+struct DigestMachineTests {
+    private let request = DigestRequest(.get, target: "/", body: .none)
+
+    private func challenge(_ nonce: String, _ more: String = "qop=auth") throws -> DigestChallenge {
+        try #require(
+            DigestChallenge.all(in: [.wwwAuthenticate: "Digest realm=r, nonce=\"\(nonce)\", \(more)"]).first)
+    }
+
+    private func next(_ machine: inout DigestMachine, _ cnonce: String) throws -> DigestTicket {
+        let ticket = machine.anticipate(request, cnonce: cnonce)
+        return try #require(ticket)
+    }
+
+    @Test("uses nothing in advance before an answer was accepted, then its nonce with a count that grows")
+    func inAdvance() throws {
+        var machine = DigestMachine()
+        #expect(machine.anticipate(request, cnonce: "c0") == nil)
+        let first = machine.take(try challenge("a"), cnonce: "c1")
+        #expect(first.count == 1)
+        #expect(first.cnonce == "c1")
+        #expect(machine.anticipate(request, cnonce: "c2") == nil)
+        machine.accepted(first, nextNonce: nil)
+        for count in 2...5 {
+            let ticket = try next(&machine, "c\(count)")
+            #expect(ticket.nonce == Array("a".utf8))
+            #expect(ticket.count == count)
+            #expect(ticket.cnonce == "c\(count)")
+        }
+        machine.refused(first)
+        #expect(machine.anticipate(request, cnonce: "c") == nil)
+    }
+
+    @Test("goes on with the count of a nonce that a server names again, also with another in between")
+    func counts() throws {
+        var machine = DigestMachine()
+        let names = ["a", "b", "a", "a", "b", "c", "a"]
+        #expect(try names.map { machine.take(try challenge($0), cnonce: "c").count } == [1, 1, 2, 3, 2, 1, 4])
+    }
+
+    @Test("is that of the latest 32 nonces, of which the one in use stays")
+    func limit() throws {
+        var machine = DigestMachine()
+        let used = machine.take(try challenge("used"), cnonce: "c")
+        machine.accepted(used, nextNonce: nil)
+        for number in 1...100 { _ = machine.take(try challenge("\(number)"), cnonce: "c") }
+        #expect(machine.anticipate(request, cnonce: "c")?.count == 2)
+        #expect(machine.take(try challenge("100"), cnonce: "c").count == 2)
+        #expect(machine.take(try challenge("70"), cnonce: "c").count == 2)
+        #expect(machine.take(try challenge("1"), cnonce: "c").count == 1)
+    }
+
+    @Test("takes the nonce that the server wants next, from its first use on")
+    func nextNonce() throws {
+        var machine = DigestMachine()
+        machine.accepted(machine.take(try challenge("a"), cnonce: "c"), nextNonce: Array("b".utf8))
+        let next = try next(&machine, "c")
+        #expect(next.nonce == Array("b".utf8))
+        #expect(next.count == 1)
+        #expect(next.challenge.nonce == Array("a".utf8))
+        // Named again, it is no new one.
+        machine.accepted(next, nextNonce: Array("b".utf8))
+        #expect(machine.anticipate(request, cnonce: "c")?.count == 2)
+    }
+
+    @Test("keeps a session's own nonce for all of its requests, and takes a new one with a new session")
+    func sessions() throws {
+        var machine = DigestMachine()
+        let first = machine.take(try challenge("a", "qop=auth, algorithm=MD5-sess"), cnonce: "c1")
+        machine.accepted(first, nextNonce: Array("b".utf8))
+        #expect(machine.anticipate(request, cnonce: "c2")?.cnonce == "c1")
+        #expect(machine.take(try challenge("a", "qop=auth, algorithm=MD5-sess"), cnonce: "c3").cnonce == "c1")
+        #expect(machine.take(try challenge("d", "qop=auth, algorithm=MD5-sess"), cnonce: "c4").cnonce == "c4")
+    }
+
+    @Test("uses no nonce in advance for a request that cannot be answered under it")
+    func unfit() throws {
+        struct Empty: AsyncSequence, AsyncIteratorProtocol, Sendable {
+            func next() async -> Data? { nil }
+            func makeAsyncIterator() -> Empty { self }
+        }
+        var machine = DigestMachine()
+        machine.accepted(machine.take(try challenge("a", "qop=auth-int"), cnonce: "c"), nextNonce: nil)
+        let streamed = DigestRequest(.put, target: "/", body: .stream(Empty(), length: nil))
+        #expect(machine.anticipate(streamed, cnonce: "c") == nil)
+        #expect(machine.anticipate(request, cnonce: "c")?.count == 2)
+    }
+
+    @Test("keeps a challenge that could not be answered for the next request")
+    func kept() throws {
+        var machine = DigestMachine()
+        machine.expect(try challenge("a"), cnonce: "c1")
+        #expect(machine.anticipate(request, cnonce: "c2")?.count == 1)
+        machine.expect(try challenge("a"), cnonce: "c3")
+        let ticket = try next(&machine, "c4")
+        #expect(ticket.count == 2)
+        machine.refused(ticket)
+        #expect(machine.anticipate(request, cnonce: "c5") == nil)
+    }
+}

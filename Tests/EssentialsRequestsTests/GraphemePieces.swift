@@ -1,0 +1,1 @@
+../EssentialsHTTPTests/Coding/GraphemePieces.swift
