@@ -42,6 +42,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        // The library below the HTTP/2 tests' server. It is not looked up, so that only tests need it (libnghttp2-dev).
+        .systemLibrary(name: "CNghttp2", path: "Tests/CNghttp2"),
         .target(name: "EssentialsLocator", swiftSettings: settings),
         .target(name: "EssentialsTransport", dependencies: [httpTypes], swiftSettings: settings),
         .target(name: "EssentialsHTTP", dependencies: ["EssentialsTransport"], swiftSettings: settings),
@@ -87,6 +89,12 @@ let package = Package(
             dependencies: ["EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
         .testTarget(
+            name: "EssentialsHTTP2Tests",
+            dependencies: [
+                "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest", "COpenSSL", "CNghttp2",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "EssentialsReachabilityTests", dependencies: ["EssentialsReachability"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
@@ -100,28 +108,6 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu11
 )
-
-// The tests' HTTP/2 server, which takes longer to build than all the rest, and can be left out.
-if Context.environment["ESSENTIALS_WITHOUT_HTTP2_SERVER"] == nil {
-    package.dependencies += [
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
-    ]
-    package.targets += [
-        .testTarget(
-            name: "EssentialsHTTP2Tests",
-            dependencies: [
-                "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-            ],
-            swiftSettings: settings)
-    ]
-}
 
 // Builds for a sanitizer instrument this package alone: what it depends on is built once, for all kinds of builds.
 // They leave the tool out, which is run as a process.

@@ -1,3 +1,4 @@
 // The system library OpenSSL 3, found through pkg-config.
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>

@@ -1,7 +1,7 @@
 public import EssentialsLocator
 public import Testing
 
-/// Gives each test a service scope of its own, in which doubles can take the place of services.
+/// Gives each test its own scope of services, in which doubles can replace services.
 ///
 /// ```swift
 /// @Test("A sent order leaves the cart empty", .serviceScope(of: app, overriding: doubles))
@@ -10,13 +10,12 @@ public import Testing
 /// }
 /// ```
 ///
-/// The scope is a child that is `ServiceLocator.current` while the test runs, so tests that run at the
-/// same time do not see each other's doubles. It is closed after the test, also after a failing one. Then every service
-/// that is `Closeable` and lives in a scope below it that nobody closed is recorded as an issue, with the line where it
-/// was registered; so is one whose scope was dropped without closing.
+/// The scope is `ServiceLocator.current` while the test runs, so tests that run at the same time do not see each
+/// other's doubles. It is closed after the test, even if the test fails. Then an issue is recorded for each `Closeable`
+/// service in a scope below it that the test did not close, with the line of the registration.
 ///
-/// On a suite it applies to each of its tests, and each case of a test has a scope of its own. Traits nest: a test's scope
-/// is a child of its suite's.
+/// On a suite the trait applies to each of its tests, and each case of a test has its own scope. Traits nest: a test's
+/// scope is a child of its suite's scope.
 public struct ServiceScopeTrait: TestTrait, SuiteTrait, TestScoping {
     private let fill: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
     private let parent: @Sendable () throws(ServiceLocatorError) -> ServiceLocator?
@@ -29,12 +28,12 @@ public struct ServiceScopeTrait: TestTrait, SuiteTrait, TestScoping {
         self.fill = fill
     }
 
-    /// True: on a suite it applies to its tests.
+    /// `true`: on a suite the trait applies to each test.
     public var isRecursive: Bool { true }
 
-    /// Runs a test in its scope. Called by the test library.
+    /// Runs a test in its scope. The test library calls this.
     ///
-    /// - Throws: What registering the doubles throws, and what the test throws.
+    /// - Throws: Errors of registering the doubles and of the test.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
@@ -62,8 +61,8 @@ extension Trait where Self == ServiceScopeTrait {
     /// A scope below a locator for each test, with doubles in it.
     ///
     /// - Parameters:
-    ///   - locator: The scope's parent; the current locator if nil.
-    ///   - doubles: What is registered in the scope; of several for one key the last wins.
+    ///   - locator: The scope's parent. The default is the current locator.
+    ///   - doubles: The registrations of the scope. If several have the same key, the last one wins.
     public static func serviceScope(
         of locator: ServiceLocator? = nil, overriding doubles: Assembly...
     ) -> ServiceScopeTrait {
@@ -72,13 +71,13 @@ extension Trait where Self == ServiceScopeTrait {
         }
     }
 
-    /// A scope with an assembly's registrations of its own for each test, some of them in place by doubles.
+    /// A root scope with the registrations of an assembly for each test, some of which doubles replace.
     ///
-    /// Nothing is shared with other tests, lazy services of the assembly included.
+    /// Nothing is shared with other tests, including the lazy services of the assembly.
     ///
     /// - Parameters:
-    ///   - assembly: What is registered in the scope.
-    ///   - doubles: What takes the place of the assembly's own registrations; of several for one key the last wins.
+    ///   - assembly: The registrations of the scope.
+    ///   - doubles: Replacements for registrations of the assembly. If several have the same key, the last one wins.
     public static func serviceScope(of assembly: Assembly, overriding doubles: Assembly...) -> ServiceScopeTrait {
         ServiceScopeTrait(parent: { nil }) { scope throws(ServiceLocatorError) in
             try assembly.install(in: scope, overriding: doubles)

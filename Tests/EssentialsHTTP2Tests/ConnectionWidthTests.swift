@@ -3,9 +3,9 @@ import EssentialsHTTP
 import EssentialsTestKit
 import Testing
 
-@Suite("How many streams share a connection", .timeLimit(.minutes(5)))
+@Suite("Streams per connection", .timeLimit(.minutes(5)))
 struct ConnectionWidthTests {
-    @Test("No more than the transport's configuration says do, and the rest go on further connections at once")
+    @Test("A connection carries at most the configured streams, and further requests open connections at once")
     func limit() async throws {
         let all = Countdown(9)
         try await TestBench.secure(handler: { request in
@@ -19,7 +19,7 @@ struct ConnectionWidthTests {
             let transport = try CurlTransport(trust: policy, configuration: configuration)
             let bench = TestBench(server: shared.server, transport: transport)
             try await bench.text("/first")
-            // All nine are open at the same time, or the deadline ends them.
+            // The server responds only when all nine are open; otherwise the deadline ends them.
             let requests = try (0..<9).map { number in
                 try bench.request("/\(number)") { options in options.totalTimeout = .seconds(60) }
             }
@@ -32,7 +32,7 @@ struct ConnectionWidthTests {
         }
     }
 
-    @Test("An address override holds for the requests beyond a thousand, too, which get connections of their own")
+    @Test("An address override also holds for requests beyond the first thousand, which get their own connections")
     func crowd() async throws {
         let identity = try TestIdentity.shared()
         let (all, end) = (Countdown(1_000), LoopbackGate())
@@ -62,7 +62,7 @@ struct ConnectionWidthTests {
         let held = try requests(paths)
         async let answers = bench.bodies(of: held)
         await all.gate.opened()
-        // Its handle has been told of the override, and next goes where it has not been.
+        // The libcurl handle of this request knows the override, and is used next on a multi handle that does not.
         let elsewhere = TransportRequest(.get, try RequestURL(other.url))
         #expect(try await bench.bodies(of: [elsewhere]) == ["other"])
         let connections = server.record.connectionCount

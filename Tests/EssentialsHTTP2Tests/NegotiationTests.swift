@@ -4,13 +4,13 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Which protocol is spoken", .timeLimit(.minutes(5)))
+@Suite("Protocol negotiation", .timeLimit(.minutes(5)))
 struct NegotiationTests {
-    /// What a server that has no HTTP/2 says in ALPN.
+    /// The ALPN protocols of servers without HTTP/2.
     private static let protocolsWithoutHTTP2: [[String]] = [["http/1.1"], []]
 
     @Test(
-        "HTTP/2 is spoken where the server offers it",
+        "HTTP/2 is spoken with a server that offers it",
         arguments: [TransportOptions.ProtocolVersion.automatic, .http2])
     func offered(_ version: TransportOptions.ProtocolVersion) async throws {
         try await TestBench.secure(handler: { .text("\($0.method) \($0.path)") }) { bench in
@@ -24,7 +24,7 @@ struct NegotiationTests {
         }
     }
 
-    @Test("A server without HTTP/2 gets HTTP/1.1 unless more was asked for")
+    @Test("A server without HTTP/2 gets HTTP/1.1 unless the request demands HTTP/2")
     func notOffered() async throws {
         var options = HTTP2Server.Options()
         options.applicationProtocols = ["http/1.1"]
@@ -57,7 +57,7 @@ struct NegotiationTests {
         }
     }
 
-    @Test("A request for HTTP/2 passes a kept HTTP/1.1 connection by where the server offers HTTP/2")
+    @Test("A request that demands HTTP/2 does not use a kept HTTP/1.1 connection")
     func demandedBesideHTTP1() async throws {
         try await TestBench.secure(handler: { _ in .text("either") }) { bench in
             let old = try await bench.transport.send(bench.request { $0.protocolVersion = .http1 })
@@ -68,7 +68,7 @@ struct NegotiationTests {
         }
     }
 
-    @Test("HTTP/2 or nothing sends nothing to a server without it", arguments: protocolsWithoutHTTP2)
+    @Test("A request that demands HTTP/2 sends nothing to a server without it", arguments: protocolsWithoutHTTP2)
     func demandedButNotOffered(_ protocols: [String]) async throws {
         let identity = try TestIdentity.shared()
         let tls = ServerTLS(certificate: identity.certificate, alpn: protocols)
@@ -85,7 +85,7 @@ struct NegotiationTests {
         #expect(server.applicationBytesReceived == 0)
     }
 
-    @Test("A kept HTTP/1.1 connection does not serve a request for HTTP/2 or nothing")
+    @Test("A kept connection to a server without HTTP/2 does not serve a request that demands it")
     func demandedAfterHTTP1() async throws {
         let identity = try TestIdentity.shared()
         let tls = ServerTLS(certificate: identity.certificate, alpn: ["http/1.1"])
@@ -105,7 +105,7 @@ struct NegotiationTests {
 
 @Suite("HTTP/2 without TLS", .timeLimit(.minutes(5)))
 struct PriorKnowledgeTests {
-    @Test("HTTP/2 is spoken by prior knowledge when it is asked for")
+    @Test("HTTP/2 without TLS is spoken by prior knowledge if the request demands it")
     func demanded() async throws {
         try await TestBench.plain(handler: { .text("\($0.method) \($0.path)") }) { bench in
             let response = try await bench.transport.send(bench.request("/plain") { $0.protocolVersion = .http2 })
@@ -116,7 +116,7 @@ struct PriorKnowledgeTests {
         }
     }
 
-    @Test("Requests one after the other are all answered")
+    @Test("Sequential requests over HTTP/2 without TLS all succeed")
     func sequence() async throws {
         try await TestBench.plain(handler: { .text($0.path) }) { bench in
             for number in 0..<3 {
@@ -128,7 +128,7 @@ struct PriorKnowledgeTests {
         }
     }
 
-    @Test("Concurrent requests are all answered")
+    @Test("Concurrent requests over HTTP/2 without TLS all succeed")
     func concurrent() async throws {
         let all = Countdown(20)
         try await TestBench.plain(handler: { request in
@@ -143,7 +143,7 @@ struct PriorKnowledgeTests {
     }
 
     @Test(
-        "HTTP/1.1 is spoken without an offer to upgrade when nothing is asked for",
+        "Without TLS, a request that does not demand HTTP/2 uses HTTP/1.1 and offers no upgrade",
         arguments: [TransportOptions.ProtocolVersion.automatic, .http1])
     func notDemanded(_ version: TransportOptions.ProtocolVersion) async throws {
         let server = try LoopbackServer { _ in .response(body: "plain") }
@@ -167,7 +167,7 @@ struct PriorKnowledgeTests {
         request.options.protocolVersion = .http2
         let failure = await #expect(throws: RequestFailure.self) { try await transport.send(request) }
         await transport.shutdown()
-        // Which of the two depends on whether the server's refusal or its hanging up is seen first.
+        // The reason depends on whether the engine sees the server's refusal or the closed connection first.
         #expect(failure?.reason == .protocolViolation || failure?.reason == .interrupted)
         #expect(!server.requests.contains { $0.path == "/order" })
         #expect(server.connectionCount == 1)

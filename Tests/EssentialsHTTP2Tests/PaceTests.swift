@@ -25,7 +25,8 @@ struct PaceTests {
     }
 
     private static let size = 96 << 20
-    /// What may be on its way: libcurl's window of 32 MiB, the sockets' buffers, and the chunks before the reader.
+    /// The most bytes between the server and the reader: libcurl's window of 32 MiB, the sockets' buffers, and the
+    /// chunks that wait for the reader.
     private static let limit = 48 << 20
 
     @Test("A server is never further ahead of a slow reader than windows and buffers allow")
@@ -56,7 +57,7 @@ struct PaceTests {
         }
     }
 
-    @Test("A stream that nobody reads leaves the others on its connection room")
+    @Test("A stream that nobody reads does not block the others on its connection")
     func heldStream() async throws {
         let lead = Lead()
         var options = HTTP2Server.Options()
@@ -77,7 +78,7 @@ struct PaceTests {
         }
     }
 
-    @Test("What is left of a body when its reader goes is nobody else's")
+    @Test("The rest of an abandoned body reaches no other request")
     func leftover() async throws {
         let lead = Lead()
         var options = HTTP2Server.Options()
@@ -96,7 +97,7 @@ struct PaceTests {
             }
             for _ in 0..<3 {
                 let response = try await bench.transport.send(request("/large"))
-                // Until as much lies before the reader as there may.
+                // Wait until the server can send no more.
                 var before = -1
                 while lead.written != before {
                     before = lead.written
@@ -118,7 +119,7 @@ struct PaceTests {
         try await TestBench.secure(options, handler: { _ in .text("never") }) { bench in
             let upload = try bench.request("/", method: .post, body: .bytes(Data(count: 1 << 20)))
             let task = Task { await bench.failure(of: upload) }
-            // Before the window is full the engine may rest because the server has not come to its turn.
+            // Before the window is full, the engine may also rest because the server is slow.
             while bench.transport.mutes == 0 { try await Task.sleep(for: .milliseconds(1)) }
             #expect(try await restlessness(of: bench.transport) <= 5)
             task.cancel()
@@ -126,9 +127,9 @@ struct PaceTests {
         }
     }
 
-    /// The engine's turns in 10 ms, once it rests. At rest it looks again every 10 ms, with a turn for the time and three
-    /// for what is writable. Counted against the time that has really passed, and looked for, because a request begins
-    /// with work.
+    /// The engine's turns in 10 ms at rest, when it has one turn for its timer and three for writable sockets. The
+    /// turns are divided by the time that has really passed. The lowest of several results counts, because a request
+    /// begins with work.
     private func restlessness(of transport: CurlTransport) async throws -> Double {
         var least = Double.infinity
         for _ in 0..<20 where least > 5 {
@@ -141,7 +142,7 @@ struct PaceTests {
         return least
     }
 
-    /// A request body that gives a piece, and its end once the gate is open.
+    /// A request body of one piece that ends when the gate is open.
     private func body(until gate: LoopbackGate) -> RequestBody {
         let pieces = Atomic(0)
         let source = AsyncStream<Data> {
@@ -152,7 +153,7 @@ struct PaceTests {
         return .stream(source, length: nil)
     }
 
-    @Test("A response comes before its request's body, and the engine rests while that body has nothing to give")
+    @Test("A response can arrive before the request's body ends, and the engine rests while the body has no bytes")
     func answeredEarly() async throws {
         var options = HTTP2Server.Options()
         options.answersHeads = true
@@ -168,7 +169,9 @@ struct PaceTests {
         }
     }
 
-    @Test("A response that is over before its request's body is no end of that body", arguments: [1, 5_000, 4 << 20])
+    @Test(
+        "A response that ends before the request's body succeeds, and the connection is kept",
+        arguments: [1, 5_000, 4 << 20])
     func overEarly(size: Int) async throws {
         var options = HTTP2Server.Options()
         options.answersHeads = true
@@ -189,7 +192,7 @@ struct PaceTests {
         }
     }
 
-    @Test("An error ends an upload that has nothing to give")
+    @Test("An error response ends an upload that has no bytes to send")
     func refusedEarly() async throws {
         var options = HTTP2Server.Options()
         options.answersHeads = true

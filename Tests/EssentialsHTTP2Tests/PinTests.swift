@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Pins over HTTP/2", .timeLimit(.minutes(5)))
 struct PinTests {
-    /// A pin that some certificate of a chain may have.
+    /// The part of the chain that a pin is made of.
     enum Place: String, CaseIterable, Sendable {
         case leafKey, leafCertificate, authorityKey, authorityCertificate
 
@@ -46,7 +46,7 @@ struct PinTests {
     }
 
     @Test(
-        "Nothing is sent with the wrong pins",
+        "A server whose pins do not match gets no request",
         arguments: [TransportOptions.ProtocolVersion.automatic, .http2], [1, 10])
     func wrong(_ version: TransportOptions.ProtocolVersion, _ count: Int) async throws {
         let identity = try TestIdentity.shared()
@@ -65,7 +65,7 @@ struct PinTests {
         }
     }
 
-    @Test("Pins of a certificate that is merely like the server's do not match")
+    @Test("Pins of another certificate for the same name do not match")
     func renewed() async throws {
         let identity = try TestIdentity.shared()
         let renewed = try identity.authority.issue(TestCertificate.Template(commonName: "localhost"))
@@ -79,7 +79,7 @@ struct PinTests {
         }
     }
 
-    @Test("HTTP/2 without TLS is refused under pins")
+    @Test("HTTP/2 without TLS is refused for a host that has pins")
     func plaintext() async throws {
         let server = try await HTTP2Server.start(HTTP2Server.Options()) { _ in .text("reached") }
         let transport = try CurlTransport(trust: TrustPolicy(pins: [Self.backupPin(1), Self.backupPin(2)]))

@@ -2,12 +2,11 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
-import NIOHTTP2
 import Testing
 
-@Suite("What is sent again over HTTP/2", .timeLimit(.minutes(5)))
+@Suite("Repeated requests over HTTP/2", .timeLimit(.minutes(5)))
 struct ResendTests {
-    /// A way for a server to end a request that it has not answered.
+    /// How a server ends a request without a response.
     enum Refusal: String, CaseIterable, Sendable {
         case refusedStream, goAwayUnprocessed, goAwayProcessed, closedConnection, otherReset
 
@@ -82,7 +81,7 @@ struct ResendTests {
     }
 
     @Test(
-        "A GOAWAY spares the streams it counts in; of the others a GET goes elsewhere and a POST nowhere",
+        "A GOAWAY spares the streams that it includes; of the others, a GET is repeated and a POST fails",
         arguments: [HTTPRequest.Method.get, .post])
     func goAwaySparesOlderStreams(_ method: HTTPRequest.Method) async throws {
         let older = LoopbackGate()

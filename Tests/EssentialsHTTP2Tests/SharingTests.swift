@@ -2,7 +2,6 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
-import NIOHTTP1
 import Testing
 
 @Suite("Streams that share a connection", .timeLimit(.minutes(5)))
@@ -22,7 +21,7 @@ struct SharingTests {
         }
     }
 
-    @Test("A request that ended beside another leaves nothing to a request of another kind")
+    @Test("A request leaves none of its settings to later requests of another kind")
     func kinds() async throws {
         let gate = LoopbackGate()
         try await TestBench.secure(handler: { request in
@@ -44,7 +43,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Requests one after the other share one connection")
+    @Test("Sequential requests share one connection")
     func sequence() async throws {
         try await TestBench.secure(handler: { .text($0.path) }) { bench in
             let first = try await bench.transport.send(bench.request("/1"))
@@ -56,7 +55,7 @@ struct SharingTests {
         }
     }
 
-    @Test("A kept HTTP/1.1 connection does not keep a burst from sharing the HTTP/2 connection beside it")
+    @Test("A burst shares the HTTP/2 connection although an HTTP/1.1 connection is kept too")
     func burstBesideHTTP1() async throws {
         let all = Countdown(20)
         try await TestBench.secure(handler: { request in
@@ -74,7 +73,7 @@ struct SharingTests {
         }
     }
 
-    @Test("A burst shares one connection after a closed one that was for HTTP/1.1 only")
+    @Test("A burst shares one HTTP/2 connection after an HTTP/1.1 connection has closed")
     func burstAfterHTTP1() async throws {
         let all = Countdown(20)
         try await TestBench.secure(handler: { request in
@@ -103,7 +102,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Answers come in the order in which the server gives them")
+    @Test("Responses arrive in the order in which the server sends them")
     func outOfOrder() async throws {
         let second = LoopbackGate()
         try await TestBench.secure(handler: { request in
@@ -119,7 +118,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Shutting down cancels streams that wait")
+    @Test("A shutdown cancels streams that wait")
     func shutdown() async throws {
         let all = Countdown(5)
         try await TestBench.secure(handler: { _ in

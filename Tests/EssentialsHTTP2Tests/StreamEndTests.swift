@@ -1,16 +1,14 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
-import NIOHTTP1
-import NIOHTTP2
 import Testing
 
 @Suite("Streams that end early", .timeLimit(.minutes(5)))
 struct StreamEndTests {
-    private static let codes: [NIOHTTP2.HTTP2ErrorCode] = [.internalError, .cancel, .protocolError, .enhanceYourCalm]
+    private static let codes: [HTTP2ErrorCode] = [.internalError, .cancel, .protocolError, .enhanceYourCalm]
 
     @Test("A stream that is reset in the middle of its body is interrupted and the others are not", arguments: codes)
-    func resetInBody(_ code: NIOHTTP2.HTTP2ErrorCode) async throws {
+    func resetInBody(_ code: HTTP2ErrorCode) async throws {
         let bothRun = Countdown(2)
         let other = LoopbackGate()
         try await TestBench.secure(handler: { request in
@@ -31,7 +29,7 @@ struct StreamEndTests {
         }
     }
 
-    @Test("A reader gets what came before a reset, and then the failure")
+    @Test("A reader gets the bytes that came before a reset, and then the failure")
     func resetInStreamedBody() async throws {
         let half = LoopbackGate()
         try await TestBench.secure(handler: { _ in .cut(after: "half", once: half, .reset(.internalError)) }) { bench in
@@ -45,7 +43,7 @@ struct StreamEndTests {
         }
     }
 
-    @Test("A body shorter than its length is not taken for whole")
+    @Test("A body that is shorter than its announced length is interrupted")
     func shortBody() async throws {
         try await TestBench.secure(handler: { _ in
             var reply = StreamReply.cut(after: "half", .close)
@@ -76,7 +74,7 @@ struct StreamEndTests {
 
     // libcurl keeps a RST_STREAM back until it has something else to write on the connection.
 
-    @Test("A cancelled stream is reset before the next request is sent and the others go on", arguments: [true, false])
+    @Test("A cancelled stream is reset before the next request is sent, and others continue", arguments: [true, false])
     func cancelled(_ hasHead: Bool) async throws {
         let bothRun = Countdown(2)
         let other = LoopbackGate()
@@ -117,10 +115,10 @@ struct StreamEndTests {
 
 @Suite("Deadlines of streams", .timeLimit(.minutes(5)))
 struct StreamDeadlineTests {
-    /// A deadline and how far the server comes before it.
+    /// Which deadline is set, and whether a head arrives before it.
     private static let deadlines: [(isTotal: Bool, hasHead: Bool)] = [(true, false), (true, true), (false, false)]
 
-    @Test("A stream that is over its deadline leaves the connection to the others", arguments: deadlines)
+    @Test("A stream past its deadline leaves its connection to the others", arguments: deadlines)
     func deadline(_ isTotal: Bool, _ hasHead: Bool) async throws {
         let other = LoopbackGate()
         try await TestBench.secure(handler: { request in
@@ -137,7 +135,7 @@ struct StreamDeadlineTests {
                     if isTotal { $0.totalTimeout = .milliseconds(200) } else { $0.idleTimeout = .milliseconds(200) }
                 })
             #expect(failure?.reason == .timeout)
-            // On a busy machine the time may be over before the head has come.
+            // On a busy machine the deadline may pass before the head arrives.
             #expect(failure?.phase == .waiting || hasHead && failure?.phase == .receiving)
             #expect(try await bench.text("/quick") == "quick")
             other.open()

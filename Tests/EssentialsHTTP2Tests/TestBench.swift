@@ -36,19 +36,19 @@ struct TestBench: Sendable {
         return TransportRequest(method, try server.url(path), body: body, options: options)
     }
 
-    /// Sends a request and gives the response's body as text.
+    /// Sends a request and returns the response's body as text.
     @discardableResult
     func text(_ path: String, method: HTTPRequest.Method = .get, body: RequestBody = .none) async throws -> String {
         let response = try await transport.send(request(path, method: method, body: body))
         return String(decoding: response.body.data ?? Data(), as: UTF8.self)
     }
 
-    /// Sends a request that has to fail.
+    /// Sends a request that must fail, and returns its failure.
     func failure(of request: TransportRequest) async -> RequestFailure? {
         do throws(RequestFailure) {
             let response = try await transport.send(request)
             _ = try await response.body.collect(upTo: .max)
-            Issue.record("The request was answered with \(response.status).")
+            Issue.record("The request succeeded with \(response.status).")
             return nil
         } catch {
             return error
@@ -97,7 +97,7 @@ struct TestBench: Sendable {
     }
 }
 
-/// Opens its gate when it was called as often as expected.
+/// Opens its gate after a given number of arrivals.
 final class Countdown: Sendable {
     let gate = LoopbackGate()
     private let left: Mutex<Int>
@@ -114,7 +114,7 @@ final class Countdown: Sendable {
 }
 
 extension TestBench {
-    /// Sends requests at the same time and gives their answers in the requests' order.
+    /// Sends requests concurrently and returns the bodies of their responses, in the order of the requests.
     func bodies(of requests: [TransportRequest]) async throws -> [String] {
         try await withThrowingTaskGroup(of: (Int, String).self) { group in
             for (index, request) in requests.enumerated() {

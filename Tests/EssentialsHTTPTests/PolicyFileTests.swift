@@ -201,7 +201,7 @@ import Testing
     static let rules: [Fault] = [
         .rule("", 2, "no “host”"), .rule("\"host\": 1", 3, "a string, not a number"),
         .rule("\"host\":\n\"a*.test\", \"unpinned\": true", 4, "asterisk"),
-        .rule("\"host\":\n\"\", \"unpinned\": true", 4, "holds no host"),
+        .rule("\"host\":\n\"\", \"unpinned\": true", 4, "contains no host"),
         .rule("\"host\": \"a.test\"", 2, "no “pins”"),
         .rule("\"host\": \"a.test\", \"unpinned\": false", 2, "no “pins”"),
         .rule("\"host\": \"a.test\",\n\"pin\": []", 4, "“pin” is not a valid name"),
@@ -211,7 +211,7 @@ import Testing
         .rule("\"host\": \"a.test\",\n\"pins\": \"\(first)\"", 4, "an array, not"),
         .rule("\"host\": \"a.test\",\n\"pins\": [\"\(first)\"]", 2, "single pin"),
         .rule("\"host\": \"a.test\", \"pins\": [\n\"\(first)\",\n\"\(first)\"]", 2, "single pin"),
-        .rule("\"host\": \"a.test\", \"pins\": [\n\"sha1/AAAA\"]", 4, "no pin"),
+        .rule("\"host\": \"a.test\", \"pins\": [\n\"sha1/AAAA\"]", 4, "not a pin"),
         .rule("\"host\": \"a.test\", \"pins\": [\n\"sha256/AAAA\"]", 4, "3 bytes"),
         .rule("\"host\": \"a.test\", \"pins\": [\n17]", 4, "an object, not a number"),
         .rule("\"host\": \"a.test\", \"pins\": [\n{}]", 4, "either “publicKey” or “certificate”"),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Assembly", .timeLimit(.minutes(5)))
 struct AssemblyTests {
-    /// A group that registers its name under it.
+    /// A group that registers its name as a service with that name.
     private func group(_ name: String, including included: [Assembly] = []) -> Assembly {
         Assembly(name, including: included) { locator in
             try locator.register(name, as: String.self, named: name)
@@ -23,7 +23,7 @@ struct AssemblyTests {
 
     // MARK: Composing
 
-    @Test("A locator has the registrations of a group and of those it includes, the included first")
+    @Test("A locator has the registrations of a group and of its included groups, which are registered first")
     func composing() throws {
         let network = group("network", including: [group("transport")])
         let app = group("app", including: [network, group("storage")])
@@ -37,7 +37,7 @@ struct AssemblyTests {
         #expect(app.included.map(\.name) == ["network", "storage"])
     }
 
-    @Test("Making a group registers nothing, and each locator is filled anew")
+    @Test("Creating a group registers nothing, and each installation runs its closure again")
     func value() throws {
         let runs = Counter()
         let app = Assembly("app") { locator in
@@ -50,7 +50,7 @@ struct AssemblyTests {
         #expect(runs.value == 2)
     }
 
-    @Test("A group that is included along two ways is registered once")
+    @Test("A group that two other groups include is registered once")
     func inclusionOnce() throws {
         let log = group("log")
         let app = group(
@@ -58,13 +58,13 @@ struct AssemblyTests {
         #expect(names(in: try app.makeLocator()) == ["log", "network", "storage", "app"])
     }
 
-    @Test("A group without registrations of its own bundles others")
+    @Test("A group without its own registrations combines other groups")
     func bundle() throws {
         #expect(names(in: try Assembly("all", including: [group("a"), group("b")]).makeLocator()) == ["a", "b"])
         #expect(names(in: try Assembly("none").makeLocator()) == [])
     }
 
-    @Test("Lazy factories receive the locator itself, and find what other groups register later")
+    @Test("Lazy factories receive the locator and find services that other groups register later")
     func realLocator() throws {
         let network = Assembly("network") { locator in
             try locator.registerLazy((any Greeter).self) { locator in
@@ -83,7 +83,7 @@ struct AssemblyTests {
     // MARK: Validating
 
     @Test(
-        "All groups are validated together: each one's failures are found at once, and another group or doubles mend them"
+        "validate returns the failures of all groups together, and another group or doubles can fix them"
     )
     func validating() async throws {
         let network = Assembly("network") { locator in
@@ -118,7 +118,7 @@ struct AssemblyTests {
 
     // MARK: All or nothing
 
-    @Test("Two groups that register the same fail, and name both places")
+    @Test("Two groups that register the same key throw an error that names both lines")
     func duplicates() throws {
         let first = Assembly("first") { locator in
             try locator.register(1, as: Int.self, fileID: "App/First.swift", line: 1)
@@ -132,7 +132,7 @@ struct AssemblyTests {
         #expect(error?.message.contains("App/Second.swift:2") == true)
     }
 
-    @Test("An installation that fails leaves nothing behind, and the locator as it was")
+    @Test("An installation that fails leaves the locator unchanged")
     func nothingIsLeft() throws {
         let locator = ServiceLocator(name: "existing")
         let deaths = Recorder<String>()
@@ -154,7 +154,7 @@ struct AssemblyTests {
         #expect(names(in: locator).count == 7)
     }
 
-    @Test("An installation in an existing locator adds to it, and covers its parent")
+    @Test("An installation in an existing locator adds registrations and overrides the parent's")
     func existing() throws {
         let parent = ServiceLocator(name: "parent")
         let locator = ServiceLocator(name: "existing", parent: parent)
@@ -167,7 +167,7 @@ struct AssemblyTests {
         #expect(thrown { try group("app").install(in: locator) }?.reason == .duplicate)
     }
 
-    @Test("What a body throws itself undoes its registrations too")
+    @Test("An error that a group throws itself also undoes its registrations")
     func bodyThrows() throws {
         let locator = ServiceLocator(name: "existing")
         let app = Assembly("app", including: [group("network")]) { locator in
@@ -177,7 +177,7 @@ struct AssemblyTests {
         #expect(names(in: locator) == [])
     }
 
-    @Test("A group that a body installs itself in the same locator is undone with the rest")
+    @Test("A group that another group installs in the same locator is undone with the rest")
     func installedInside() throws {
         let locator = ServiceLocator(name: "existing")
         let network = group("network")
@@ -191,7 +191,7 @@ struct AssemblyTests {
 
     // MARK: Overriding
 
-    @Test("Doubles take the place of registrations, whatever their kind, and of nothing else")
+    @Test("Doubles replace registrations of every kind and change no others")
     func overriding() throws {
         let groups = [group("network"), group("storage")]
         let app = Assembly("app", including: groups) { locator in
@@ -210,7 +210,7 @@ struct AssemblyTests {
         #expect(try app.makeLocator().resolve(String.self, named: "network") == "network")
     }
 
-    @Test("Of several layers of doubles the last one wins, however they are given")
+    @Test("The last of several layers of doubles wins, however they are passed")
     func layers() throws {
         let app = group("app", including: [group("network"), group("storage")])
         let layers = [doubles("1", for: "app", "network", "storage"), doubles("2", for: "app", "network")]
@@ -227,7 +227,7 @@ struct AssemblyTests {
         }
     }
 
-    @Test("A call for several types that is overridden in part registers the rest")
+    @Test("Registering one object for several types skips the types that doubles override")
     func severalTypes() throws {
         let app = Assembly("app") { locator in
             try locator.register(GreetingClock(), as: (any Greeter).self, (any Clock).self, GreetingClock.self)
@@ -247,7 +247,7 @@ struct AssemblyTests {
         #expect(try other.resolve(GreetingClock.self).hour == 1)
     }
 
-    @Test("Doubles that register the same in one layer fail, and groups that do still fail beside other doubles")
+    @Test("Two registrations of one key are a duplicate within one layer of doubles and in groups with other doubles")
     func duplicatesInLayers() throws {
         let twice = Assembly("twice", including: [doubles("1", for: "app"), doubles("2", for: "app")])
         #expect(thrown { try group("app").makeLocator(overriding: [twice]) }?.reason == .duplicate)
@@ -255,7 +255,7 @@ struct AssemblyTests {
         #expect(thrown { try app.makeLocator(overriding: [doubles("4", for: "x")]) }?.reason == .duplicate)
     }
 
-    @Test("A failing installation with doubles leaves nothing behind")
+    @Test("An installation with doubles that fails leaves the locator unchanged")
     func failingOverride() throws {
         let locator = ServiceLocator(name: "existing")
         try locator.register("there", as: String.self, named: "storage")
@@ -265,21 +265,21 @@ struct AssemblyTests {
         #expect(names(in: locator) == ["storage"])
     }
 
-    @Test("A group that has doubles keeps them when another one includes it")
+    @Test("A group keeps its doubles if another group includes it")
     func includedWithDoubles() throws {
         let network = group("network").overridden(by: doubles("double", for: "network"))
         let locator = try group("app", including: [network]).makeLocator()
         #expect(try locator.resolve(String.self, named: "network") == "double")
     }
 
-    @Test("Doubles that have doubles of their own keep them")
+    @Test("Doubles keep their own doubles")
     func doublesWithDoubles() throws {
         let first = doubles("1", for: "app").overridden(by: doubles("2", for: "app"))
         let locator = try group("app").makeLocator(overriding: [first])
         #expect(try locator.resolve(String.self, named: "app") == "2")
     }
 
-    @Test("Doubles cover what a group registers with replace too, and a failure puts back what that replaced")
+    @Test("Doubles override registrations that a group makes with replace, and a failure restores the replaced ones")
     func replacing() throws {
         let app = Assembly("app") { locator in
             try locator.replace("replaced", as: String.self, named: "network")
@@ -299,7 +299,7 @@ struct AssemblyTests {
 
     // MARK: Tasks and threads
 
-    @Test("A group fills locators of many tasks at once, and each has its own doubles")
+    @Test("Many tasks install one group at once, each with its own doubles")
     func parallel() async throws {
         let app = group("app", including: [group("network"), group("storage")])
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -315,7 +315,9 @@ struct AssemblyTests {
         }
     }
 
-    @Test("Of threads that install the same group in one locator one succeeds, and nothing of it is missing")
+    @Test(
+        "One of several threads that install the same group in one locator succeeds, and its registrations are complete"
+    )
     func oneInstallation() {
         let app = group("app", including: [group("network"), group("storage")])
         for _ in 0..<50 {
@@ -333,7 +335,7 @@ struct AssemblyTests {
         }
     }
 
-    @Test("A body that makes a locator of another group keeps the two apart")
+    @Test("A group that creates a locator from another group does not mix the two")
     func nested() throws {
         let inner = group("network").overridden(by: doubles("inner", for: "network"))
         let app = Assembly("app") { locator in

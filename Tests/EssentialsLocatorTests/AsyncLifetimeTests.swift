@@ -7,7 +7,7 @@ struct AsyncLifetimeTests {
     let inside = Counter()
     let deaths = Recorder<String>()
 
-    @Test("What a factory captured is released once it has succeeded")
+    @Test("Objects that an asynchronous factory captured are released once it has succeeded")
     func factoryIsReleased() async throws {
         let locator = ServiceLocator(name: "app")
         do {
@@ -20,12 +20,14 @@ struct AsyncLifetimeTests {
         _ = await thrownLater { try await locator.resolveAsync(Int.self) }
         #expect(deaths.all.isEmpty)
         _ = try await locator.resolveAsync(Int.self)
-        // The factory's task ends after those who wait for it were told.
+        // The factory's task ends after the waiting tasks were resumed.
         await yield { !deaths.all.isEmpty }
         #expect(deaths.all == ["captured"])
     }
 
-    @Test("What a factory captured is released when it was removed before it ran, or fails after it was")
+    @Test(
+        "A factory that is removed before it runs, or fails after its removal, releases what it captured"
+    )
     func removedFactoryIsReleased() async throws {
         let locator = ServiceLocator(name: "app")
         try registerWaiting(capturing: Mortal("unbuilt") { [deaths] in deaths.append($0) }, in: locator)
@@ -49,7 +51,9 @@ struct AsyncLifetimeTests {
         }
     }
 
-    @Test("A registration replaced while it is built gives those who wait the old service, and others the new")
+    @Test(
+        "An asynchronous registration that is replaced while it is built gives its service only to waiting tasks"
+    )
     func replacedWhileRunning() async throws {
         let locator = ServiceLocator(name: "app")
         try locator.registerAsync((any Greeter).self) { [inside, gate] _ in
@@ -68,7 +72,7 @@ struct AsyncLifetimeTests {
         #expect(try locator.resolveOptional((any Greeter).self) == nil)
     }
 
-    @Test("A running factory keeps its locator, which goes when it has ended")
+    @Test("A running asynchronous factory retains its locator until it ends")
     func ownerIsKept() async throws {
         var locator: ServiceLocator? = ServiceLocator(name: "app")
         weak let owner = locator
@@ -88,7 +92,7 @@ struct AsyncLifetimeTests {
         #expect(owner == nil)
     }
 
-    @Test("A running factory keeps its locator, though nobody waits for it any more")
+    @Test("A running asynchronous factory retains its locator even if no task waits for it any more")
     func ownerIsKeptForNobody() async throws {
         let found = Recorder<String>()
         var locator: ServiceLocator? = ServiceLocator(name: "app")
@@ -114,7 +118,7 @@ struct AsyncLifetimeTests {
         #expect(owner == nil)
     }
 
-    @Test("A child finds its parent's service, whose factory receives the parent")
+    @Test("A child finds its parent's asynchronous service, whose factory receives the parent")
     func parents() async throws {
         let root = ServiceLocator(name: "root")
         let child = ServiceLocator(name: "child", parent: root)
@@ -129,7 +133,7 @@ struct AsyncLifetimeTests {
         #expect(try await root.resolveAsync((any Greeter).self) === greeter)
     }
 
-    @Test("A factory has the current locator of the task that resolved first")
+    @Test("An asynchronous factory has the current locator of the task that resolved first")
     func current() async throws {
         let locator = ServiceLocator(name: "app")
         try locator.registerAsync(String.self) { _ in
@@ -141,11 +145,11 @@ struct AsyncLifetimeTests {
         #expect(name == "doubles")
     }
 
-    @Test("Work that a factory leaves behind does not keep the service alive")
+    @Test("A task that an asynchronous factory starts does not keep the service alive")
     func workDoesNotKeepTheService() async throws {
         var locator: ServiceLocator? = ServiceLocator(name: "app")
         try locator?.registerAsync((any Greeter).self) { [inside, gate, deaths] _ in
-            // As a service does that looks after something in the background for as long as it lives.
+            // Like a service with a background task for its whole life.
             Task { [inside, gate] in
                 await gate.pass()
                 inside.increment()
@@ -156,14 +160,14 @@ struct AsyncLifetimeTests {
         weak let owner = locator
         locator = nil
         await yield { owner == nil }
-        // The work still runs. What holds the service besides it is gone soon, so this need not wait for long.
+        // The task still runs. Every other reference to the service is released soon.
         for _ in 0..<100_000 where deaths.all.isEmpty { await Task.yield() }
         #expect(deaths.all == ["service"])
         gate.open()
         await yield { inside.value == 1 }
     }
 
-    @Test("Work that a factory leaves behind resolves its service once it is built")
+    @Test("A task that an asynchronous factory starts resolves the service once it is built")
     func workResolvesTheService() async throws {
         let locator = ServiceLocator(name: "app")
         let greetings = Recorder<String>()

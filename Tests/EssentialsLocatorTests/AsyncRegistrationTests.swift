@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsLocator
 
-/// Holds tasks until it is opened.
+/// Suspends tasks until it is opened.
 final class AsyncGate: Sendable {
     private struct State {
         var isOpen = false
@@ -37,7 +37,7 @@ func yield(until condition: () -> Bool) async {
     while !condition(), !Task.isCancelled { await Task.yield() }
 }
 
-/// The locator's error that `body` throws, nil if it throws none.
+/// The locator's error that `body` throws, or `nil`.
 func thrown<Result>(by body: () throws -> Result) -> ServiceLocatorError? {
     do {
         _ = try body()
@@ -47,7 +47,7 @@ func thrown<Result>(by body: () throws -> Result) -> ServiceLocatorError? {
     }
 }
 
-/// The same for what waits.
+/// The same for asynchronous closures.
 func thrownLater<Result>(by body: () async throws -> Result) async -> ServiceLocatorError? {
     do {
         _ = try await body()
@@ -59,11 +59,11 @@ func thrownLater<Result>(by body: () async throws -> Result) async -> ServiceLoc
 
 @Suite("Asynchronous registrations", .timeLimit(.minutes(5)))
 struct AsyncRegistrationTests {
-    let locator = ServiceLocator(name: "app")
+    let locator = ServiceLocator.silent("app")
     let gate = AsyncGate()
     let builds = Counter()
 
-    /// Registers `name`, whose factory resolves the others one after the other.
+    /// Registers a service whose factory resolves the others one after the other.
     private func register(_ name: String, needs others: [String]) throws {
         try locator.registerAsync(Int.self, named: name) { locator in
             var sum = 1
@@ -76,7 +76,7 @@ struct AsyncRegistrationTests {
 
     // MARK: Building
 
-    @Test("Many tasks that resolve first together share one task and one instance")
+    @Test("Many tasks that resolve an asynchronous service first share one attempt and one instance")
     func oneConstruction() async throws {
         try locator.registerAsync((any Greeter).self) { [builds] _ in
             builds.increment()
@@ -91,7 +91,7 @@ struct AsyncRegistrationTests {
         #expect(builds.value == 1)
     }
 
-    @Test("A synchronous resolve is refused before and after the service was built")
+    @Test("A synchronous resolve of an asynchronous service throws before and after the service was built")
     func synchronousResolve() async throws {
         try locator.registerAsync((any Greeter).self) { _ in PoliteGreeter() }
         let child = ServiceLocator(name: "child", parent: locator)
@@ -103,7 +103,7 @@ struct AsyncRegistrationTests {
         }
     }
 
-    @Test("resolveAsync finds every other kind")
+    @Test("resolveAsync finds every other kind of registration")
     func otherKinds() async throws {
         let held = PoliteGreeter("weak")
         try locator.register(PoliteGreeter("strong"), as: (any Greeter).self, named: "strong")
@@ -121,7 +121,7 @@ struct AsyncRegistrationTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test("resolveAsync fails as resolve does for what is missing, takes arguments or cannot be built")
+    @Test("resolveAsync throws what resolve throws for a missing service, missing arguments and a failing factory")
     func otherFailures() async throws {
         try locator.registerTransient(Int.self, named: "arguments") { (_, number: Int) in number }
         try locator.registerLazy(Int.self, named: "lazy") { _ in throw FactoryFailure() }
@@ -133,7 +133,7 @@ struct AsyncRegistrationTests {
         #expect(reasons == [.missing, .argumentMismatch, .constructionFailed])
     }
 
-    @Test("A weak registration whose object is gone leads resolveAsync to the parent")
+    @Test("resolveAsync continues in the parent if the object of a weak registration was released")
     func goneWeak() async throws {
         try locator.registerAsync((any Greeter).self) { _ in PoliteGreeter("parent") }
         let child = ServiceLocator(name: "child", parent: locator)
@@ -141,7 +141,7 @@ struct AsyncRegistrationTests {
         #expect(try await child.resolveAsync((any Greeter).self).greeting == "parent")
     }
 
-    @Test("A throwing factory is kept and runs again at the next resolve")
+    @Test("A factory that throws is kept and runs again at the next resolve")
     func retries() async throws {
         try locator.registerAsync((any Greeter).self) { [builds] _ in
             if builds.increment() < 3 { throw FactoryFailure("attempt \(builds.value)") }
@@ -156,7 +156,7 @@ struct AsyncRegistrationTests {
         #expect(builds.value == 3)
     }
 
-    @Test("An attempt's error goes to all who joined it") @MainActor
+    @Test("Every task that waits for an asynchronous factory gets its error") @MainActor
     func sharedFailure() async throws {
         try locator.registerAsync((any Greeter).self) { [builds, gate] _ in
             let attempt = builds.increment()
@@ -165,7 +165,7 @@ struct AsyncRegistrationTests {
         }
         let asked = Counter()
         let tasks = (0..<10).map { _ in
-            // On one actor: who has counted has come to where it waits when the next one runs.
+            // All tasks run on one actor, so a task that has counted is suspended when the next one runs.
             Task { @MainActor [locator] in
                 asked.increment()
                 return await thrownLater { try await locator.resolveAsync((any Greeter).self) }
@@ -181,7 +181,7 @@ struct AsyncRegistrationTests {
 
     // MARK: Cancellation
 
-    @Test("A waiter that is cancelled stops waiting at once, and the others get the service") @MainActor
+    @Test("A cancelled task stops waiting at once, and the other tasks get the service") @MainActor
     func cancelledWaiter() async throws {
         try locator.registerAsync((any Greeter).self) { [builds, gate] _ in
             builds.increment()
@@ -199,7 +199,7 @@ struct AsyncRegistrationTests {
         // The first one has started the factory's task.
         for index in [0, 2] {
             tasks[index].cancel()
-            // The gate is closed, so this ends only if the waiter does not wait for the factory.
+            // The gate is closed, so this returns only if the cancelled task does not wait for the factory.
             let error = await thrownLater { try await tasks[index].value }
             #expect(error?.reason == .cancelled)
         }
@@ -208,7 +208,7 @@ struct AsyncRegistrationTests {
         #expect(builds.value == 1)
     }
 
-    @Test("A task that was cancelled before it asks gets the error, and a later one the service")
+    @Test("A task that was cancelled before it resolves gets the error, and a later task gets the service")
     func cancelledBefore() async throws {
         try locator.registerAsync((any Greeter).self) { [gate] _ in
             await gate.pass()
@@ -225,7 +225,7 @@ struct AsyncRegistrationTests {
         #expect(try await locator.resolveAsync((any Greeter).self).greeting == "Good day")
     }
 
-    @Test("A cancelled task gets a service that is built")
+    @Test("A cancelled task gets a service that is already built")
     func cancelledAfterwards() async throws {
         try locator.registerAsync(Int.self) { _ in 1 }
         _ = try await locator.resolveAsync(Int.self)
@@ -258,7 +258,7 @@ struct AsyncRegistrationTests {
         #expect(error?.path == ["A", "B", "C", "A"].map(label))
     }
 
-    @Test("A cycle through one of several services that a factory waits for at once is found")
+    @Test("A cycle through one of several services that a factory resolves concurrently is detected")
     func concurrentCycle() async throws {
         try locator.registerAsync(Int.self, named: "A") { locator in
             async let first = locator.resolveAsync(Int.self, named: "B")
@@ -273,7 +273,7 @@ struct AsyncRegistrationTests {
         #expect(error?.path == ["A", "C", "A"].map(label))
     }
 
-    @Test("Tasks that begin a cycle at different places all get it")
+    @Test("Tasks that enter a cycle at different services all get the cycle error")
     func concurrentStarts() async throws {
         try register("A", needs: ["B"])
         try register("B", needs: ["C"])
@@ -292,7 +292,7 @@ struct AsyncRegistrationTests {
         }
     }
 
-    @Test("Services that need the same one are no cycle, however many wait for it at once")
+    @Test("Services that need the same service are not a cycle, even if many of them wait for it at once")
     func diamonds() async throws {
         try locator.registerAsync(Int.self, named: "top") { locator in
             try await withThrowingTaskGroup(of: Int.self) { group in
@@ -307,9 +307,9 @@ struct AsyncRegistrationTests {
         #expect(try await locator.resolveAsync(Int.self, named: "top") == 24)
     }
 
-    @Test("Nothing is left of those who waited, however it ended")
+    @Test("No link is left after waits among asynchronous factories, however they end")
     func linksAreForgotten() async {
-        // In a process of its own: the links are the process's.
+        // In a separate process, because all tests of a process share the links.
         await #expect(processExitsWith: .success) {
             let locator = ServiceLocator(name: "app")
             try locator.registerAsync(Int.self, named: "A") { try await $0.resolveAsync(Int.self, named: "B") }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("BlockingResult")
 struct BlockingResultTests {
-    @Test("Every thread that waits gets the value, and so does one that comes later")
+    @Test("Every waiting thread gets the value, and so does a thread that comes later")
     func delivers() {
         let result = BlockingResult<Int>()
         let seen = Recorder<Int>()
@@ -18,7 +18,7 @@ struct BlockingResultTests {
         #expect(result.wait() == 5)
     }
 
-    @Test("The first delivery counts")
+    @Test("Only the first delivery counts")
     func first() {
         let result = BlockingResult<Int>()
         result.deliver(1)

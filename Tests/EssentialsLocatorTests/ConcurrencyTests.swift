@@ -5,7 +5,7 @@ import Testing
 struct ConcurrencyTests {
     let locator = ServiceLocator(name: "app")
 
-    @Test("Threads that resolve first together get one instance from one construction")
+    @Test("Threads that resolve a lazy service first at the same time share one construction and one instance")
     func oneConstruction() throws {
         for round in 0..<50 {
             let builds = Counter()
@@ -23,7 +23,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("The table is not locked while a factory runs")
+    @Test("Other threads can register and resolve while a factory runs")
     func tableIsFree() throws {
         let inside = Counter()
         let release = Counter()
@@ -46,7 +46,9 @@ struct ConcurrencyTests {
         workers.join()
     }
 
-    @Test("A registration replaced or removed while it is built gives its builder the old instance, and others the new")
+    @Test(
+        "A registration that is replaced or removed while it is built gives its instance only to the builder"
+    )
     func replacedWhileBuilding() throws {
         let inside = Counter()
         let release = Counter()
@@ -71,14 +73,14 @@ struct ConcurrencyTests {
         #expect(try locator.resolve((any Greeter).self).greeting == "newest")
     }
 
-    @Test("A cycle over two threads fails both instead of blocking them, and names both services")
+    @Test("A cycle of two threads fails both instead of blocking them, and its path names both services")
     func crossThreadCycle() throws {
         for round in 0..<20 {
             let inside = Counter()
             let errors = Recorder<ServiceLocatorError?>()
             for (own, other) in [("a", "b"), ("b", "a")] {
                 try locator.registerLazy(Int.self, named: "\(own)\(round)") { locator in
-                    // Both factories run before either asks for the other's service.
+                    // Both factories run before either resolves the other's service.
                     inside.increment()
                     spin { inside.value >= 2 }
                     return try locator.resolve(Int.self, named: "\(other)\(round)")
@@ -100,7 +102,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Each failed attempt fails everybody who joined it, and a later resolve builds")
+    @Test("Every thread that joined a failed attempt gets its error, and a later resolve builds the service")
     func failureIsShared() throws {
         let builds = Counter()
         let errors = Recorder<ServiceLocatorError>()
@@ -124,15 +126,14 @@ struct ConcurrencyTests {
         #expect(builds.value == failed + 1)
     }
 
-    // Row 5
-    @Test("Who waits for an attempt that fails gets that attempt's error, and does not build")
+    @Test("A thread that waits for an attempt that fails gets its error and does not build")
     func waitersShareTheFailure() throws {
         for round in 0..<20 {
             let builds = Counter()
             let errors = Recorder<ServiceLocatorError>()
             try locator.registerLazy((any Greeter).self, named: "\(round)") { locator in
                 let attempt = builds.increment()
-                // The first attempt ends only when the other thread waits for it.
+                // The first attempt ends only once the other thread waits for it.
                 spin { attempt > 1 || locator.isWaitedFor((any Greeter).self, named: "\(round)") }
                 throw FactoryFailure("attempt \(attempt)")
             }
@@ -147,7 +148,7 @@ struct ConcurrencyTests {
         }
     }
 
-    @Test("Of threads that register the same type at once one succeeds")
+    @Test("One of several threads that register the same type at once succeeds")
     func registrationRace() {
         let wins = Counter()
         let duplicates = Counter()
@@ -163,7 +164,7 @@ struct ConcurrencyTests {
         #expect(duplicates.value == 7)
     }
 
-    @Test("Readers always find a registration that writers replace, while the table grows around it")
+    @Test("Readers always find a registration that writers replace while the table grows")
     func readersAndWriters() throws {
         let locator = locator
         try locator.register(PoliteGreeter("0"), as: (any Greeter).self)
@@ -187,7 +188,7 @@ struct ConcurrencyTests {
         #expect(wrong.value == 0)
     }
 
-    @Test("Lazy registrations that are replaced while threads resolve them are found without a gap")
+    @Test("Threads always find a lazy registration that is being replaced")
     func lazyReplacement() throws {
         let locator = locator
         try locator.registerLazy((any Greeter).self) { _ in PoliteGreeter() }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ConstructionLedger")
 struct ConstructionLedgerTests {
-    /// A ledger with slots by letter; threads are numbers.
+    /// A ledger with slots by name. Threads are numbers.
     private struct Scene {
         var ledger = ConstructionLedger()
         private let locator = ServiceLocator(name: "app")
@@ -49,7 +49,7 @@ struct ConstructionLedgerTests {
 
     private var scene = Scene()
 
-    @Test("Those who wait for one attempt share its result, and are forgotten at its end")
+    @Test("Threads that wait for one attempt share its result and are removed at its end")
     mutating func shared() throws {
         scene.build("A", on: 1)
         let second = try scene.wait("A", on: 2)
@@ -60,7 +60,7 @@ struct ConstructionLedgerTests {
         #expect(scene.ledger.isEmpty)
     }
 
-    @Test("An attempt that has ended is not waited for")
+    @Test("A thread does not wait for an attempt that has ended")
     mutating func over() {
         for state in [Slot.State.ready, .pending, .withdrawn, .closed] {
             _ = scene.finish("A", state)
@@ -72,7 +72,7 @@ struct ConstructionLedgerTests {
         #expect(scene.ledger.isEmpty)
     }
 
-    @Test("A thread that would wait for itself gets the path")
+    @Test("A thread that would wait for itself gets the path of the cycle")
     mutating func selfCycle() throws {
         scene.build("A", on: 1)
         let path = try scene.cycle("A", on: 1)
@@ -81,17 +81,17 @@ struct ConstructionLedgerTests {
         #expect(scene.ledger.isEmpty)
     }
 
-    @Test("A round of waiting threads is refused to the one that would close it", arguments: 2...6)
+    @Test("The thread that would close a cycle of waiting threads gets the path", arguments: 2...6)
     mutating func round(_ count: Int) throws {
         for thread in 1...count { scene.build("\(thread)", on: UInt(thread)) }
         for thread in 1..<count { _ = try scene.wait("\(thread + 1)", on: UInt(thread)) }
         let path = try scene.cycle("1", on: UInt(count))
         #expect(path.count == count + 1)
-        // Those who wait already are still waiting, and get what comes.
+        // Threads that wait already continue to wait and get the next result.
         #expect(scene.finish("\(count)", .pending) != nil)
     }
 
-    @Test("A wait that has ended leads to no cycle")
+    @Test("A wait that has ended is not part of a cycle")
     mutating func staleWait() throws {
         scene.build("A", on: 1)
         scene.build("B", on: 2)
@@ -104,7 +104,7 @@ struct ConstructionLedgerTests {
         #expect(scene.ledger.isEmpty)
     }
 
-    @Test("A builder that has not written its name is no part of a cycle")
+    @Test("A thread that has not stored its identity yet is not part of a cycle")
     mutating func unnamed() throws {
         scene.build("A", on: 0)
         _ = try scene.wait("A", on: 1)

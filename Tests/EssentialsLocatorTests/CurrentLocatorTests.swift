@@ -15,7 +15,7 @@ private struct Checkout {
 struct CurrentLocatorTests {
     let doubles = ServiceLocator(name: "doubles")
 
-    @Test("It is the shared one unless a caller has put another in its place")
+    @Test("The current locator is the shared one unless a caller has replaced it")
     func shared() {
         #expect(ServiceLocator.current === ServiceLocator.shared)
         #expect(ServiceLocator.shared.name == "shared")
@@ -26,7 +26,7 @@ struct CurrentLocatorTests {
         #expect(ServiceLocator.current === ServiceLocator.shared)
     }
 
-    @Test("Tasks that run at once each have their own doubles")
+    @Test("Concurrent tasks each have their own current locator")
     func parallel() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 {
@@ -48,7 +48,7 @@ struct CurrentLocatorTests {
         }
     }
 
-    @Test("Task inherits it, also when it outlives the call, and a detached task does not")
+    @Test("A task inherits the current locator even if it outlives the call, and a detached task does not")
     func tasks() async {
         let gate = AsyncGate()
         let (inherited, detached) = ServiceLocator.$current.withValue(doubles) {
@@ -63,7 +63,7 @@ struct CurrentLocatorTests {
         #expect(await detached.value == "shared")
     }
 
-    @Test("A thread of its own has the shared one")
+    @Test("The current locator of a new thread is the shared one")
     func threads() {
         let names = Recorder<String>()
         ServiceLocator.$current.withValue(doubles) {
@@ -84,7 +84,7 @@ struct ResolvedTests {
         }
     }
 
-    @Test("A service is resolved at its first use, once, and shared by copies")
+    @Test("Resolved resolves its service once, at the first use, and copies share it")
     func once() throws {
         try registerTransient()
         try registerTransient("audit")
@@ -99,7 +99,7 @@ struct ResolvedTests {
         #expect(builds.value == 2)
     }
 
-    @Test("It stays with the locator that was current when it was made, or with the one that it was given")
+    @Test("Resolved uses the locator that was current when it was created, or the one that was passed")
     func captured() throws {
         let other = ServiceLocator(name: "other")
         try locator.register(PoliteGreeter("app"), as: (any Greeter).self)
@@ -112,7 +112,7 @@ struct ResolvedTests {
         #expect(given.wrappedValue.greeting == "other")
     }
 
-    @Test("What was resolved is kept when the registration is replaced or the locator closed")
+    @Test("Resolved keeps its service if the registration is replaced or the locator is closed")
     func kept() async throws {
         try locator.register(PoliteGreeter("first"), as: (any Greeter).self)
         let resolved = Resolved<any Greeter>(from: locator)
@@ -124,7 +124,7 @@ struct ResolvedTests {
         #expect(thrown { try Resolved<any Greeter>(from: locator).resolve() }?.reason == .closed)
     }
 
-    @Test("The projected value throws, and tries again at the next use")
+    @Test("The projected value of Resolved throws, and resolves again at the next use")
     func retries() throws {
         let checkout = ServiceLocator.$current.withValue(locator) { Checkout() }
         #expect(thrown { try checkout.$greeter.resolve() }?.reason == .missing)
@@ -134,7 +134,7 @@ struct ResolvedTests {
         #expect(checkout.greeter.greeting == "late")
     }
 
-    @Test("Threads that read first together all get the same, and nothing that was built besides is kept")
+    @Test("Threads that read Resolved first all get the same service, and other instances are released")
     func threads() throws {
         let deaths = Counter()
         for _ in 0..<20 {
@@ -152,7 +152,9 @@ struct ResolvedTests {
         #expect(deaths.value == builds.value)
     }
 
-    @Test("Reading what cannot be resolved ends the process with the error's text and the wrapper's place")
+    @Test(
+        "Reading Resolved without a service ends the process with the error's text and the wrapper's line"
+    )
     func trap() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent],
@@ -165,7 +167,7 @@ struct ResolvedTests {
         #expect(text.contains("\(error?.description ?? "?") Required at App/Main.swift:5."))
     }
 
-    @Test("It keeps its locator")
+    @Test("Resolved retains its locator")
     func retains() throws {
         weak var weakLocator: ServiceLocator?
         do {
@@ -191,7 +193,7 @@ struct WeaklyResolvedTests {
         ServiceLocator.$current.withValue(locator) { Badge() }
     }
 
-    @Test("It follows what is registered, and is nil when nothing is")
+    @Test("WeaklyResolved follows registrations and is nil without one")
     func follows() throws {
         let badge = badge(in: locator)
         #expect(badge.greeter == nil)
@@ -203,7 +205,7 @@ struct WeaklyResolvedTests {
         #expect(badge.greeter == nil)
     }
 
-    @Test("It retains neither the service nor the locator, so an object may be held by the locator that it asks")
+    @Test("WeaklyResolved retains neither the service nor the locator, so the locator can hold the object that uses it")
     func retainsNothing() throws {
         let deaths = Recorder<String>()
         weak var weakLocator: ServiceLocator?
@@ -227,7 +229,7 @@ struct WeaklyResolvedTests {
         #expect(try outside.$greeter.resolveOptional() == nil)
     }
 
-    @Test("An object that is gone is nil, and so is what fails, whose error the projected value has")
+    @Test("WeaklyResolved is nil for a released object and a failing resolve, and the projected value throws the error")
     func failures() async throws {
         let badge = badge(in: locator)
         do {
@@ -245,7 +247,7 @@ struct WeaklyResolvedTests {
         #expect(thrown { try badge.$greeter.resolve() }?.reason == .closed)
     }
 
-    @Test("A name is asked for as it is written")
+    @Test("WeaklyResolved resolves the registration with its name")
     func names() throws {
         try locator.register(1, as: Int.self, named: "one")
         #expect(WeaklyResolved<Int>(named: "one", from: locator).wrappedValue == 1)

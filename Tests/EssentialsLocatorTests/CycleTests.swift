@@ -25,7 +25,7 @@ struct CycleTests {
         #expect(error?.description.contains("named \"a\" in \"app\" -> Swift.Int named \"b\"") == true)
     }
 
-    @Test("A cycle through a child and its parent is found")
+    @Test("A cycle through a child and its parent is detected")
     func acrossLocators() throws {
         let child = ServiceLocator(name: "child", parent: locator)
         try locator.registerLazy(Int.self, named: "up") { [weak child] _ in
@@ -56,7 +56,7 @@ struct CycleTests {
         #expect(try locator.resolve(Int.self) == 7)
     }
 
-    @Test("After a cycle was corrected the services can be built")
+    @Test("The services of a cycle can be built after it was fixed")
     func corrected() throws {
         try locator.registerLazy(Int.self, named: "a") { locator in try locator.resolve(Int.self, named: "b") }
         try locator.registerLazy(Int.self, named: "b") { locator in try locator.resolve(Int.self, named: "a") }

@@ -1,5 +1,6 @@
-import EssentialsLocator
 import Synchronization
+
+@testable import EssentialsLocator
 
 #if canImport(Musl)
     import Musl
@@ -34,13 +35,13 @@ final class GreetingMailer: Mailer {
     init(greeter: any Greeter) { self.greeter = greeter }
 }
 
-/// Two protocols in one object, for casts.
+/// An object with two protocols, for casts.
 final class GreetingClock: Greeter, Clock {
     let greeting = "Tick"
     let hour = 1
 }
 
-/// Says when it goes.
+/// Calls a closure in `deinit`.
 final class Mortal: Greeter {
     let greeting: String
     private let onDeath: @Sendable (String) -> Void
@@ -58,7 +59,7 @@ struct FactoryFailure: Error, CustomStringConvertible {
     init(_ description: String = "no disk") { self.description = description }
 }
 
-/// A number that several threads count up.
+/// A number that several threads increment.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
     var value: Int { count.load(ordering: .sequentiallyConsistent) }
@@ -76,7 +77,7 @@ final class Recorder<Element: Sendable>: Sendable {
     func append(_ element: Element) { elements.withLock { $0.append(element) } }
 }
 
-/// A thread of its own per piece of work, outside the cooperative pool, which must not be blocked.
+/// Threads outside the cooperative pool, which must not be blocked. Each runs one closure.
 final class Workers {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
@@ -111,7 +112,7 @@ final class Workers {
         let arrived = Counter()
         for index in 0..<count {
             workers.start {
-                // All leave together, so that they meet where the test wants them to.
+                // All threads begin together, so that they reach the tested code at the same time.
                 arrived.increment()
                 while arrived.value < count { sched_yield() }
                 body(index)
@@ -126,7 +127,14 @@ func spin(until condition: () -> Bool) {
     while !condition() { sched_yield() }
 }
 
-/// The typed error that `body` throws, nil if it throws none.
+extension ServiceLocator {
+    /// A root locator whose warnings, and those of its descendants, go to a recorder instead of standard error.
+    static func silent(_ name: String, warnings: Recorder<ServiceLocatorError> = Recorder()) -> ServiceLocator {
+        ServiceLocator(name: name, watch: nil) { warnings.append($0) }
+    }
+}
+
+/// The typed error that `body` throws, or `nil`.
 func failure<Result>(of body: () throws(ServiceLocatorError) -> Result) -> ServiceLocatorError? {
     do throws(ServiceLocatorError) {
         _ = try body()
@@ -136,7 +144,7 @@ func failure<Result>(of body: () throws(ServiceLocatorError) -> Result) -> Servi
     }
 }
 
-/// Ends a test's own process, and says where, unless the condition holds.
+/// Ends the process of an exit test, with the line, unless the condition is true.
 func demand(_ condition: @autoclosure () throws -> Bool, file: StaticString = #file, line: UInt = #line) {
     precondition((try? condition()) == true, "not so", file: file, line: line)
 }

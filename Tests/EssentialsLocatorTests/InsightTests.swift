@@ -7,12 +7,12 @@ struct ValidationTests {
     let locator = ServiceLocator(name: "app")
     let builds = Counter()
 
-    @Test("A locator without registrations is fine")
+    @Test("validate returns no failure for a locator without registrations")
     func empty() async {
         #expect(await locator.validate().isEmpty)
     }
 
-    @Test("What can be built is built once, and nothing is wrong with it") @MainActor
+    @Test("validate builds services once and returns no failure for those that can be built") @MainActor
     func fine() async throws {
         let held = PoliteGreeter()
         try locator.register(1, as: Int.self)
@@ -38,7 +38,7 @@ struct ValidationTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test("All failures are returned, in order of registration, and what failed can be tried again")
+    @Test("validate returns all failures in order of registration, and failed factories run again later")
     func failures() async throws {
         try locator.registerLazy(Int.self, named: "lazy") { _ in throw FactoryFailure("lazy") }
         try locator.register(1, as: Int.self)
@@ -60,7 +60,7 @@ struct ValidationTests {
         }
     }
 
-    @Test("A parent's registrations are left alone")
+    @Test("validate does not check the registrations of a parent")
     func parents() async throws {
         try locator.registerLazy(Int.self) { _ in throw FactoryFailure() }
         let child = ServiceLocator(name: "child", parent: locator)
@@ -69,7 +69,7 @@ struct ValidationTests {
         #expect(await child.validate().count == 1)
     }
 
-    @Test("What was replaced or unregistered is not looked at")
+    @Test("validate skips registrations that were replaced or unregistered")
     func removed() async throws {
         try locator.registerLazy(Int.self) { _ in throw FactoryFailure() }
         try locator.registerLazy(Int.self, named: "b") { _ in throw FactoryFailure() }
@@ -90,7 +90,7 @@ struct GraphTests {
         graph.locators.flatMap(\.registrations).first { $0.name == name }?.state
     }
 
-    /// The edges by the names of their ends.
+    /// The edges by the names of the registrations.
     private func edges(_ graph: ServiceGraph) -> [String] {
         var names: [UInt64: String] = [:]
         for registration in graph.locators.flatMap(\.registrations) { names[registration.id] = registration.name }
@@ -104,7 +104,7 @@ struct GraphTests {
         }
     }
 
-    @Test("A graph shows kinds, states, places in the source and who is registered where")
+    @Test("A graph shows the kind, state, source line and locator of each registration")
     func registrations() async throws {
         let held = PoliteGreeter()
         try app.register(1, as: Int.self, named: "strong", fileID: "App/Main.swift", line: 7)
@@ -141,7 +141,7 @@ struct GraphTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test("A factory that runs shows as building, synchronous or not")
+    @Test("A graph shows a running factory, synchronous or not, as building")
     func building() async throws {
         let gate = AsyncGate()
         let inside = Counter()
@@ -169,7 +169,7 @@ struct GraphTests {
         #expect(state(of: "async", in: graph) == .building)
     }
 
-    @Test("After closing every registration shows as closed, of whatever kind")
+    @Test("A graph shows every registration of a closed locator as closed")
     func closed() async throws {
         let held = PoliteGreeter()
         try app.register(1, as: Int.self, named: "strong")
@@ -190,7 +190,7 @@ struct GraphTests {
 
     // MARK: Edges
 
-    @Test("Edges lead from what was built to what its factory resolved, also into parents")
+    @Test("Edges lead from a service to the services that its factory resolved, even in parents")
     func lazyEdges() throws {
         try register("top", in: app, needs: "left", "right", "left")
         try register("left", in: app, needs: "bottom")
@@ -203,7 +203,7 @@ struct GraphTests {
         #expect(root.graph().edges.isEmpty)
     }
 
-    @Test("Services that were there already, and those resolved by resolveOptional, have edges too")
+    @Test("Services that were built before and services from resolveOptional have edges too")
     func readyEdges() throws {
         try app.register(1, as: Int.self, named: "strong")
         try register("built", in: app)
@@ -216,7 +216,7 @@ struct GraphTests {
         #expect(edges(app.graph()) == ["late > built", "late > strong"])
     }
 
-    @Test("Asynchronous factories have edges, also from their child tasks and for what they resolve synchronously")
+    @Test("Asynchronous factories have edges for resolves in child tasks and synchronous resolves")
     func asyncEdges() async throws {
         try app.registerAsync(Int.self, named: "async") { locator in
             let first = try locator.resolve(Int.self, named: "lazy")
@@ -235,7 +235,7 @@ struct GraphTests {
             edges(app.graph()) == ["async > lazy", "async > other", "lazy > strong", "other > strong"])
     }
 
-    @Test("Transient factories have edges, also those with arguments, which run many times")
+    @Test("Transient factories have edges, with and without arguments")
     func transientEdges() throws {
         try app.registerTransient(Int.self, named: "transient") { try $0.resolve(Int.self, named: "strong") }
         try app.registerTransient(Int.self, named: "arguments") { (locator, number: Int) in
@@ -246,7 +246,7 @@ struct GraphTests {
         #expect(edges(app.graph()) == ["transient > strong", "arguments > transient"])
     }
 
-    @Test("A transient factory that failed at first has the edges of its first success")
+    @Test("A transient factory that fails first has the edges of its first success")
     func failedTransientEdges() throws {
         let runs = Counter()
         try app.registerTransient(Int.self, named: "transient") { locator in
@@ -259,7 +259,7 @@ struct GraphTests {
         #expect(edges(app.graph()) == ["transient > strong"])
     }
 
-    @Test("What is resolved outside of factories, or by work that a factory left behind, makes no edge")
+    @Test("Resolves outside factories, and in tasks that outlive their factory, create no edges")
     func noEdges() async throws {
         let gate = AsyncGate()
         let inside = Counter()
@@ -283,7 +283,7 @@ struct GraphTests {
         let workers = Workers()
         workers.start { [app] in _ = try? app.resolve(Int.self, named: "slow") }
         spin { inside.value == 1 }
-        // Resolves are noted while any factory runs, and one does.
+        // Resolves look for their factory while any factory runs.
         _ = try app.resolve(Int.self, named: "strong")
         gate.open()
         await yield { done.value == 1 }
@@ -292,14 +292,16 @@ struct GraphTests {
         #expect(edges(app.graph()) == [])
     }
 
-    @Test("While a factory runs, its own resolves ask slots, which are noted, and those of others do not")
-    func noting() throws {
+    @Test("Only the resolves inside a running factory are recorded, not those of other threads")
+    func recording() throws {
         let inside = Counter()
         let release = Counter()
         let isAsked = Recorder<Bool>()
         @Sendable func asks(_ locator: ServiceLocator) -> Bool {
-            let found = [locator.look(for: Int.self, name: nil), locator.look(for: Int.self, name: "named")]
-            return found.allSatisfy { $0.storage == nil && $0.slot != nil }
+            let names: [String?] = [nil, "named"]
+            return names.allSatisfy { name in
+                if case .slot = locator.find(ObjectIdentifier(Int.self), named: name) { true } else { false }
+            }
         }
         try root.register(1, as: Int.self)
         try root.register(2, as: Int.self, named: "named")
@@ -318,7 +320,7 @@ struct GraphTests {
         #expect(isAsked.all == [true, false])
     }
 
-    @Test("What a factory resolved elsewhere, or was replaced since, is in the graph apart from the locators")
+    @Test("Dependencies in other locators, and replaced ones, are listed separately in the graph")
     func elsewhere() throws {
         let other = ServiceLocator(name: "other")
         try other.registerLazy(Int.self, named: "there", fileID: "App/Other.swift", line: 4) { _ in 1 }
@@ -341,13 +343,13 @@ struct GraphTests {
         #expect(graph.text.contains("    needs \(there)"))
     }
 
-    @Test("Of a factory that resolved more than are kept the graph says so, in every form")
+    @Test("The graph states in every format that a factory has more dependencies than are kept")
     func moreEdges() throws {
         let limit = Dependencies.limit
         for index in 0...limit { try root.register(index, as: Int.self, named: "\(index)") }
         for (name, count) in [("all", limit), ("more", limit + 1)] {
             try app.registerLazy(Int.self, named: name) { locator in
-                // Twice: what was resolved before is not one more.
+                // Twice, because a repeated dependency is not counted again.
                 let names = (0..<count).map(String.init)
                 return try (names + names).reduce(0) { try $0 + locator.resolve(Int.self, named: $1) }
             }
@@ -365,7 +367,7 @@ struct GraphTests {
 
 @Suite("Insight: texts")
 struct GraphTextTests {
-    /// Registrations of one file, so that the texts are known but for the numbers, which tests replace.
+    /// Registrations of one file. Their texts are known except for the identifiers, which tests replace.
     private func example() throws -> ServiceLocator {
         let root = ServiceLocator(name: "root")
         try root.register(1, as: Int.self, fileID: "App/Root.swift", line: 1)
@@ -376,7 +378,7 @@ struct GraphTextTests {
         return app
     }
 
-    /// With 1, 2, … in place of the graph's numbers, which are unique in the process.
+    /// The text with 1, 2, … in place of the graph's identifiers, which are unique in the process.
     private func normalized(_ text: String, _ graph: ServiceGraph) -> String {
         var result = text
         let ids = (graph.locators.flatMap(\.registrations) + graph.elsewhere).map(\.id)
@@ -391,7 +393,7 @@ struct GraphTextTests {
         return result
     }
 
-    @Test("The text lists locators, registrations and what they were built from")
+    @Test("The text of a graph lists locators, registrations and dependencies")
     func text() throws {
         let graph = try example().graph()
         #expect(
@@ -406,7 +408,7 @@ struct GraphTextTests {
         #expect("\(graph)" == graph.text)
     }
 
-    @Test("A locator's description has its own registrations, its chain's description those of its parents too")
+    @Test("description lists a locator's own registrations, and chainDescription those of its parents too")
     func descriptions() async throws {
         let app = try example()
         let own = """

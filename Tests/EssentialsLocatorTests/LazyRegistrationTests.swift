@@ -18,7 +18,7 @@ struct LazyRegistrationTests {
         #expect(builds.value == 1)
     }
 
-    @Test("A throwing factory is kept and runs again at the next resolve")
+    @Test("A factory that throws is kept and runs again at the next resolve")
     func retries() throws {
         let builds = Counter()
         try locator.registerLazy((any Greeter).self) { _ in
@@ -34,7 +34,7 @@ struct LazyRegistrationTests {
         #expect(builds.value == 3)
     }
 
-    @Test("resolveOptional throws when a registered factory fails, also when it misses a service")
+    @Test("resolveOptional throws if a registered factory fails, even because of a missing service")
     func optionalStillThrows() throws {
         try locator.registerLazy((any Mailer).self) { locator in
             try GreetingMailer(greeter: locator.resolve((any Greeter).self))
@@ -44,7 +44,7 @@ struct LazyRegistrationTests {
         #expect((error?.underlying as? ServiceLocatorError)?.reason == .missing)
     }
 
-    @Test("Factories resolve each other in depth")
+    @Test("A deep chain of factories that resolve each other is built")
     func chain() throws {
         try locator.registerLazy(Int.self, named: "0") { _ in 1 }
         for index in 1..<40 {
@@ -65,7 +65,7 @@ struct LazyRegistrationTests {
         #expect(try locator.resolve(Int.self, named: "99") == 99)
     }
 
-    @Test("What a factory captured is released after it has succeeded, and not when it failed")
+    @Test("Objects that a factory captured are released after it succeeds, and not after it fails")
     func captureReleased() throws {
         let deaths = Recorder<String>()
         let attempts = Counter()
@@ -84,7 +84,7 @@ struct LazyRegistrationTests {
     }
 
     @Test(
-        "What an unbuilt factory captured is released when the registration goes",
+        "Objects that a factory captured are released if its registration is removed before it runs",
         arguments: ["unregister", "replace", "replaceLazy", "locator"])
     func unbuiltReleased(how: String) throws {
         let deaths = Recorder<String>()
@@ -103,7 +103,7 @@ struct LazyRegistrationTests {
         #expect(deaths.all == ["Mortal"])
     }
 
-    @Test("replaceLazy returns the built service and builds the new one when asked")
+    @Test("replaceLazy returns the built service and builds the new one at the next resolve")
     func replaceLazy() throws {
         try locator.registerLazy((any Greeter).self) { _ in PoliteGreeter("first") }
         let first = try locator.resolve((any Greeter).self)
@@ -111,7 +111,7 @@ struct LazyRegistrationTests {
         #expect(try locator.resolve((any Greeter).self).greeting == "second")
     }
 
-    @Test("A service replaced by its own factory keeps the replacement; the builder gets what it built")
+    @Test("A service that its own factory replaces stays replaced, and the thread that builds gets the old one")
     func replacedByFactory() throws {
         try locator.registerLazy((any Greeter).self) { locator in
             try locator.replace(PoliteGreeter("new"), as: (any Greeter).self)
@@ -121,7 +121,7 @@ struct LazyRegistrationTests {
         #expect(try locator.resolve((any Greeter).self).greeting == "new")
     }
 
-    @Test("A service unregistered by its own factory is given to the builder and then missing")
+    @Test("A service that its own factory unregisters goes to the thread that builds and is missing afterwards")
     func unregisteredByFactory() throws {
         try locator.registerLazy((any Greeter).self) { locator in
             locator.unregister((any Greeter).self)

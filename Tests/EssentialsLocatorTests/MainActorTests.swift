@@ -6,12 +6,12 @@ private final class StatusLine: StatusDisplay {
     var text = "ready"
 }
 
-/// Not Sendable: what conforms is the main actor's alone.
+/// Not `Sendable`: only the main actor uses conforming types.
 private protocol StatusDisplay: AnyObject {
     @MainActor var text: String { get set }
 }
 
-/// Not Sendable, and of no actor.
+/// Not `Sendable`, and not isolated to an actor.
 private final class Scratch {
     var marks: [Int] = []
     let onDeath: (() -> Void)?
@@ -24,7 +24,6 @@ private final class Scratch {
 struct MainActorTests {
     let root = ServiceLocator(name: "root")
 
-    // Row 21
     @Test("A service that is not Sendable is registered and resolved as the same object")
     func notSendable() throws {
         let scratch = Scratch()
@@ -36,8 +35,7 @@ struct MainActorTests {
         #expect(try root.resolveOnMainActor((any StatusDisplay).self, named: "status").text == "ready")
     }
 
-    // Row 21
-    @Test("A lazy service is built on the main actor, once, with the owner, and its factory may touch the actor")
+    @Test("A lazy service for the main actor is built once, on the main actor, by a factory that receives the owner")
     func lazy() throws {
         let display = StatusLine()
         var owners: [String] = []
@@ -56,7 +54,6 @@ struct MainActorTests {
         #expect(owners == ["root"])
     }
 
-    // Row 21
     @Test("The same type for all threads and for the main actor are two registrations")
     func separateKeys() throws {
         try root.register(PoliteGreeter("all"), as: (any Greeter).self)
@@ -72,7 +69,7 @@ struct MainActorTests {
         #expect(try root.resolveOptionalOnMainActor((any Greeter).self) == nil)
     }
 
-    @Test("A child's registration covers the parent's")
+    @Test("A child's registration for the main actor overrides the parent's")
     func hierarchy() throws {
         let child = ServiceLocator(name: "child", parent: root)
         let inherited = Scratch()
@@ -85,7 +82,7 @@ struct MainActorTests {
         #expect(try child.resolveOnMainActor(Scratch.self) === inherited)
     }
 
-    @Test("A duplicate throws, and its text says that it is of the main actor")
+    @Test("The error of a duplicate for the main actor mentions the main actor")
     func duplicate() throws {
         try root.registerOnMainActor(Scratch(), as: Scratch.self, fileID: "App/First.swift", line: 1)
         let error = failure { () throws(ServiceLocatorError) in
@@ -97,7 +94,7 @@ struct MainActorTests {
                 + "App/Second.swift:2: it was at App/First.swift:1.")
     }
 
-    @Test("A factory that throws is kept and runs again")
+    @Test("A factory for the main actor that throws is kept and runs again")
     func retry() throws {
         var attempts = 0
         try root.registerLazyOnMainActor(Scratch.self) { _ in
@@ -137,8 +134,7 @@ struct MainActorTests {
         #expect(try root.resolveOnMainActor((any StatusDisplay).self).text == "built")
     }
 
-    // Row 18
-    @Test("Missing off the main actor, a service of the main actor is named with the way to resolve it")
+    @Test("The error of a missing service suggests resolveOnMainActor for a service of the main actor")
     func nearMiss() throws {
         let type = String(reflecting: (any Greeter).self)
         try root.registerOnMainActor(PoliteGreeter(), as: (any Greeter).self, fileID: "App/Main.swift", line: 9)
@@ -147,8 +143,7 @@ struct MainActorTests {
         #expect(error?.nearMisses == ["\(type) (main actor) in \"root\" (App/Main.swift:9): use resolveOnMainActor"])
     }
 
-    // Row 18
-    @Test("Missing on the main actor, a service of all threads is named with the way to resolve it")
+    @Test("The error of a missing service of the main actor suggests resolve for a service of all threads")
     func nearMissOfOthers() throws {
         let type = String(reflecting: (any Greeter).self)
         try root.register(PoliteGreeter(), as: (any Greeter).self, fileID: "App/Main.swift", line: 9)
@@ -157,8 +152,7 @@ struct MainActorTests {
         #expect(error?.nearMisses == ["\(type) in \"root\" (App/Main.swift:9): use resolve"])
     }
 
-    // Row 18
-    @Test("Missing on the main actor, the text names the type, the main actor and other names")
+    @Test("The error of a missing service of the main actor names the type, the main actor and other names")
     func missing() throws {
         let type = "\(String(reflecting: Scratch.self)) (main actor)"
         try root.registerOnMainActor(Scratch(), as: Scratch.self, named: "x", fileID: "App/Main.swift", line: 9)
@@ -169,8 +163,7 @@ struct MainActorTests {
         #expect(error?.nearMisses == ["\(type) named \"x\" in \"root\" (App/Main.swift:9)"])
     }
 
-    // Row 21
-    @Test("validate builds on the main actor, wherever it is called, and reports what fails there")
+    @Test("validate builds services of the main actor on it, wherever it is called, and reports their failures")
     func validate() async throws {
         let locator = root
         let builds = Counter()

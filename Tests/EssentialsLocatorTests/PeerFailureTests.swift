@@ -1,7 +1,7 @@
 import EssentialsLocator
 import Testing
 
-/// What other locators were seen to do wrong.
+/// Failures that were observed in other libraries.
 @Suite("Failures of other locators")
 struct PeerFailureTests {
     let root = ServiceLocator(name: "root")
@@ -14,7 +14,7 @@ struct PeerFailureTests {
             let services = Recorder<any Greeter>()
             try root.registerLazy((any Greeter).self, named: name) { locator in
                 builds.increment()
-                // As slow as it takes the other thread to come.
+                // Slow enough for the other thread to arrive.
                 spin { locator.isWaitedFor((any Greeter).self, named: name) }
                 return PoliteGreeter()
             }
@@ -26,7 +26,7 @@ struct PeerFailureTests {
         }
     }
 
-    @Test("A cycle of two services is an error with its path, on any thread, and the process goes on")
+    @Test("A cycle of two services is an error with its path, on any thread, and the process continues")
     func cycle() throws {
         try root.registerLazy((any Greeter).self) { locator in
             PoliteGreeter("\(try locator.resolve((any Clock).self).hour)")
@@ -49,7 +49,9 @@ struct PeerFailureTests {
         #expect(errors.all.first??.description.contains(path.joined(separator: " -> ")) == true)
     }
 
-    @Test("A parent's singleton is built from the parent's services, whoever asks first", arguments: [true, false])
+    @Test(
+        "A parent's lazy service is built from the parent's services, whichever locator resolves it first",
+        arguments: [true, false])
     func override(childAsksFirst: Bool) throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(PoliteGreeter("root"), as: (any Greeter).self)
@@ -62,7 +64,7 @@ struct PeerFailureTests {
         #expect(try child.resolve((any Greeter).self).greeting == "child")
     }
 
-    @Test("Registering during construction of the same key is a duplicate, and the service that is built stays")
+    @Test("Registering a key while its service is built is a duplicate, and the service stays registered")
     func registerDuringConstruction() throws {
         let errors = Recorder<ServiceLocatorError?>()
         try root.registerLazy((any Greeter).self) { locator in
@@ -78,7 +80,7 @@ struct PeerFailureTests {
         #expect(try root.resolve((any Greeter).self) === first)
     }
 
-    @Test("Replacing during construction leaves one service for all later resolves, and it is the replacement")
+    @Test("After a replacement during construction every later resolve gets the replacement")
     func replaceDuringConstruction() throws {
         let replacement = PoliteGreeter("replacement")
         try root.registerLazy((any Greeter).self) { locator in
@@ -89,7 +91,7 @@ struct PeerFailureTests {
         for _ in 0..<3 { #expect(try root.resolve((any Greeter).self) === replacement) }
     }
 
-    @Test("A weak service in a child that is gone gives way to the parent's, and nothing is built in its place")
+    @Test("A released weak service in a child is not built again, and the parent's service is found")
     func deadWeak() throws {
         let builds = Counter()
         let child = ServiceLocator(name: "child", parent: root)
@@ -110,7 +112,7 @@ struct PeerFailureTests {
         #expect(builds.value == 1)
     }
 
-    @Test("Many threads on one locator resolve, build, register and remove without harm")
+    @Test("Many threads can resolve, build, register and remove on one locator at once")
     func manyThreads() throws {
         let child = ServiceLocator(name: "child", parent: root)
         let held = PoliteGreeter("held")

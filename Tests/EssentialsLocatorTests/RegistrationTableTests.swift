@@ -15,7 +15,7 @@ struct RegistrationTableTests {
         return slot.takeUnretainedValue().stored() as? Int
     }
 
-    @Test("An empty table has nothing")
+    @Test("An empty table has no registrations")
     func empty() {
         let table = RegistrationTable(limit: 10)
         #expect(value(nil, in: table) == nil)
@@ -23,7 +23,7 @@ struct RegistrationTableTests {
         #expect(table.liveSlots().isEmpty)
     }
 
-    @Test("Agrees with a dictionary over a long random history")
+    @Test("A table agrees with a dictionary over a long random sequence of changes")
     func model() {
         let table = RegistrationTable(limit: 100_000)
         var model: [String?: Int] = [:]
@@ -36,10 +36,10 @@ struct RegistrationTableTests {
                 let removed = table.remove(ServiceKey(Int.self, name: name))
                 #expect(removed?.stored() as? Int == model.removeValue(forKey: name))
             case 1:
-                _ = table.insert(slot(step, name: name), policy: .replace)
+                _ = table.insert([slot(step, name: name)], policy: .replace)
                 model[name] = step
             default:
-                _ = table.insert(slot(step, name: name), policy: .refuse)
+                _ = table.insert([slot(step, name: name)], policy: .refuse)
                 model[name] = model[name] ?? step
             }
             #expect(value(name, in: table) == model[name])
@@ -51,16 +51,16 @@ struct RegistrationTableTests {
         #expect(table.liveSlots().count == model.count)
     }
 
-    @Test("Registering and removing one name again and again makes no more pages than registrations need")
+    @Test("A table accepts one name as often as its limit allows, and finds it each time")
     func churn() {
         let table = RegistrationTable(limit: 1_000)
         for step in 0..<1_000 {
-            _ = table.insert(slot(step, name: "same"), policy: .refuse)
+            _ = table.insert([slot(step, name: "same")], policy: .refuse)
             #expect(value("same", in: table) == step)
             _ = table.remove(ServiceKey(Int.self, name: "same"))
         }
         #expect(table.liveSlots().isEmpty)
-        guard case .full = table.insert(slot(0, name: "same"), policy: .refuse) else {
+        guard case .full = table.insert([slot(0, name: "same")], policy: .refuse) else {
             Issue.record("accepted more than its limit")
             return
         }

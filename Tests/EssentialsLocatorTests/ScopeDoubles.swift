@@ -1,11 +1,11 @@
 import EssentialsLocator
 
-protocol ToldPart: AnyObject, Sendable {}
+protocol NotifiedPart: AnyObject, Sendable {}
 
-protocol ToldTool: AnyObject, Sendable {}
+protocol NotifiedTool: AnyObject, Sendable {}
 
-/// Writes down that it was told of the end, and that it went.
-final class Told: ToldPart, ToldTool, Closeable {
+/// Records that it was notified and that it was released.
+final class Notified: NotifiedPart, NotifiedTool, Closeable {
     let name: String
     private let log: Recorder<String>
     private let gate: AsyncGate?
@@ -24,14 +24,14 @@ final class Told: ToldPart, ToldTool, Closeable {
     }
 }
 
-/// A value that wants to be told.
-struct ToldValue: Closeable {
+/// A value that is `Closeable`.
+struct NotifiedValue: Closeable {
     let log: Recorder<String>
     func close() async { log.append("value") }
 }
 
-/// Gives others the opportunity to come to where they wait, which nothing shows. A turn takes a good part of a second where
-/// a crowd of tests shares two threads, so that there are no more of them than anything here has steps.
+/// Lets other tasks run until they wait, which no state shows. A turn may take a good part of a second when many tests
+/// share two threads, so there are only as many turns as the longest sequence needs.
 func settle() async {
     for _ in 0..<12 { await Task.yield() }
 }

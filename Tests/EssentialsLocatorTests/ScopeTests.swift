@@ -9,90 +9,90 @@ struct ScopeTests {
     let gate = AsyncGate()
     let inside = Counter()
 
-    private func told(_ name: String) -> Told { Told(name, log) }
+    private func notified(_ name: String) -> Notified { Notified(name, log) }
 
-    // MARK: Who is told
+    // MARK: Notified services
 
-    @Test("Services are told in reverse order of construction, whatever their kind")
+    @Test("Closing notifies services of all kinds in reverse order of construction")
     func order() async throws {
-        try locator.registerLazy(Told.self, named: "outer") { [log] locator in
-            _ = try locator.resolve(Told.self, named: "inner")
-            return Told("outer", log)
+        try locator.registerLazy(Notified.self, named: "outer") { [log] locator in
+            _ = try locator.resolve(Notified.self, named: "inner")
+            return Notified("outer", log)
         }
-        try locator.registerAsync(Told.self, named: "async") { [log] locator in
-            _ = try locator.resolve(Told.self, named: "outer")
-            return Told("async", log)
+        try locator.registerAsync(Notified.self, named: "async") { [log] locator in
+            _ = try locator.resolve(Notified.self, named: "outer")
+            return Notified("async", log)
         }
-        try locator.registerLazy(Told.self, named: "inner") { [log] _ in Told("inner", log) }
-        try locator.register(told("strong"), as: Told.self, named: "strong")
-        try locator.registerLazy(Told.self, named: "unbuilt") { [log] _ in Told("unbuilt", log) }
-        try locator.registerLazy(Told.self, named: "late") { [log] _ in Told("late", log) }
-        try locator.register(ToldValue(log: log), as: ToldValue.self)
-        _ = try await locator.resolveAsync(Told.self, named: "async")
-        _ = try locator.resolve(Told.self, named: "late")
+        try locator.registerLazy(Notified.self, named: "inner") { [log] _ in Notified("inner", log) }
+        try locator.register(notified("strong"), as: Notified.self, named: "strong")
+        try locator.registerLazy(Notified.self, named: "unbuilt") { [log] _ in Notified("unbuilt", log) }
+        try locator.registerLazy(Notified.self, named: "late") { [log] _ in Notified("late", log) }
+        try locator.register(NotifiedValue(log: log), as: NotifiedValue.self)
+        _ = try await locator.resolveAsync(Notified.self, named: "async")
+        _ = try locator.resolve(Notified.self, named: "late")
         await locator.close()
         #expect(log.all == ["late", "async", "outer", "inner", "value", "strong"])
     }
 
-    @Test("One object that is registered for several types, in whatever way, is told once, where it came first")
+    @Test("Closing notifies an object with several registrations once, at its oldest position")
     func oncePerObject() async throws {
-        let object = told("object")
-        try locator.register(object, as: (any ToldPart).self, (any ToldTool).self)
-        try locator.register(told("younger"), as: Told.self)
-        try locator.registerLazy(Told.self, named: "again") { _ in object }
-        _ = try locator.resolve(Told.self, named: "again")
+        let object = notified("object")
+        try locator.register(object, as: (any NotifiedPart).self, (any NotifiedTool).self)
+        try locator.register(notified("younger"), as: Notified.self)
+        try locator.registerLazy(Notified.self, named: "again") { _ in object }
+        _ = try locator.resolve(Notified.self, named: "again")
         await locator.close()
         #expect(log.all == ["younger", "object"])
     }
 
-    @Test("Services for the main actor are told") @MainActor
+    @Test("Closing notifies services of the main actor") @MainActor
     func mainActor() async throws {
-        try locator.registerOnMainActor(told("built"), as: (any ToldPart).self)
-        try locator.registerLazyOnMainActor((any ToldTool).self) { [log] _ in Told("lazy", log) }
-        _ = try locator.resolveOnMainActor((any ToldTool).self)
+        try locator.registerOnMainActor(notified("built"), as: (any NotifiedPart).self)
+        try locator.registerLazyOnMainActor((any NotifiedTool).self) { [log] _ in Notified("lazy", log) }
+        _ = try locator.resolveOnMainActor((any NotifiedTool).self)
         await locator.close()
         #expect(log.all == ["lazy", "built"])
-        #expect(thrown { try locator.resolveOnMainActor((any ToldPart).self) }?.reason == .closed)
+        #expect(thrown { try locator.resolveOnMainActor((any NotifiedPart).self) }?.reason == .closed)
     }
 
-    @Test("Weak and transient services and proxies are not told")
+    @Test("Closing does not notify weak services, transient services and proxies")
     func notHeld() async throws {
-        let object = told("object")
+        let object = notified("object")
         try locator.registerWeak(object, named: "weak")
-        try locator.registerWeakProxy(object, as: Told.self, named: "proxy") { [log] _ in Told("proxy", log) }
-        try locator.registerTransient(Told.self) { [log] _ in Told("transient", log) }
-        let transient = try locator.resolve(Told.self)
+        try locator.registerWeakProxy(object, as: Notified.self, named: "proxy") { [log] _ in Notified("proxy", log) }
+        try locator.registerTransient(Notified.self) { [log] _ in Notified("transient", log) }
+        let transient = try locator.resolve(Notified.self)
         await locator.close()
         #expect(log.all == [])
         withExtendedLifetime((object, transient)) {}
     }
 
-    @Test("Replaced and unregistered services are not told")
+    @Test("Closing does not notify replaced and unregistered services")
     func notThere() async throws {
-        try locator.register(told("replaced"), as: Told.self)
-        try locator.replace(told("replacing"), as: Told.self)
-        try locator.register(told("unregistered"), as: Told.self, named: "b")
-        locator.unregister(Told.self, named: "b")
+        try locator.register(notified("replaced"), as: Notified.self)
+        try locator.replace(notified("replacing"), as: Notified.self)
+        try locator.register(notified("unregistered"), as: Notified.self, named: "b")
+        locator.unregister(Notified.self, named: "b")
         await locator.close()
         #expect(log.all == ["replacing"])
     }
 
-    @Test("A parent's services are not told, and the parent stays open")
+    @Test("Closing a child neither closes the parent nor notifies its services")
     func parentIsOpen() async throws {
         let child = ServiceLocator(name: "child", parent: locator)
-        try locator.register(told("parent's"), as: Told.self)
-        try child.register(told("child's"), as: (any ToldPart).self)
+        try locator.register(notified("parent's"), as: Notified.self)
+        try child.register(notified("child's"), as: (any NotifiedPart).self)
         await child.close()
         #expect(log.all == ["child's"])
-        #expect(try locator.resolve(Told.self).name == "parent's")
+        #expect(try locator.resolve(Notified.self).name == "parent's")
         #expect(!locator.isClosed)
     }
 
-    // MARK: Calling it
+    // MARK: Calling close
 
-    @Test("Closing again does nothing, and every call returns after the work is done")
+    @Test("Closing again does nothing, and every call returns after the first one has finished")
     func idempotent() async throws {
-        try locator.register(Told("service", log, waitingFor: gate), as: Told.self)
+        try locator.register(Notified("service", log, waitingFor: gate), as: Notified.self)
         let returned = Counter()
         let tasks = (0..<8).map { _ in
             Task { [locator, log] in
@@ -110,16 +110,16 @@ struct ScopeTests {
         #expect(log.all == ["service"])
     }
 
-    @Test("A closed locator refuses everything with the same error")
+    @Test("A closed locator throws the same error for every use")
     func closed() async throws {
         let child = ServiceLocator(name: "child", parent: locator)
-        let held = told("weak")
+        let held = notified("weak")
         try locator.register(1, as: Int.self)
         try locator.registerLazy(Int.self, named: "lazy") { _ in 2 }
         try locator.registerLazy(Int.self, named: "built") { _ in 3 }
         try locator.registerTransient(Int.self, named: "transient") { _ in 4 }
         try locator.registerTransient(Int.self, named: "arguments") { (_, number: Int) in number }
-        try locator.registerWeak(held, as: (any ToldPart).self) { $0 }
+        try locator.registerWeak(held, as: (any NotifiedPart).self) { $0 }
         try locator.registerAsync(Int.self, named: "async") { _ in 5 }
         try locator.registerAsync(Int.self, named: "async built") { _ in 6 }
         _ = try locator.resolve(Int.self, named: "built")
@@ -139,7 +139,7 @@ struct ScopeTests {
                 #expect(errors.allSatisfy { $0?.message == "The locator \"scope\" is closed." })
             }
             #expect(thrown { try asked.resolve(Int.self, named: "arguments", arguments: 1) }?.reason == .closed)
-            #expect(thrown { try asked.resolve((any ToldPart).self) }?.reason == .closed)
+            #expect(thrown { try asked.resolve((any NotifiedPart).self) }?.reason == .closed)
         }
         #expect(try child.resolve(String.self) == "own")
         #expect(await locator.validate().map(\.reason) == [.closed])
@@ -172,18 +172,18 @@ struct ScopeTests {
 
     @Test("Factories that have not run are released when the locator is closed")
     func factories() async throws {
-        try locator.registerLazy(Int.self) { [service = told("lazy's")] _ in service.name.count }
-        try locator.registerAsync(Int.self, named: "async") { [service = told("async's")] _ in service.name.count }
+        try locator.registerLazy(Int.self) { [service = notified("lazy's")] _ in service.name.count }
+        try locator.registerAsync(Int.self, named: "async") { [service = notified("async's")] _ in service.name.count }
         await locator.close()
         #expect(log.all == ["lazy's is gone", "async's is gone"])
     }
 
-    @Test("Services are released when the last reference to the locator goes, and not before")
+    @Test("Services of a closed locator are released with the last reference to it, and not before")
     func release() async throws {
         var scope: ServiceLocator? = ServiceLocator(name: "short")
-        try scope?.register(told("a"), as: Told.self)
-        try scope?.registerAsync(Told.self, named: "b") { [log] _ in Told("b", log) }
-        _ = try await scope?.resolveAsync(Told.self, named: "b")
+        try scope?.register(notified("a"), as: Notified.self)
+        try scope?.registerAsync(Notified.self, named: "b") { [log] _ in Notified("b", log) }
+        _ = try await scope?.resolveAsync(Notified.self, named: "b")
         await scope?.close()
         #expect(log.all == ["b", "a"])
         weak let owner = scope
@@ -192,10 +192,10 @@ struct ScopeTests {
         #expect(log.all == ["b", "a", "b is gone", "a is gone"])
     }
 
-    @Test("withScope returns what its body returns, and closes before it does")
+    @Test("withScope closes the scope and then returns the result of its closure")
     func scope() async throws {
         let name = try await locator.withScope("inner") { scope in
-            try scope.register(Told("service", log), as: Told.self)
+            try scope.register(Notified("service", log), as: Notified.self)
             #expect(scope.parent === locator)
             return scope.name
         }
@@ -203,11 +203,11 @@ struct ScopeTests {
         #expect(log.all == ["service", "service is gone"])
     }
 
-    @Test("withScope throws its body's error with its type, and closes before it does")
+    @Test("withScope closes the scope and then throws the typed error of its closure")
     func failingScope() async throws {
         do throws(FactoryFailure) {
             try await locator.withScope("inner") { (scope) async throws(FactoryFailure) -> Void in
-                _ = try? scope.register(Told("service", log), as: Told.self)
+                _ = try? scope.register(Notified("service", log), as: Notified.self)
                 throw FactoryFailure("typed")
             }
             Issue.record("does not throw")
@@ -215,32 +215,32 @@ struct ScopeTests {
             #expect(error.description == "typed")
         }
         #expect(log.all == ["service", "service is gone"])
-        // A body that does not throw needs no `try`.
+        // A closure that does not throw needs no `try`.
         #expect(await locator.withScope("quiet") { _ in 1 } == 1)
     }
 
-    // MARK: Forgotten scopes
+    // MARK: Scopes that are not closed
 
-    @Test("A watch finds scopes that were not closed, alive or released, and no others")
+    @Test("A watch finds exactly the scopes that were not closed, alive or released")
     func watch() async throws {
         let watch = ScopeWatch()
         let root = ServiceLocator(name: "root", parent: nil, watch: watch)
         let open = ServiceLocator(name: "open", parent: root)
         let closed = ServiceLocator(name: "closed", parent: open)
         #expect(watch.unclosed == [])
-        try open.register(told("a"), as: Told.self, fileID: "App/Open.swift", line: 1)
+        try open.register(notified("a"), as: Notified.self, fileID: "App/Open.swift", line: 1)
         try open.register(1, as: Int.self)
-        try open.registerLazy(Told.self, named: "unbuilt") { [log] _ in Told("unbuilt", log) }
-        try closed.register(told("b"), as: Told.self)
+        try open.registerLazy(Notified.self, named: "unbuilt") { [log] _ in Notified("unbuilt", log) }
+        try closed.register(notified("b"), as: Notified.self)
         await closed.close()
-        let label = String(reflecting: Told.self)
+        let label = String(reflecting: Notified.self)
         #expect(watch.unclosed == ["\(label) (App/Open.swift:1) in \"open\""])
         do {
             let released = ServiceLocator(name: "released", parent: closed)
-            try released.registerLazy(Told.self, named: "c", fileID: "App/Gone.swift", line: 2) { [log] _ in
-                Told("c", log)
+            try released.registerLazy(Notified.self, named: "c", fileID: "App/Gone.swift", line: 2) { [log] _ in
+                Notified("c", log)
             }
-            _ = try released.resolve(Told.self, named: "c")
+            _ = try released.resolve(Notified.self, named: "c")
         }
         await yield { watch.unclosed.count == 2 }
         #expect(

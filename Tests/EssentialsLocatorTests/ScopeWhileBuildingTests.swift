@@ -11,25 +11,25 @@ struct ScopeWhileBuildingTests {
     let inside = Counter()
     let release = Counter()
 
-    /// A lazy registration whose factory blocks its thread until `release` is counted up.
+    /// A lazy registration whose factory blocks its thread until `release` is incremented.
     private func registerBlocking() throws {
-        try locator.registerLazy(Told.self) { [log, inside, release] _ in
+        try locator.registerLazy(Notified.self) { [log, inside, release] _ in
             inside.increment()
             spin { release.value > 0 }
-            return Told("lazy", log)
+            return Notified("lazy", log)
         }
     }
 
-    @Test("A lazy service that is built meanwhile reaches those who wait for it, and is told too")
+    @Test("A lazy service that is built while the locator closes goes to waiting threads and is notified")
     func lazyService() async throws {
         try registerBlocking()
         let found = Recorder<String>()
         let workers = Workers()
         for _ in 0..<2 {
-            workers.start { [locator] in found.append((try? locator.resolve(Told.self).name) ?? "none") }
+            workers.start { [locator] in found.append((try? locator.resolve(Notified.self).name) ?? "none") }
         }
-        // Now one of them builds and the other waits for it.
-        spin { inside.value == 1 && locator.isWaitedFor(Told.self) }
+        // One thread builds now and the other waits for it.
+        spin { inside.value == 1 && locator.isWaitedFor(Notified.self) }
         let closing = Task { [locator] in await locator.close() }
         await yield { locator.isClosed }
         release.increment()
@@ -40,14 +40,14 @@ struct ScopeWhileBuildingTests {
         #expect(log.all.first == "lazy")
     }
 
-    @Test("An asynchronous service that is built meanwhile reaches those who wait for it, and is told too")
+    @Test("An asynchronous service that is built while the locator closes goes to waiting tasks and is notified")
     func asynchronous() async throws {
-        try locator.registerAsync(Told.self) { [log, gate, inside] _ in
+        try locator.registerAsync(Notified.self) { [log, gate, inside] _ in
             inside.increment()
             await gate.pass()
-            return Told("async", log)
+            return Notified("async", log)
         }
-        let task = Task { [locator] in try await locator.resolveAsync(Told.self).name }
+        let task = Task { [locator] in try await locator.resolveAsync(Notified.self).name }
         await yield { inside.value == 1 }
         let closing = Task { [locator] in await locator.close() }
         await yield { locator.isClosed }
@@ -55,22 +55,22 @@ struct ScopeWhileBuildingTests {
         #expect(try await task.value == "async")
         await closing.value
         #expect(log.all == ["async"])
-        #expect(await thrownLater { try await locator.resolveAsync(Told.self) }?.reason == .closed)
+        #expect(await thrownLater { try await locator.resolveAsync(Notified.self) }?.reason == .closed)
     }
 
-    @Test("The end of a scope in a cancelled task waits for factories as any other, and the body's error is thrown")
+    @Test("withScope in a cancelled task waits for factories and throws the error of its closure")
     func cancelled() async throws {
         let scopes = Recorder<ServiceLocator>()
         let task = Task { [locator, log, gate, inside, release] in
             defer { release.increment() }
             try await locator.withScope("inner") { scope in
                 scopes.append(scope)
-                try scope.registerAsync(Told.self) { _ in
+                try scope.registerAsync(Notified.self) { _ in
                     inside.increment()
                     await gate.pass()
-                    return Told("async", log)
+                    return Notified("async", log)
                 }
-                Task { _ = try? await scope.resolveAsync(Told.self) }
+                Task { _ = try? await scope.resolveAsync(Notified.self) }
                 await yield { inside.value == 1 }
                 cancelCurrentTask()
                 try Task.checkCancellation()
@@ -86,14 +86,14 @@ struct ScopeWhileBuildingTests {
         #expect(log.all == ["async"])
     }
 
-    @Test("From the call of close on nothing can be resolved, also while it waits for a factory")
+    @Test("Nothing can be resolved after the call of close, even while it waits for a factory")
     func closedAtOnce() async throws {
         try registerBlocking()
         try locator.register(1, as: Int.self)
         try locator.registerLazy(Int.self, named: "lazy") { _ in 2 }
         try locator.registerAsync(Int.self, named: "async") { _ in 3 }
         let workers = Workers()
-        workers.start { [locator] in _ = try? locator.resolve(Told.self) }
+        workers.start { [locator] in _ = try? locator.resolve(Notified.self) }
         spin { inside.value == 1 }
         let closing = Task { [locator] in await locator.close() }
         await yield { locator.isClosed }
@@ -109,27 +109,27 @@ struct ScopeWhileBuildingTests {
         #expect(reasons == [.closed, .closed, .closed])
     }
 
-    @Test("A factory that fails meanwhile is not run again by those who try again")
+    @Test("A factory that fails while the locator closes does not run again")
     func failing() async throws {
-        // All rounds at once: one after the other, each would wait anew for its turns beside all other tests.
+        // All rounds run at once. One after the other, each would wait for its turns beside all other tests.
         try await withThrowingTaskGroup { group in
             for _ in 0..<50 { group.addTask { try await failingRound() } }
             try await group.waitForAll()
         }
     }
 
-    /// Eight ask for a service whose factory fails while the locator is being closed, and ask again until they are told that.
+    /// Eight tasks resolve a service whose factory fails while the locator closes, until they get `closed`.
     @Sendable private func failingRound() async throws {
         let (locator, gate, builds) = (ServiceLocator(name: "scope"), AsyncGate(), Counter())
-        try locator.registerAsync(Told.self) { [log] _ in
-            if builds.increment() > 1 { return Told("second", log) }
+        try locator.registerAsync(Notified.self) { [log] _ in
+            if builds.increment() > 1 { return Notified("second", log) }
             await gate.pass()
             throw FactoryFailure()
         }
         let tasks = (0..<8).map { _ in
             Task {
                 while true {
-                    let error = await thrownLater { try await locator.resolveAsync(Told.self) }
+                    let error = await thrownLater { try await locator.resolveAsync(Notified.self) }
                     guard error?.reason == .constructionFailed else { return error?.reason }
                 }
             }
@@ -142,47 +142,47 @@ struct ScopeWhileBuildingTests {
         var reasons: Set<ServiceLocatorError.Reason?> = []
         for task in tasks { reasons.insert(await task.value) }
         await closing.value
-        reasons.insert(await thrownLater { try await locator.resolveAsync(Told.self) }?.reason)
+        reasons.insert(await thrownLater { try await locator.resolveAsync(Notified.self) }?.reason)
         #expect(reasons == [.closed])
         #expect(builds.value == 1)
     }
 
     // MARK: Factories that close
 
-    @Test("An asynchronous factory that closes its own locator comes to its end, and nothing is found afterwards")
+    @Test("An asynchronous factory that closes its own locator finishes, and its service cannot be resolved afterwards")
     func closesItsOwn() async throws {
-        try locator.registerAsync(Told.self) { [log] locator in
+        try locator.registerAsync(Notified.self) { [log] locator in
             await locator.close()
-            return Told("async", log)
+            return Notified("async", log)
         }
-        #expect(try await locator.resolveAsync(Told.self).name == "async")
-        #expect(await thrownLater { try await locator.resolveAsync(Told.self) }?.reason == .closed)
+        #expect(try await locator.resolveAsync(Notified.self).name == "async")
+        #expect(await thrownLater { try await locator.resolveAsync(Notified.self) }?.reason == .closed)
     }
 
     @Test(
-        "A service whose factory leaves closing its locator to a task is told once, though it be registered twice",
+        "A service with two registrations whose factory closes its locator in a task is notified once",
         arguments: [false, true])
     func leavesClosingToATask(isRegisteredTwice: Bool) async throws {
-        let object = Told("first", log)
-        if isRegisteredTwice { try locator.register(object, as: (any ToldPart).self) }
+        let object = Notified("first", log)
+        if isRegisteredTwice { try locator.register(object, as: (any NotifiedPart).self) }
         let second = Recorder<WaitNode>()
-        try locator.registerAsync(Told.self, named: "first") { [release] locator in
+        try locator.registerAsync(Notified.self, named: "first") { [release] locator in
             Task {
                 await locator.close()
                 release.increment()
             }
-            // Now the closing has passed this factory by, and has others to wait for.
+            // The closing does not wait for this factory now, but for others.
             await yield { second.all.contains { locator.waitsToClose(for: $0) } }
             return object
         }
-        try locator.registerAsync(Told.self, named: "second") { [log, gate] _ in
+        try locator.registerAsync(Notified.self, named: "second") { [log, gate] _ in
             if let node = AsyncAttempt.running?.node { second.append(node) }
             await gate.pass()
-            return Told("second", log)
+            return Notified("second", log)
         }
-        let task = Task { [locator] in try await locator.resolveAsync(Told.self, named: "second").name }
+        let task = Task { [locator] in try await locator.resolveAsync(Notified.self, named: "second").name }
         await yield { second.all.count == 1 }
-        #expect(try await locator.resolveAsync(Told.self, named: "first") === object)
+        #expect(try await locator.resolveAsync(Notified.self, named: "first") === object)
         await yield { !log.all.isEmpty }
         gate.open()
         #expect(try await task.value == "second")
@@ -190,33 +190,33 @@ struct ScopeWhileBuildingTests {
         #expect(log.all == ["first", "second"])
     }
 
-    @Test("An asynchronous factory that closes its own locator and then fails is released and runs no more")
+    @Test("An asynchronous factory that closes its own locator and then fails is released and does not run again")
     func closesItsOwnAndFails() async throws {
         let captured = Recorder<String>()
         do {
             let service = Mortal("captured") { captured.append($0) }
-            try locator.registerAsync(Told.self) { [inside] locator in
+            try locator.registerAsync(Notified.self) { [inside] locator in
                 inside.increment()
                 await locator.close()
                 throw FactoryFailure(service.greeting)
             }
         }
-        #expect(await thrownLater { try await locator.resolveAsync(Told.self) }?.reason == .constructionFailed)
-        #expect(await thrownLater { try await locator.resolveAsync(Told.self) }?.reason == .closed)
+        #expect(await thrownLater { try await locator.resolveAsync(Notified.self) }?.reason == .constructionFailed)
+        #expect(await thrownLater { try await locator.resolveAsync(Notified.self) }?.reason == .closed)
         #expect(inside.value == 1)
         for _ in 0..<100_000 where captured.all.isEmpty { await Task.yield() }
         #expect(captured.all == ["captured"])
     }
 
-    @Test("An asynchronous factory that closes its own locator while somebody else does too comes to its end")
+    @Test("An asynchronous factory that closes its own locator at the same time as another task finishes")
     func closesItsOwnSecond() async throws {
-        try locator.registerAsync(Told.self) { [log, gate, inside] locator in
+        try locator.registerAsync(Notified.self) { [log, gate, inside] locator in
             inside.increment()
             await gate.pass()
             await locator.close()
-            return Told("async", log)
+            return Notified("async", log)
         }
-        let task = Task { [locator] in try await locator.resolveAsync(Told.self).name }
+        let task = Task { [locator] in try await locator.resolveAsync(Notified.self).name }
         await yield { inside.value == 1 }
         Task { [locator, release] in
             await locator.close()
@@ -230,7 +230,7 @@ struct ScopeWhileBuildingTests {
         #expect(try await task.value == "async")
     }
 
-    @Test("A factory that asks a locator that is being closed for the service that closes it comes to its end")
+    @Test("A factory that resolves the service that is closing its locator finishes")
     func asksForTheCloser() async throws {
         try locator.registerAsync(Int.self, named: "closer") { [gate, inside] locator in
             spin { inside.value == 1 }
@@ -258,7 +258,7 @@ struct ScopeWhileBuildingTests {
         #expect(await other.value != nil)
     }
 
-    @Test("Factories of two locators that close each other's come to their ends")
+    @Test("Factories of two locators that close each other's locator finish")
     func closeEachOther() async throws {
         let both = [ServiceLocator(name: "first"), ServiceLocator(name: "second")]
         for (own, other) in [(both[0], both[1]), (both[1], both[0])] {
@@ -281,7 +281,7 @@ struct ScopeWhileBuildingTests {
 private func cancelCurrentTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
 extension ServiceLocator {
-    /// Whether its closing waits for a factory to end.
+    /// Whether the closing waits for a factory.
     fileprivate func waitsToClose(for factory: WaitNode) -> Bool {
         guard case .running(let node, _) = closing.withLock({ $0 }) else { return false }
         return AsyncLinks.shared.withLock { $0.path(from: node, to: factory) != nil }

@@ -1,7 +1,7 @@
 import EssentialsLocator
 import Testing
 
-/// A type of its own for each pair, which holds a number.
+/// A distinct type for each pair, which holds a number.
 private struct Paired<A: Sendable, B: Sendable>: Tagged {
     let number: Int
 }
@@ -39,7 +39,7 @@ struct SearchTests {
         Int.self, UInt.self, Int8.self, UInt8.self, Int16.self, UInt16.self, Int32.self, UInt32.self,
     ]
 
-    /// So many types that the cells of a small table collide.
+    /// Enough types to make the cells of a small table collide.
     private static let types: [any Tagged.Type] = tags.flatMap { first in
         tags.map { second in
             func pair<A: Sendable, B: Sendable>(_: A.Type, _: B.Type) -> any Tagged.Type { Paired<A, B>.self }
@@ -47,12 +47,12 @@ struct SearchTests {
         }
     }
 
-    /// What a chain of locators has, as dictionaries.
+    /// A model of a chain of locators, with dictionaries.
     private struct Model {
         var registered: [[Int: Int]]
         var closed: Set<Int> = []
 
-        /// The number under a type, nil for none, or `.closed`.
+        /// The number of a type, `nil` without a registration, or a failure if a locator is closed.
         func resolve(_ type: Int, from level: Int) -> Result<Int?, Ended> {
             for index in stride(from: level, through: 0, by: -1) {
                 if closed.contains(index) { return .failure(Ended()) }
@@ -73,7 +73,8 @@ struct SearchTests {
         }
     }
 
-    @Test("Agrees with dictionaries over a random history of a chain of locators", arguments: [1, 2, 3, 7])
+    @Test(
+        "A chain of locators agrees with dictionaries over a long random sequence of changes", arguments: [1, 2, 3, 7])
     func model(depth: Int) async throws {
         var chain = [ServiceLocator(name: "0")]
         for level in 1..<(depth + 1) { chain.append(ServiceLocator(name: "\(level)", parent: chain[level - 1])) }
@@ -87,7 +88,7 @@ struct SearchTests {
                 await chain[level].close()
                 model.closed.insert(level)
             } else if !model.closed.contains(level), type % chain.count != level {
-                // Some types a level never has, so that there is nothing in their cells.
+                // Each level never registers some types, so that their cells stay empty.
                 try change(Self.types[type], step, in: chain[level], Int.random(in: 0..<5, using: &random)) { number in
                     model.registered[level][type] = number
                 }
@@ -114,7 +115,9 @@ struct SearchTests {
         note(choice == 0 ? nil : number)
     }
 
-    @Test("Ends at a closed locator on the way, whether it had registrations or not", arguments: [true, false])
+    @Test(
+        "A search ends at a closed locator between child and root, with and without other registrations",
+        arguments: [true, false])
     func closedOnTheWay(hasOthers: Bool) async throws {
         let root = ServiceLocator(name: "root")
         let middle = ServiceLocator(name: "middle", parent: root)
@@ -128,7 +131,7 @@ struct SearchTests {
     }
 
     @Test(
-        "Ends at a closed parent that never had the type, whether it had registrations or not",
+        "A search ends at a closed parent that never had the type, with and without other registrations",
         arguments: [true, false])
     func closedParent(hasOthers: Bool) async throws {
         let root = ServiceLocator(name: "root")
@@ -145,7 +148,7 @@ struct SearchTests {
         #expect(try root.resolve(Int.self) == 1)
     }
 
-    @Test("A locator made below a closed one has what it registers itself, and no more")
+    @Test("A locator below a closed one finds only its own registrations")
     func belowClosed() async throws {
         let root = ServiceLocator(name: "root")
         let middle = ServiceLocator(name: "middle", parent: root)
@@ -157,7 +160,7 @@ struct SearchTests {
         #expect(thrown { try late.resolve(Int.self) }?.message == "The locator \"middle\" is closed.")
     }
 
-    @Test("A service that was replaced while its factory ran is not found when the factory ends")
+    @Test("A service that was replaced while its factory ran is not found after the factory ends")
     func replacedWhileBuilding() throws {
         let locator = ServiceLocator(name: "root")
         try locator.registerLazy(Int.self) { locator in

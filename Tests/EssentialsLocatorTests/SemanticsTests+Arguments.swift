@@ -9,8 +9,7 @@ extension SemanticsTests {
         var count: Int { 1 + children.reduce(0) { $0 + $1.count } }
     }
 
-    // Row 19
-    @Test("A transient factory takes one to four arguments of any types, also some that are not Sendable")
+    @Test("A transient factory takes one to four arguments of any type, including types that are not Sendable")
     func arguments() throws {
         final class Box { var text = "box" }
         try root.registerTransient(String.self, named: "1") { (_, a: Int) in "\(a)" }
@@ -25,8 +24,7 @@ extension SemanticsTests {
         #expect(try root.resolve(String.self, named: "4", arguments: 1, "b", [2], Box()) == "1 b [2] box root")
     }
 
-    // Row 19
-    @Test("Each resolve with arguments builds anew, and the locator keeps nothing of it")
+    @Test("Each resolve with arguments builds a new service, which the locator does not retain")
     func argumentsBuildAnew() throws {
         let deaths = Recorder<String>()
         try root.registerTransient((any Greeter).self) { (_, text: String) in Mortal(text) { deaths.append($0) } }
@@ -35,8 +33,7 @@ extension SemanticsTests {
         #expect(deaths.all == ["a", "b"])
     }
 
-    // Row 19
-    @Test("Arguments that do not fit are an error with the types that the factory takes and those that were given")
+    @Test("Arguments of other types are an error with the types that the factory takes and those that were passed")
     func mismatch() throws {
         try root.registerTransient(String.self, fileID: "App/Main.swift", line: 8) { (_, a: Int, b: String) in
             "\(a) \(b)"
@@ -64,8 +61,7 @@ extension SemanticsTests {
         }
     }
 
-    // Row 19
-    @Test("An argument of a protocol's type is given as one; an object's own class is another type")
+    @Test("An argument of a protocol type must be passed as that type, not as the object's class")
     func existentialArgument() throws {
         try root.registerTransient((any Mailer).self) { (_, greeter: any Greeter) in GreetingMailer(greeter: greeter) }
         let greeter = PoliteGreeter()
@@ -78,8 +74,7 @@ extension SemanticsTests {
         #expect(error?.message.hasSuffix("given were: \(String(reflecting: PoliteGreeter.self)).") == true)
     }
 
-    // Row 19
-    @Test("Arguments for a registration that takes none are an error of every kind")
+    @Test("Arguments for a registration without arguments are an error for every kind")
     func argumentsForNone() throws {
         let object = PoliteGreeter()
         try root.register(object, as: (any Greeter).self, named: "strong")
@@ -97,8 +92,7 @@ extension SemanticsTests {
         withExtendedLifetime(object) {}
     }
 
-    // Row 18
-    @Test("A service that is missing is missing with arguments too, and a failing factory says so")
+    @Test("A resolve with arguments throws the errors of missing services and failing factories")
     func argumentErrors() throws {
         let missing = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self, arguments: 1) }
         #expect(missing?.reason == .missing)
@@ -108,8 +102,8 @@ extension SemanticsTests {
         #expect(failed?.message.hasSuffix("failed: no disk") == true)
     }
 
-    // Row 18
-    @Test("A closed locator is closed for a resolve with arguments, whatever was registered", arguments: [true, false])
+    @Test(
+        "A resolve with arguments in a closed locator throws closed for every registration", arguments: [true, false])
     func argumentsInClosed(takesArguments: Bool) async throws {
         let locator = ServiceLocator(name: "scope")
         if takesArguments {
@@ -122,8 +116,7 @@ extension SemanticsTests {
         #expect(error?.reason == .closed)
     }
 
-    // Row 2
-    @Test("A tree whose nodes resolve their children with arguments is built")
+    @Test("A service with arguments can resolve its own type with other arguments, such as a tree its nodes")
     func tree() throws {
         try root.registerTransient(Tree.self) { (locator, depth: Int) in
             guard depth > 0 else { return Tree([]) }
@@ -133,7 +126,7 @@ extension SemanticsTests {
             ])
         }
         #expect(try root.resolve(Tree.self, arguments: 5).count == 63)
-        // As deep as is allowed.
+        // The greatest depth that is allowed.
         try root.replaceLazy(Tree.self) { _ in Tree([]) }
         try root.registerTransient(Tree.self, named: "list") { (locator, depth: Int) in
             depth == 1 ? Tree([]) : Tree([try locator.resolve(Tree.self, named: "list", arguments: depth - 1)])
@@ -145,7 +138,6 @@ extension SemanticsTests {
         #expect(error?.reason == .cycle)
     }
 
-    // Row 2
     @Test("A recursion through arguments that never ends is a cycle with its path")
     func endless() throws {
         try root.registerTransient(Int.self, named: "a") { (locator, depth: Int) in

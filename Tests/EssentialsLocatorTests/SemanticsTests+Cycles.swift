@@ -6,7 +6,6 @@ extension SemanticsTests {
         "Swift.Int named \"\(name)\" in \"\(locator)\""
     }
 
-    // Row 1
     @Test("A transient factory that resolves its own service gets a cycle with its path")
     func transientSelfCycle() throws {
         try root.registerTransient(Int.self, named: "a") { try $0.resolve(Int.self, named: "a") }
@@ -17,7 +16,6 @@ extension SemanticsTests {
         }
     }
 
-    // Row 1
     @Test("An asynchronous factory that resolves its own service gets a cycle with its path")
     func asyncSelfCycle() async throws {
         try root.registerAsync(Int.self, named: "a") { try await $0.resolveAsync(Int.self, named: "a") }
@@ -28,8 +26,7 @@ extension SemanticsTests {
         #expect(error?.path == [label("a"), label("a")])
     }
 
-    // Row 2
-    @Test("A cycle through transient services names them in order, wherever it is entered")
+    @Test("A cycle through transient services names them in order, whichever is resolved first")
     func transientCycle() throws {
         for (from, to) in [("start", "a"), ("a", "b"), ("b", "c"), ("c", "a")] {
             try root.registerTransient(Int.self, named: from) { try $0.resolve(Int.self, named: to) }
@@ -41,7 +38,6 @@ extension SemanticsTests {
         }
     }
 
-    // Row 2
     @Test("A cycle through lazy, transient and argument-taking services names all of them")
     func mixedCycle() throws {
         try root.registerLazy(Int.self, named: "lazy") { try $0.resolve(Int.self, named: "transient") }
@@ -57,7 +53,6 @@ extension SemanticsTests {
         #expect(transient?.path == ["transient", "arguments", "lazy", "transient"].map { label($0) })
     }
 
-    // Row 2
     @Test("A transient cycle through a child and its parent names the locator of each registration")
     func transientCycleAcrossLocators() throws {
         let child = ServiceLocator(name: "child", parent: root)
@@ -67,8 +62,7 @@ extension SemanticsTests {
         #expect(error?.path == [label("down", in: "child"), label("up"), label("down", in: "child")])
     }
 
-    // Row 2
-    @Test("One transient factory on several threads, or twice one after the other, is no cycle")
+    @Test("Running a transient factory on several threads, or twice in a row, is not a cycle")
     func notACycle() throws {
         let inside = Counter()
         try root.registerTransient(Int.self, named: "leaf") { _ in inside.increment() }
@@ -87,8 +81,7 @@ extension SemanticsTests {
         #expect(seen.all.count == 4)
     }
 
-    // Row 3
-    @Test("A cycle over two threads with transient services between fails both, and the path names all in order")
+    @Test("A cycle of two threads through transient services fails both, and the path names all services in order")
     func crossThreadCycleThroughTransients() throws {
         for round in 0..<20 {
             let inside = Counter()
@@ -96,7 +89,7 @@ extension SemanticsTests {
             for (own, other) in [("a\(round)", "b\(round)"), ("b\(round)", "a\(round)")] {
                 try root.registerTransient(Int.self, named: "to \(other)") { try $0.resolve(Int.self, named: other) }
                 try root.registerLazy(Int.self, named: own) { locator in
-                    // Both factories run before either asks for the other's service.
+                    // Both factories run before either resolves the other's service.
                     inside.increment()
                     spin { inside.value >= 2 }
                     return try locator.resolve(Int.self, named: "to \(other)")
@@ -119,8 +112,7 @@ extension SemanticsTests {
         }
     }
 
-    // Row 3
-    @Test("A round of three threads is a cycle for all three, and nothing of it stays behind")
+    @Test("A cycle of three threads fails all three and leaves no waits behind")
     func threeThreads() throws {
         for _ in 0..<20 {
             let locator = ServiceLocator(name: "root")

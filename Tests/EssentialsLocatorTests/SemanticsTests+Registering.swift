@@ -2,10 +2,9 @@ import EssentialsLocator
 import Testing
 
 extension SemanticsTests {
-    // MARK: Tokens
+    // MARK: Registration values
 
-    // Row 12
-    @Test("registerIfAbsent returns a registration that can be taken away, and nil where there is one")
+    @Test("registerIfAbsent returns a registration that can be removed, or nil if there is one already")
     func ifAbsentToken() throws {
         let first = try #require(try root.registerIfAbsent(1, as: Int.self))
         #expect(try root.registerIfAbsent(2, as: Int.self) == nil)
@@ -15,8 +14,7 @@ extension SemanticsTests {
         #expect(try root.resolve(Int.self) == 3)
     }
 
-    // Row 13
-    @Test("A registration token takes away exactly its registration, once, and the parent's is visible again")
+    @Test("unregister removes exactly the given registration, once, and the parent's becomes visible")
     func token() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(0, as: Int.self)
@@ -28,9 +26,8 @@ extension SemanticsTests {
         #expect(try child.resolve(Int.self, named: "two") == 2)
     }
 
-    // Row 13
     @Test(
-        "A token does not take away a later registration of the same key", arguments: ["register", "replace", "lazy"])
+        "unregister does not remove a later registration of the same key", arguments: ["register", "replace", "lazy"])
     func tokenOfAnEarlier(how: String) throws {
         let first = try root.register(1, as: Int.self)
         switch how {
@@ -44,8 +41,7 @@ extension SemanticsTests {
         #expect(try root.resolve(Int.self) == 2)
     }
 
-    // Row 13
-    @Test("A token of another locator does nothing, in a parent, a child or a stranger")
+    @Test("unregister ignores registrations of other locators")
     func tokenOfAnother() throws {
         let child = ServiceLocator(name: "child", parent: root)
         let stranger = ServiceLocator(name: "stranger")
@@ -57,8 +53,7 @@ extension SemanticsTests {
         #expect(Set(registrations).count == 3)
     }
 
-    // Row 13
-    @Test("Every kind of registration is taken away by its token")
+    @Test("unregister removes registrations of every kind")
     func tokensOfAllKinds() async throws {
         let object = PoliteGreeter()
         let registrations = [
@@ -76,8 +71,7 @@ extension SemanticsTests {
         #expect(root.graph().locators.first?.registrations == [])
     }
 
-    // Row 13
-    @Test("An unbuilt factory is released by its token", arguments: ["lazy", "async"])
+    @Test("unregister releases a factory that has not run", arguments: ["lazy", "async"])
     func tokenReleases(kind: String) throws {
         let deaths = Recorder<String>()
         func register() throws -> Registration {
@@ -93,8 +87,7 @@ extension SemanticsTests {
 
     // MARK: Several types
 
-    // Row 19
-    @Test("One object registered for several types is found by each, and taken away from all by one token")
+    @Test("An object with several types is found by each of them, and unregister removes all of them")
     func severalTypes() throws {
         let object = GreetingClock()
         let registration = try root.register(
@@ -109,8 +102,7 @@ extension SemanticsTests {
         #expect(!root.unregister(registration))
     }
 
-    // Row 13
-    @Test("The token of several types leaves those alone that were replaced since, and takes the others")
+    @Test("unregister of several types removes only those that were not replaced since")
     func severalTypesReplaced() throws {
         let registration = try root.register(GreetingClock(), as: (any Greeter).self, (any Clock).self)
         try root.replace(PoliteGreeter("new"), as: (any Greeter).self)
@@ -119,8 +111,7 @@ extension SemanticsTests {
         #expect(try root.resolveOptional((any Clock).self) == nil)
     }
 
-    // Row 19
-    @Test("An object that is not of one of the types is registered for none of them")
+    @Test("An object without one of the types is registered for none of them")
     func notConforming() throws {
         let error = failure { () throws(ServiceLocatorError) in
             try root.register(
@@ -134,8 +125,7 @@ extension SemanticsTests {
         #expect(root.graph().locators.first?.registrations == [])
     }
 
-    // Row 12
-    @Test("One duplicate among several types, also of two in the same call, registers none of them")
+    @Test("A duplicate among several types, even in the same call, registers none of them")
     func severalTypesDuplicate() throws {
         let first = try root.register(FixedClock(), as: (any Clock).self, fileID: "App/First.swift", line: 1)
         let object = GreetingClock()
@@ -155,8 +145,7 @@ extension SemanticsTests {
         try root.register(object, as: (any Greeter).self, (any Clock).self)
     }
 
-    // Row 12
-    @Test("Several types that exceed the registration limit together register none")
+    @Test("Several types that together exceed the registration limit register none of them")
     func severalTypesLimit() throws {
         let small = ServiceLocator(name: "small", registrationLimit: 2)
         let error = failure { () throws(ServiceLocatorError) in
@@ -169,8 +158,7 @@ extension SemanticsTests {
 
     // MARK: Replacing
 
-    // Row 12
-    @Test("replace returns the service of every kind that retains one, and nil for all others")
+    @Test("replace returns the service of every kind that retains one, and nil for the others")
     func replaceOfAllKinds() async throws {
         let object = PoliteGreeter("old")
         let type = (any Greeter).self
@@ -191,8 +179,7 @@ extension SemanticsTests {
         withExtendedLifetime(object) {}
     }
 
-    // Row 6
-    @Test("replace tells a service of an optional type that is nil from one that was never built")
+    @Test("replace distinguishes a service that is nil from one that was never built")
     func replaceOptional() throws {
         try root.register(nil, as: Double?.self, named: "nil")
         #expect(try root.replace(1, as: Double?.self, named: "nil") == .some(.none))
@@ -204,8 +191,7 @@ extension SemanticsTests {
 
     // MARK: Near misses
 
-    // Row 18
-    @Test("What has no service yet, or another type, is no near miss of an optional type")
+    @Test("An unbuilt service and a service of another type are not near misses of an optional type")
     func nearMissesOfOptional() throws {
         try root.registerLazy(Int.self, named: "unbuilt") { _ in 1 }
         try root.registerTransient(Int.self, named: "transient") { _ in 1 }
@@ -215,8 +201,7 @@ extension SemanticsTests {
         #expect(error?.nearMisses == [])
     }
 
-    // Row 18
-    @Test("Near misses name a weak service that is gone, one for the main actor, and one under another name")
+    @Test("Near misses include a released weak service, a service of the main actor, and one with another name")
     func nearMisses() async throws {
         try root.registerWeak(PoliteGreeter(), as: (any Greeter).self, fileID: "App/A.swift", line: 1) { $0 }
         try await root.registerOnMainActor(
@@ -231,11 +216,10 @@ extension SemanticsTests {
                 "\(greeterType) (main actor) named \"main\" in \"root\" (App/B.swift:2): use resolveOnMainActor",
                 "\(greeterType) named \"other\" in \"root\" (App/C.swift:3)",
             ])
-        // What is gone is the likeliest cause.
+        // The released object is the likeliest cause.
         #expect(error?.remedy == ServiceLocatorError.Reason.serviceGone.remedy)
     }
 
-    // Row 20
     @Test("The key is the type and the name: an existential, its optional and the concrete class are three types")
     func keys() throws {
         let object = PoliteGreeter("class")

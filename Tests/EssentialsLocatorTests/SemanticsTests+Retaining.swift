@@ -1,12 +1,12 @@
 import EssentialsLocator
 import Testing
 
-/// The kinds of registration whose memory is looked at.
+/// The kinds of registration whose memory is tested.
 enum RetainedKind: String, CaseIterable, Sendable {
     case strong, lazyBuilt, lazyUnbuilt, lazyFailed, weak, weakProxy, transient, arguments, asyncBuilt, asyncUnbuilt
     case asyncFailed, mainActor, mainActorLazyBuilt, mainActorLazyUnbuilt, severalTypes
 
-    /// What a registration of this kind leaves with the locator until that goes: a service, a proxy, what the factory or
+    /// The objects that the locator retains until it is released: a service, a proxy, or an object that the factory or
     /// the conversion captured.
     var retained: [String] {
         switch self {
@@ -22,7 +22,7 @@ enum RetainedKind: String, CaseIterable, Sendable {
 extension SemanticsTests {
     private typealias Deaths = Recorder<String>
 
-    /// A locator with one registration of the kind, resolved where the kind says so.
+    /// A locator with one registration of the kind, which is resolved if the kind requires that.
     @MainActor
     private func makeLocator(_ kind: RetainedKind, _ deaths: Deaths) async throws -> ServiceLocator {
         let locator = ServiceLocator(name: "scope", parent: root)
@@ -96,21 +96,20 @@ extension SemanticsTests {
         }
     }
 
-    /// Lets tasks come to their end that may hold a reference a little longer than who waited for them.
+    /// Lets tasks finish that may retain a reference a little longer than the task that waited for them.
     private func settle(until condition: () -> Bool) async {
         for _ in 0..<100_000 where !condition() { await Task.yield() }
     }
 
-    // Row 15
     @Test(
-        "A locator retains what its registration is meant to retain, and frees all of it",
+        "A locator retains exactly what each kind of registration should retain, and releases all of it",
         arguments: RetainedKind.allCases)
     @MainActor
     func retains(kind: RetainedKind) async throws {
         let deaths = Deaths()
         var locator: ServiceLocator? = try await makeLocator(kind, deaths)
         weak let observed = locator
-        // What is not among these was never retained, or is no more.
+        // Every other object was never retained or is released.
         let early = ["capture", "service"].filter { !kind.retained.contains($0) && isMade($0, by: kind) }
         await settle { Set(deaths.all).isSuperset(of: early) }
         #expect(deaths.all.sorted() == early)
@@ -120,7 +119,7 @@ extension SemanticsTests {
         #expect(deaths.all.sorted() == (early + kind.retained).sorted())
     }
 
-    /// Every kind makes the capture; those whose factory does not succeed make no service.
+    /// Every kind creates the captured object. Kinds whose factory fails create no service.
     private func isMade(_ what: String, by kind: RetainedKind) -> Bool {
         switch kind {
         case .lazyUnbuilt, .lazyFailed, .asyncUnbuilt, .asyncFailed, .mainActorLazyUnbuilt: what == "capture"
@@ -128,7 +127,6 @@ extension SemanticsTests {
         }
     }
 
-    // Row 15
     @Test("A registration token retains neither the service nor the locator")
     func tokenRetainsNothing() throws {
         let deaths = Deaths()
@@ -144,8 +142,7 @@ extension SemanticsTests {
         #expect(!root.unregister(registration))
     }
 
-    // Row 15
-    @Test("A service that holds a reference to its locator, and a factory that uses its parameter, make no cycle")
+    @Test("A LocatorReference in a service and the parameter of a factory create no reference cycle")
     func referenceIsWeak() throws {
         final class Resolving: Sendable {
             let locator: LocatorReference
@@ -162,8 +159,7 @@ extension SemanticsTests {
         #expect(observed == nil)
     }
 
-    // Row 15
-    @Test("Errors of cycles, over one thread or two, retain no locator")
+    @Test("Errors of cycles, on one thread or two, retain no locator")
     func cyclesRetainNothing() throws {
         weak var observed: ServiceLocator?
         let errors = Recorder<ServiceLocatorError?>()
@@ -189,7 +185,7 @@ extension SemanticsTests {
     }
 }
 
-/// Stands for a greeter, and says when it goes.
+/// A proxy of a greeter that calls a closure in `deinit`.
 private final class GreeterProxy: Greeter, ServiceProxy {
     let target: WeakHandle<any Greeter>
     private let onDeath: @Sendable () -> Void

@@ -2,7 +2,7 @@ import EssentialsLocator
 import Testing
 
 extension SemanticsTests {
-    /// Registers an object that is gone when this returns.
+    /// Registers an object that is released when this returns.
     private func registerGone(
         _ greeting: String = "gone", in locator: ServiceLocator, whenGone fallback: WeakFallback = .parent
     ) throws {
@@ -12,8 +12,7 @@ extension SemanticsTests {
         withExtendedLifetime(greeter) {}
     }
 
-    // Row 7
-    @Test("A dead weak service is passed over in the same call, at every call, by every way to resolve")
+    @Test("Every form of resolve skips a released weak service in the same call, at every call")
     func deadWeak() async throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(PoliteGreeter("root"), as: (any Greeter).self)
@@ -30,8 +29,7 @@ extension SemanticsTests {
         }
     }
 
-    // Row 7
-    @Test("A dead weak service is passed over by a resolve with arguments too")
+    @Test("A resolve with arguments skips a released weak service")
     func deadWeakWithArguments() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.registerTransient((any Greeter).self) { (_, text: String) in PoliteGreeter(text) }
@@ -39,8 +37,7 @@ extension SemanticsTests {
         #expect(try child.resolve((any Greeter).self, arguments: "new").greeting == "new")
     }
 
-    // Row 7
-    @Test("Dead weak services in several locators are all passed over")
+    @Test("A resolve skips released weak services in several locators")
     func deadChain() throws {
         let middle = ServiceLocator(name: "middle", parent: root)
         let child = ServiceLocator(name: "child", parent: middle)
@@ -51,8 +48,7 @@ extension SemanticsTests {
         #expect(try child.resolve((any Greeter).self).greeting == "root")
     }
 
-    // Row 7
-    @Test("A dead weak service that was to be missing hides the parent's at every call")
+    @Test("A released weak service with the fallback missing hides the parent's service at every call")
     func deadMissing() async throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(PoliteGreeter("root"), as: (any Greeter).self)
@@ -70,8 +66,7 @@ extension SemanticsTests {
         #expect(try child.resolve((any Greeter).self).greeting == "root")
     }
 
-    // Row 7
-    @Test("The error of a dead service that was to be missing tells of that one, and not of the parent's as gone")
+    @Test("The error of a released weak service with the fallback missing names that service, not the parent's")
     func deadMissingError() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(PoliteGreeter("root"), as: (any Greeter).self, fileID: "App/Root.swift", line: 3)
@@ -82,8 +77,7 @@ extension SemanticsTests {
         #expect(error?.message.contains("App/Root.swift:3), whose object is gone") == false)
     }
 
-    // Row 8
-    @Test("Resolving a dead weak service changes nothing in the locator")
+    @Test("Resolving a released weak service does not change the locator")
     func readsDoNotWrite() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try registerGone(in: child)
@@ -93,8 +87,7 @@ extension SemanticsTests {
         #expect(before.locators.first?.registrations.map(\.state) == [.gone])
     }
 
-    // Row 8
-    @Test("Many threads that find dead weak services in a child and its parent all get the grandparent's")
+    @Test("Many threads that find released weak services in a child and its parent all get the grandparent's service")
     func deadUnderThreads() throws {
         let middle = ServiceLocator(name: "middle", parent: root)
         let child = ServiceLocator(name: "child", parent: middle)
@@ -107,8 +100,7 @@ extension SemanticsTests {
         #expect(wrong.value == 0)
     }
 
-    // Row 9
-    @Test("A weak service is converted once for each resolve")
+    @Test("A resolve calls the conversion of a weak service once")
     func convertedOnce() throws {
         let loads = Counter()
         let greeter = PoliteGreeter()
@@ -122,8 +114,7 @@ extension SemanticsTests {
         #expect(loads.value == 2)
     }
 
-    // Row 9
-    @Test("A weak service that dies while threads resolve it is found alive, or the parent's is")
+    @Test("Threads find a weak service that is being released, or the parent's service")
     func diesMeanwhile() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(PoliteGreeter("root"), as: (any Greeter).self)
@@ -131,7 +122,7 @@ extension SemanticsTests {
         Workers.run(4) { index in
             for _ in 0..<500 {
                 if index == 0 {
-                    // Dies at the end of the round, and the next one takes its key.
+                    // Released at the end of the round, and the next one uses its key.
                     let greeter = PoliteGreeter("child")
                     if (try? child.registerWeak(greeter, as: (any Greeter).self, conversion: { $0 })) == nil {
                         child.unregister((any Greeter).self)
@@ -145,9 +136,8 @@ extension SemanticsTests {
         #expect(wrong.value == 0)
     }
 
-    // Row 12
     @Test(
-        "The key of a dead weak service is free for every way to register",
+        "Every form of register accepts the key of a released weak service",
         arguments: ["register", "registerLazy", "registerIfAbsent", "registerWeak", "several types"])
     func overDeadWeak(way: String) throws {
         try registerGone(in: root)
@@ -163,8 +153,7 @@ extension SemanticsTests {
         #expect(root.graph().locators.first?.registrations.filter { $0.type == greeterType }.count == 1)
     }
 
-    // Row 12
-    @Test("The key of a living weak service is taken")
+    @Test("Registering the key of a living weak service is a duplicate")
     func overLivingWeak() throws {
         let greeter = PoliteGreeter("weak")
         try root.registerWeak(greeter, as: (any Greeter).self) { $0 }
@@ -179,7 +168,6 @@ extension SemanticsTests {
         withExtendedLifetime(greeter) {}
     }
 
-    // Row 16
     @Test("A child's weak registration of the parent's strong service lives as long as the parent")
     func strongInParent() throws {
         let child = ServiceLocator(name: "child", parent: root)
@@ -191,8 +179,7 @@ extension SemanticsTests {
         #expect(try child.resolve((any Greeter).self, named: "mine") === root.resolve((any Greeter).self))
     }
 
-    // Row 16
-    @Test("A parent's weak registration of a child's strong service goes with the child")
+    @Test("A parent's weak registration of a child's strong service lives as long as the child")
     func strongInChild() throws {
         do {
             let child = ServiceLocator(name: "child", parent: root)
@@ -205,8 +192,7 @@ extension SemanticsTests {
         #expect(failure { () throws(ServiceLocatorError) in try root.resolve((any Greeter).self) }?.reason == .missing)
     }
 
-    // Row 17
-    @Test("A temporary that was registered weakly is gone, and the error says where that was")
+    @Test("The error of a missing service names the line that registered a temporary weakly")
     func temporary() throws {
         try root.registerWeak(PoliteGreeter(), as: (any Greeter).self, fileID: "App/Cart.swift", line: 7) { $0 }
         let error = failure { () throws(ServiceLocatorError) in try root.resolve((any Greeter).self) }
@@ -216,8 +202,7 @@ extension SemanticsTests {
             ])
     }
 
-    // Row 17
-    @Test("validate reports a weak service that is gone")
+    @Test("validate reports a released weak service")
     func validateGone() async throws {
         try registerGone(in: root)
         let failures = await root.validate()

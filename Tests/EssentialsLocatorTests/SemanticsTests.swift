@@ -3,15 +3,14 @@ import Testing
 
 @testable import EssentialsLocator
 
-/// What the locator does at its edges. The number above a test is the row of the table of semantics.
+/// The behaviour of locators in edge cases.
 @Suite("Locator semantics")
 struct SemanticsTests {
-    let root = ServiceLocator(name: "root")
+    let root = ServiceLocator.silent("root")
     let greeterType = String(reflecting: (any Greeter).self)
 
     // MARK: Building
 
-    // Row 6
     @Test("A lazy service of an optional type may be nil: it is built once and stays registered")
     func nilIsAService() throws {
         let builds = Counter()
@@ -24,8 +23,7 @@ struct SemanticsTests {
         #expect(builds.value == 1)
     }
 
-    // Row 10
-    @Test("A transient factory receives the owner, or if asked for the locator that was asked")
+    @Test("A transient factory receives the owner, or the locator that resolves if registered with that origin")
     func transientOrigin() throws {
         let child = ServiceLocator(name: "child", parent: root)
         for (locator, greeting) in [(root, "root"), (child, "child")] {
@@ -40,8 +38,7 @@ struct SemanticsTests {
         #expect(try root.resolve(String.self, named: "asked") == "root root")
     }
 
-    // Row 10
-    @Test("A factory with arguments receives the owner, or if asked for the locator that was asked")
+    @Test("A factory with arguments receives the owner, or the locator that resolves if registered with that origin")
     func argumentOrigin() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.registerTransient(String.self) { (locator, text: String) in text + locator.name }
@@ -52,15 +49,13 @@ struct SemanticsTests {
         #expect(try child.resolve(String.self, named: "asked", arguments: "in ") == "in child")
     }
 
-    // Row 10
     @Test("An asynchronous factory receives the owner")
     func asyncOwner() async throws {
         try root.registerAsync(String.self) { $0.name }
         #expect(try await ServiceLocator(name: "child", parent: root).resolveAsync(String.self) == "root")
     }
 
-    // Row 11
-    @Test("Who waits for an attempt gets its instance, though the registration is replaced or removed meanwhile")
+    @Test("A thread that waits for an attempt gets its instance even if the registration is replaced or removed")
     func waitersOfAReplaced() throws {
         for round in 0..<20 {
             let locator = ServiceLocator(name: "app")
@@ -74,7 +69,7 @@ struct SemanticsTests {
             }
             let workers = Workers()
             for _ in 0..<2 { workers.start { seen.append(locator.require((any Greeter).self).greeting) } }
-            // Now one of them builds and the other has joined it.
+            // One thread builds now and the other has joined it.
             spin { inside.value > 0 && locator.isWaitedFor((any Greeter).self) }
             if round % 2 == 0 {
                 try locator.replace(PoliteGreeter("new"), as: (any Greeter).self)
@@ -89,7 +84,6 @@ struct SemanticsTests {
         }
     }
 
-    // Row 11
     @Test("A factory that fails after its registration was removed does not run again, and is released")
     func failsAfterRemoval() throws {
         let deaths = Recorder<String>()
@@ -109,8 +103,7 @@ struct SemanticsTests {
         #expect(builds.value == 1)
     }
 
-    // Row 11
-    @Test("An asynchronous service that is replaced while it is built goes to those who wait, and to no one later")
+    @Test("An asynchronous service that is replaced while it is built goes only to tasks that already wait")
     func replacedAsync() async throws {
         let locator = root
         try locator.registerAsync((any Greeter).self) { locator in
@@ -122,8 +115,7 @@ struct SemanticsTests {
         #expect(try locator.resolve((any Greeter).self).greeting == "new")
     }
 
-    // Row 14
-    @Test("A locator that is let go while another thread builds in it lives until that is done")
+    @Test("A locator lives until a factory that runs on another thread ends")
     func releasedWhileBuilding() throws {
         let inside = Counter()
         let release = Counter()
@@ -147,7 +139,7 @@ struct SemanticsTests {
         #expect(observed == nil)
     }
 
-    /// Leaves the locator to the thread alone.
+    /// Leaves the thread with the only reference to the locator.
     private func startResolving(
         in scope: inout ServiceLocator?, on workers: Workers, then done: @escaping @Sendable (Int) -> Void
     ) {
@@ -156,8 +148,7 @@ struct SemanticsTests {
         workers.start { done(locator.require(Int.self)) }
     }
 
-    // Row 14
-    @Test("References to a locator that is gone throw locatorGone")
+    @Test("References to a released locator throw locatorGone")
     func locatorGone() throws {
         var scope: ServiceLocator? = ServiceLocator(name: "scope")
         try scope?.registerLazy(Int.self) { _ in 1 }
@@ -171,7 +162,6 @@ struct SemanticsTests {
 
     // MARK: Threads and tasks
 
-    // Row 22
     @Test("An asynchronous service is built by one task, and resolving it synchronously is always an error")
     func asynchronous() async throws {
         let locator = root
@@ -202,7 +192,6 @@ struct SemanticsTests {
         expectRefusal()
     }
 
-    // Row 22
     @Test("An asynchronous factory that fails is kept and runs again")
     func asyncRetry() async throws {
         let attempts = Counter()
@@ -215,14 +204,13 @@ struct SemanticsTests {
         #expect(try await root.resolveAsync(Int.self) == 2)
     }
 
-    // Row 23
     @Test("Slow factories of different services run at the same time")
     func factoriesOverlap() throws {
         let inside = Counter()
         for index in 0..<3 {
             try root.registerLazy(Int.self, named: "\(index)") { _ in
                 inside.increment()
-                // Ends only if no factory keeps the others out.
+                // Ends only if the factories run at the same time.
                 spin { inside.value >= 3 }
                 return index
             }
@@ -234,7 +222,7 @@ struct SemanticsTests {
 }
 
 extension ServiceLocator {
-    /// Whether a thread builds the service and another one waits for it.
+    /// Whether a thread builds the service and another thread waits for it.
     func isWaitedFor<Service>(_ type: Service.Type, named name: String? = nil) -> Bool {
         let slot = table.slot(for: ServiceKey(type, name: name))?.takeUnretainedValue()
         return slot?.state.load(ordering: .acquiring) == .contended

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EssentialsLocator
 
-/// Two types that are spelled alike, as one is that is linked into a process twice. Boxes say themselves how they are spelled.
+/// Two types with the same spelling, like a type that is linked into a process twice. Boxes define their own spelling.
 private struct FirstLinked: MainActorBoxing, Sendable {
     static let boxedTypeName = "Shop.Cart"
     var boxed: Any { self }
@@ -18,7 +18,7 @@ struct ServiceLocatorErrorTests {
     let root = ServiceLocator(name: "app")
     let greeterType = String(reflecting: (any Greeter).self)
 
-    @Test("A missing service names the type, the locators searched, and what to try")
+    @Test("The error of a missing service names the type, the searched locators and a remedy")
     func missing() throws {
         let child = ServiceLocator(name: "checkout", parent: root)
         let error = failure { () throws(ServiceLocatorError) in try child.resolve((any Greeter).self) }
@@ -32,7 +32,7 @@ struct ServiceLocatorErrorTests {
                 + "Register it in one of them before it is asked for, or use resolveOptional if it may be absent.")
     }
 
-    @Test("A missing service lists the same type under other names, and services that are of the type too")
+    @Test("The error of a missing service lists the same type with other names and services that also have the type")
     func nearMisses() throws {
         let child = ServiceLocator(name: "checkout", parent: root)
         try root.register(PoliteGreeter(), as: (any Greeter).self, named: "polite")
@@ -49,7 +49,7 @@ struct ServiceLocatorErrorTests {
         #expect(error?.remedy.hasPrefix("Ask for one of these") == true)
     }
 
-    @Test("Near misses list the registration without a name, but none that was removed, and build nothing")
+    @Test("Near misses include the registration without a name, exclude removed ones, and build nothing")
     func nearMissesAreLive() throws {
         let builds = Counter()
         try root.register(PoliteGreeter(), as: (any Greeter).self, named: "gone")
@@ -64,8 +64,7 @@ struct ServiceLocatorErrorTests {
         #expect(builds.value == 0)
     }
 
-    // Row 20
-    @Test("A type that is linked twice is two types, and the error of the one that is missing says so")
+    @Test("The error of a missing service mentions a type of the same name that is linked twice")
     func linkedTwice() throws {
         try root.register(FirstLinked(), as: FirstLinked.self, fileID: "Shop/Cart.swift", line: 5)
         let error = failure { () throws(ServiceLocatorError) in try root.resolve(SecondLinked.self) }
@@ -80,7 +79,7 @@ struct ServiceLocatorErrorTests {
         #expect(throws: Never.self) { try root.resolve(FirstLinked.self) }
     }
 
-    @Test("The list of near misses is cut, and the text says by how much")
+    @Test("The list of near misses has a limit, and the text states how many are left out")
     func nearMissesAreLimited() throws {
         for index in 0..<20 { try root.register(index, as: Int.self, named: "\(index)") }
         let error = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self) }
@@ -88,7 +87,7 @@ struct ServiceLocatorErrorTests {
         #expect(error?.message.hasSuffix("; and 12 more.") == true)
     }
 
-    @Test("A duplicate names both places in the source")
+    @Test("The error of a duplicate names both source lines")
     func duplicate() throws {
         try root.register(1, as: Int.self, named: "n", fileID: "App/First.swift", line: 3)
         let error = failure { () throws(ServiceLocatorError) in
@@ -100,7 +99,7 @@ struct ServiceLocatorErrorTests {
         #expect(error?.remedy.contains("replace") == true)
     }
 
-    @Test("A failed construction names the registration and holds the factory's error")
+    @Test("The error of a failed construction names the registration and contains the factory's error")
     func constructionFailed() throws {
         try root.registerLazy(Int.self, fileID: "App/First.swift", line: 3) { _ in throw FactoryFailure("no disk") }
         let error = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self) }
@@ -109,7 +108,7 @@ struct ServiceLocatorErrorTests {
             error?.message == "The factory of Swift.Int in \"app\", registered at App/First.swift:3, failed: no disk")
     }
 
-    @Test("A full locator names its limit")
+    @Test("The error of too many registrations names the limit")
     func tooMany() throws {
         let none = ServiceLocator(name: "none", registrationLimit: 0)
         let error = failure { () throws(ServiceLocatorError) in try none.register(1, as: Int.self) }
@@ -127,7 +126,7 @@ struct ServiceLocatorErrorTests {
         #expect("\(reason)" == reason.name)
     }
 
-    @Test("require ends the process with the text that resolve throws, and says where it was asked")
+    @Test("require ends the process with the text of the error and the line of the call")
     func require() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent],

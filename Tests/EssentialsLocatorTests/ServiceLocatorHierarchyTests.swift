@@ -5,7 +5,7 @@ import Testing
 struct ServiceLocatorHierarchyTests {
     let root = ServiceLocator(name: "root")
 
-    @Test("A child finds what its parents have")
+    @Test("A child finds the services of its parents")
     func inherits() throws {
         let greeter = PoliteGreeter()
         try root.register(greeter, as: (any Greeter).self)
@@ -13,14 +13,14 @@ struct ServiceLocatorHierarchyTests {
         #expect(try child.resolve((any Greeter).self) === greeter)
     }
 
-    @Test("A parent does not find what a child has")
+    @Test("A parent does not find the services of a child")
     func doesNotLookDown() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try child.register(PoliteGreeter(), as: (any Greeter).self)
         #expect(try root.resolveOptional((any Greeter).self) == nil)
     }
 
-    @Test("A child's registration covers its parent's until it is unregistered")
+    @Test("A child's registration overrides its parent's until it is unregistered")
     func covers() throws {
         try root.register(PoliteGreeter("root"), as: (any Greeter).self)
         let child = ServiceLocator(name: "child", parent: root)
@@ -31,7 +31,7 @@ struct ServiceLocatorHierarchyTests {
         #expect(!child.unregister((any Greeter).self))
     }
 
-    @Test("A parent's factory receives the parent, and takes nothing from the child that asked")
+    @Test("A parent's factory receives the parent and uses no service of the child that resolves")
     func ownerLocator() throws {
         try root.register(PoliteGreeter("root"), as: (any Greeter).self)
         let owners = Recorder<String>()
@@ -58,7 +58,7 @@ struct ServiceLocatorHierarchyTests {
         #expect(try child.resolve((any Greeter).self).greeting == "wrapped root")
     }
 
-    @Test("A child keeps its parent alive, and a parent does not keep its children")
+    @Test("A child retains its parent, and a parent does not retain its children")
     func lifetimes() throws {
         weak var weakParent: ServiceLocator?
         var child: ServiceLocator?
@@ -76,7 +76,7 @@ struct ServiceLocatorHierarchyTests {
         #expect(weakParent == nil)
     }
 
-    @Test("Services go with their locator, the youngest registration first")
+    @Test("Services are released with their locator, the youngest registration first")
     func services() throws {
         let deaths = Recorder<String>()
         do {
@@ -90,7 +90,7 @@ struct ServiceLocatorHierarchyTests {
         #expect(deaths.all == ["c", "b", "a"])
     }
 
-    @Test("A replaced or unregistered service is released with its locator, not before")
+    @Test("A replaced or unregistered service is released with its locator and not before")
     func deferredRelease() throws {
         let deaths = Recorder<String>()
         do {
@@ -103,7 +103,7 @@ struct ServiceLocatorHierarchyTests {
         #expect(deaths.all.sorted() == ["removed", "replaced"])
     }
 
-    @Test("A resolved service outlives its locator in the hands of whoever has it")
+    @Test("A resolved service outlives its locator while it is retained")
     func resolvedServiceLives() throws {
         var scope: ServiceLocator? = ServiceLocator(name: "scope")
         try scope?.register(PoliteGreeter("still here"), as: (any Greeter).self)

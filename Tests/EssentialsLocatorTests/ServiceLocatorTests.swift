@@ -14,7 +14,7 @@ struct ServiceLocatorTests {
         #expect(try locator.resolveOptional((any Greeter).self) === greeter)
     }
 
-    @Test("A service is found by the type it was registered for, not by its own")
+    @Test("A service is found by the type that it was registered for, not by its class")
     func keyIsTheRegisteredType() throws {
         try locator.register(PoliteGreeter(), as: (any Greeter).self)
         #expect(try locator.resolveOptional(PoliteGreeter.self) == nil)
@@ -30,7 +30,7 @@ struct ServiceLocatorTests {
         #expect(try locator.resolve(Double?.self) == nil)
     }
 
-    @Test("Names tell registrations of one type apart")
+    @Test("Names distinguish registrations of one type")
     func names() throws {
         try locator.register(PoliteGreeter("plain"), as: (any Greeter).self)
         try locator.register(PoliteGreeter("a"), as: (any Greeter).self, named: "a")
@@ -43,7 +43,7 @@ struct ServiceLocatorTests {
         #expect(try locator.resolveOptional((any Greeter).self, named: "c") == nil)
     }
 
-    @Test("A name is needed to find a service that is registered with one")
+    @Test("A service that is registered with a name is found only with that name")
     func nameIsNeeded() throws {
         try locator.register(PoliteGreeter(), as: (any Greeter).self, named: "a")
         #expect(try locator.resolveOptional((any Greeter).self) == nil)
@@ -64,14 +64,14 @@ struct ServiceLocatorTests {
         #expect(try locator.resolve((any Greeter).self) === first)
     }
 
-    @Test("registerIfAbsent registers once and says whether it did")
+    @Test("registerIfAbsent registers once and returns whether it did")
     func ifAbsent() throws {
         #expect(try locator.registerIfAbsent(PoliteGreeter("first"), as: (any Greeter).self) != nil)
         #expect(try locator.registerIfAbsent(PoliteGreeter("second"), as: (any Greeter).self) == nil)
         #expect(try locator.resolve((any Greeter).self).greeting == "first")
     }
 
-    @Test("registerIfAbsent looks at its own locator only")
+    @Test("registerIfAbsent checks only its own locator")
     func ifAbsentInChild() throws {
         try locator.register(PoliteGreeter("parent"), as: (any Greeter).self)
         let child = ServiceLocator(name: "child", parent: locator)
@@ -79,7 +79,7 @@ struct ServiceLocatorTests {
         #expect(try child.resolve((any Greeter).self).greeting == "child")
     }
 
-    @Test("replace returns the old service, and nil where there was none")
+    @Test("replace returns the old service, or nil if there was none")
     func replace() throws {
         let first = PoliteGreeter("first")
         #expect(try locator.replace(first, as: (any Greeter).self) == nil)
@@ -87,7 +87,7 @@ struct ServiceLocatorTests {
         #expect(try locator.resolve((any Greeter).self).greeting == "second")
     }
 
-    @Test("replace covers a parent's registration without touching it")
+    @Test("replace overrides a parent's registration without changing it")
     func replaceInChild() throws {
         try locator.register(PoliteGreeter("parent"), as: (any Greeter).self)
         let child = ServiceLocator(name: "child", parent: locator)
@@ -106,7 +106,7 @@ struct ServiceLocatorTests {
         #expect(try locator.resolve((any Greeter).self).greeting == "second")
     }
 
-    @Test("unregister takes the named registration alone")
+    @Test("unregister with a name removes only the registration with that name")
     func unregisterNamed() throws {
         for name in ["a", "b", "c"] {
             try locator.register(PoliteGreeter(name), as: (any Greeter).self, named: name)
@@ -119,7 +119,7 @@ struct ServiceLocatorTests {
         #expect(try locator.resolve((any Greeter).self, named: "b").greeting == "b2")
     }
 
-    @Test("Many registrations are all found, while and after the table grows")
+    @Test("All of many registrations are found while the table grows and afterwards")
     func manyRegistrations() throws {
         for index in 0..<1_000 {
             try locator.register(index, as: Int.self, named: "\(index)")
@@ -137,7 +137,7 @@ struct ServiceLocatorTests {
         #expect(try (1_000..<3_000).allSatisfy { try locator.resolve(Int.self, named: "\($0)") == $0 })
     }
 
-    @Test("The registration limit counts replaced and unregistered registrations, and refuses one more")
+    @Test("The registration limit includes replaced and unregistered registrations, and one more throws")
     func limit() throws {
         let small = ServiceLocator(name: "small", registrationLimit: 3)
         try small.register(1, as: Int.self)

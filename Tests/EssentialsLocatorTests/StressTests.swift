@@ -18,7 +18,7 @@ private final class Counted: Greeter, Clock {
     deinit { deaths.increment() }
 }
 
-/// Calls its locator while it goes.
+/// Uses its locator in `deinit`.
 private final class Meddler: Greeter {
     let greeting = "meddler"
     private let reference: LocatorReference
@@ -52,7 +52,7 @@ struct StressTests {
         do {
             let root = ServiceLocator(name: "root")
             let locator = ServiceLocator(name: "app", parent: root)
-            // Always there, in one place or the other.
+            // Always registered, in one locator or the other.
             try root.register(counted("root"), as: (any Greeter).self)
             try locator.register(counted("always"), as: (any Clock).self)
             let held = counted("held")
@@ -98,7 +98,7 @@ struct StressTests {
         #expect(births.value > 150)
     }
 
-    @Test("Each lazy registration is built at most once, whoever replaces and removes it meanwhile")
+    @Test("Each lazy registration is built at most once while threads replace and remove it")
     func atMostOnce() throws {
         do {
             let locator = ServiceLocator(name: "app")
@@ -125,7 +125,7 @@ struct StressTests {
         #expect(births.value == deaths.value)
     }
 
-    @Test("Factories that fail now and then are run again, and never two at a time")
+    @Test("Factories that fail run again, and never two at a time")
     func failures() throws {
         let succeeded = Counter()
         do {
@@ -156,11 +156,11 @@ struct StressTests {
         #expect(deaths.value == 4)
     }
 
-    @Test("Factories that need each other's services over threads end, with a service or a cycle")
+    @Test("Factories that need each other's services on several threads end with a service or a cycle")
     func webs() throws {
         for round in 0..<30 {
             let locator = ServiceLocator(name: "app")
-            // Each needs two others; from the even rounds' services no way leads back.
+            // Each needs two others. In even rounds there is no cycle.
             for index in 0..<8 {
                 let needs =
                     round % 2 == 0 ? [index + 1, index + 2].filter { $0 < 8 } : [(index + 1) % 8, (index + 3) % 8]
@@ -180,9 +180,9 @@ struct StressTests {
         #expect(wrong.value == 0)
     }
 
-    @Test("Nothing is left of threads that waited for each other, however it ended")
+    @Test("No wait is left after threads waited for each other, however they end")
     func ledgerIsEmpty() async {
-        // In a process of its own: the ledger is the process's.
+        // In a separate process, because all tests of a process share the ledger.
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 let locator = ServiceLocator(name: "app")
@@ -197,17 +197,17 @@ struct StressTests {
         }
     }
 
-    @Test("Weak objects that come and go are found alive or in the parent, never in between")
+    @Test("A weak object that is released and registered again is found, or the parent's service is")
     func weak() throws {
         do {
-            let root = ServiceLocator(name: "root")
+            let root = ServiceLocator.silent("root")
             let locator = ServiceLocator(name: "app", parent: root)
             try root.register(counted("root"), as: (any Greeter).self)
             Workers.run(4) { [births, deaths, wrong] index in
                 for _ in 0..<300 {
                     if index < 2 {
                         let object = Counted("weak", births: births, deaths: deaths)
-                        // Refused while the other's object lives; takes its place once that is gone.
+                        // Refused while the other thread's object lives. Replaces it once that is released.
                         _ = try? locator.registerWeak(object, as: (any Greeter).self) { $0 }
                     } else {
                         let greeting = (try? locator.resolve((any Greeter).self))?.greeting
@@ -220,7 +220,7 @@ struct StressTests {
         #expect(births.value == deaths.value)
     }
 
-    @Test("Objects that call their locator while they go find it usable, or gone")
+    @Test("Objects can use their locator in deinit, or find it released")
     func deinitCallsBack() throws {
         let meddlers = 200
         do {
@@ -231,13 +231,13 @@ struct StressTests {
                     let meddler = Meddler(locator.reference, deaths: deaths)
                     switch round % 4 {
                     case 0:
-                        // The factory goes with its registration, and takes the object along.
+                        // The factory is released with its registration, and the object with the factory.
                         _ = try? locator.registerLazy((any Greeter).self, named: "\(index)") { _ in meddler }
                         locator.unregister((any Greeter).self, named: "\(index)")
                     case 1: _ = try? locator.registerWeak(meddler, as: (any Greeter).self) { $0 }
                     case 2: _ = try? locator.register(meddler, as: (any Greeter).self, named: "strong")
                     default:
-                        // The object goes when the factory does, after its success.
+                        // The object is released with the factory, after its success.
                         _ = try? locator.replaceLazy(String.self) { _ in meddler.greeting }
                         if (try? locator.resolve(String.self)) != "meddler" { wrong.increment() }
                     }
@@ -249,7 +249,7 @@ struct StressTests {
         #expect(deaths.value == meddlers)
     }
 
-    @Test("What a factory captured may resolve the factory's own service while it goes")
+    @Test("An object that a factory captured can resolve the factory's service in deinit")
     func capturedResolves() throws {
         let locator = ServiceLocator(name: "app")
         let seen = Recorder<String>()
@@ -263,7 +263,7 @@ struct StressTests {
         }
         #expect(try locator.resolve(String.self) == "captured's")
         #expect(seen.all == ["captured's", "true"])
-        // The same when it goes without having run.
+        // The same if the factory is released without having run.
         do {
             let captured = Mortal { [reference = locator.reference] _ in
                 seen.append((try? reference.live().resolve(Int.self)) == 1 ? "new" : "nothing")
@@ -301,7 +301,7 @@ struct StressTests {
                         for error in errors where error != nil && error?.reason != .closed { wrong.increment() }
                         if errors.allSatisfy({ $0?.reason == .closed }) { return }
                         round += 1
-                        // Leaves room below the limit of registrations.
+                        // Stays below the limit of registrations.
                         if round > 2_000 { return }
                     }
                 }
@@ -316,7 +316,7 @@ struct StressTests {
         #expect(births.value == deaths.value)
     }
 
-    @Test("Searches through ancestors that are written meanwhile find what is always there, until one is closed")
+    @Test("Searches find a service of the root while other threads change and finally close a locator between")
     func ancestors() async throws {
         var levels = [ServiceLocator(name: "root")]
         for name in ["first", "second", "third", "lowest"] {
@@ -331,7 +331,7 @@ struct StressTests {
         Workers.run(3) { index in
             let locator = chain[index + 1]
             for round in 0..<15 {
-                // New types, so that tables grow and filters fill; and the one that the readers look for.
+                // New types, so that tables grow, and the type that the readers resolve.
                 Self.write(round, nestedIn: 40, into: locator) { depth in
                     switch (depth + index) % 4 {
                     case 0: _ = try? locator.register(PoliteGreeter("middle"), as: (any Greeter).self)
@@ -348,7 +348,7 @@ struct StressTests {
         #expect(wrong.value == 0)
     }
 
-    /// Resolves from the lowest locator until that is refused, which is right once one of the ancestors is closed.
+    /// Resolves from the lowest locator until that throws, which is right once one of the ancestors is closed.
     private static func readUntilClosed(_ chain: [ServiceLocator], _ started: Counter, _ wrong: Counter) {
         started.increment()
         while true {
@@ -363,7 +363,7 @@ struct StressTests {
         }
     }
 
-    /// Registers or removes values of so many types, each of arrays of the one before, and does something else in between.
+    /// Registers or removes values of `depth` types, each an array of the previous type, and calls `body` in between.
     private static func write<Value: Sendable>(
         _ value: Value, nestedIn depth: Int, into locator: ServiceLocator, between body: (Int) -> Void
     ) {
@@ -373,7 +373,7 @@ struct StressTests {
         write([value], nestedIn: depth - 1, into: locator, between: body)
     }
 
-    @Test("A thread that tries again when a factory failed while the locator is closed gets the error")
+    @Test("A second resolve after a factory failed during closing throws closed")
     func failingWhileClosing() async throws {
         for _ in 0..<10 {
             let locator = ServiceLocator(name: "app")
@@ -396,7 +396,7 @@ struct StressTests {
         }
     }
 
-    @Test("Tasks that resolve asynchronous services while these are removed and closed end, and nothing leaks")
+    @Test("Tasks that resolve asynchronous services during removal and closing finish, and nothing leaks")
     func tasks() async throws {
         for round in 0..<20 {
             let locator = ServiceLocator(name: "app")

@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// One member for each way to answer for an object that is gone.
+/// A protocol with a member for each behaviour after the object is released.
 protocol Basket: AnyObject, Sendable {
     func add(_ item: String) throws
     var coupon: String? { get }
@@ -28,7 +28,7 @@ final class StoredBasket: Basket {
     var count: Int { items.withLock { $0.count } }
 }
 
-/// Written as the documentation of `ServiceProxy` says.
+/// Follows the documentation of `ServiceProxy`.
 final class BasketProxy: Basket, ServiceProxy, Hashable {
     let target: WeakHandle<any Basket>
     let goneTarget: GoneTargetPolicy
@@ -49,7 +49,7 @@ final class BasketProxy: Basket, ServiceProxy, Hashable {
     var count: Int { requiredTarget().count }
 }
 
-/// A proxy whose object is gone, resolved while it was there.
+/// A proxy whose object is released, resolved before that.
 private func goneProxy(goneTarget: GoneTargetPolicy = .trap) throws -> any Basket {
     let locator = ServiceLocator(name: "app")
     let basket = StoredBasket()
@@ -65,7 +65,7 @@ private func goneProxy(goneTarget: GoneTargetPolicy = .trap) throws -> any Baske
 struct WeakProxyTests {
     let root = ServiceLocator(name: "root")
     let basketType = String(reflecting: (any Basket).self)
-    /// The text of a proxy that `goneProxy` made.
+    /// The text that ends the process for a proxy of `goneProxy`.
     static let goneText =
         "serviceGone: The object of \(String(reflecting: (any Basket).self)), made weak at App/Basket.swift:4, is gone. "
         + "Keep the object where it is owned for as long as it is used, or register it strongly."
@@ -84,7 +84,8 @@ struct WeakProxyTests {
         #expect((proxy as? BasketProxy)?.isAlive == true)
     }
 
-    @Test("Neither the locator nor those who resolved keep the object, and the locator finds it no more")
+    @Test(
+        "Neither the locator nor a resolved proxy retains the object, and the registration counts as absent afterwards")
     func retainsNothing() throws {
         let deaths = Counter()
         var basket: StoredBasket? = StoredBasket { deaths.increment() }
@@ -97,8 +98,7 @@ struct WeakProxyTests {
         #expect(try root.resolveOptional((any Basket).self) == nil)
     }
 
-    // Row 7
-    @Test("A proxy whose object is gone is passed over for the parent's service in the same call")
+    @Test("A resolve skips a proxy whose object was released and finds the parent's service in the same call")
     func fallsToParent() throws {
         let child = ServiceLocator(name: "child", parent: root)
         let kept = StoredBasket()
@@ -111,7 +111,7 @@ struct WeakProxyTests {
         try child.register(StoredBasket(), as: (any Basket).self)
     }
 
-    @Test("Members of a proxy whose object is gone throw, are nil, or do nothing, as they are written")
+    @Test("Members of a proxy whose object was released throw, return nil or do nothing, as they are written")
     func gone() throws {
         let proxy = try goneProxy(goneTarget: .ignore)
         let error = #expect(throws: ServiceLocatorError.self) { try proxy.add("pear") }
@@ -122,7 +122,7 @@ struct WeakProxyTests {
         proxy.clear()
     }
 
-    @Test("A member with a result ends the process, naming protocol, member and registration")
+    @Test("A member with a result ends the process with the protocol, the member and the line of the registration")
     func resultTraps() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent],
@@ -131,7 +131,7 @@ struct WeakProxyTests {
         #expect(text.contains("\(Self.goneText) Used by count."))
     }
 
-    @Test("A member without a result ends the process too, unless the proxy says to ignore it")
+    @Test("A member without a result ends the process too, unless the policy is to ignore it")
     func voidTraps() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent],
@@ -142,7 +142,7 @@ struct WeakProxyTests {
 
     // MARK: Identity
 
-    @Test("A proxy is an object of its own, and stands for its object while that is there")
+    @Test("A proxy is a separate object and stands for its target while that lives")
     func standsFor() throws {
         let other = StoredBasket()
         var basket: StoredBasket? = StoredBasket()
@@ -156,7 +156,7 @@ struct WeakProxyTests {
         #expect(!proxy.isAlive)
     }
 
-    @Test("Proxies of one object are equal while it lives, and hash alike for ever; those of others are not")
+    @Test("Proxies of one object are equal while it lives and always have the same hash")
     func hashable() throws {
         var basket: StoredBasket? = StoredBasket()
         let other = StoredBasket()
@@ -177,28 +177,27 @@ struct WeakProxyTests {
         #expect(first != third)
     }
 
-    @Test("A proxy whose object is gone is not equal to one of a new object in the same place of memory")
+    @Test("A proxy whose object was released is not equal to a proxy of a new object at the same address")
     func recycledIdentity() throws {
         for _ in 0..<1_000 {
             var basket: StoredBasket? = StoredBasket()
             let gone = BasketProxy(try #require(basket))
             let address = try ObjectIdentifier(#require(basket))
             basket = nil
-            // Kept until the place was given out again, or not.
+            // Retained until the address was used again, or not.
             let baskets = (0..<50).map { _ in StoredBasket() }
             guard let recycled = baskets.first(where: { ObjectIdentifier($0) == address }) else { continue }
             #expect(!gone.stands(for: recycled))
             #expect(gone != BasketProxy(recycled))
             return
         }
-        // The address sanitizer keeps what was freed for a while.
+        // The address sanitizer keeps freed memory for a while.
         if getenv("ESSENTIALS_SANITIZER") == nil { Issue.record("no place of memory was given out again") }
     }
 
-    // MARK: Late binding
+    // MARK: Proxies of references
 
-    // Row 24
-    @Test("A proxy stands for its object, whatever is registered later")
+    @Test("A proxy stands for its object even if another service is registered later")
     func tracksTheObject() throws {
         let basket = StoredBasket()
         try root.registerWeakProxy(basket, as: (any Basket).self) { BasketProxy($0) }
@@ -209,8 +208,7 @@ struct WeakProxyTests {
         #expect(try root.resolve((any Basket).self).count == 0)
     }
 
-    // Row 24
-    @Test("A late-binding proxy follows what is registered, and keeps neither service nor locator")
+    @Test("A proxy of a reference follows registrations and retains neither the service nor the locator")
     func lateBinding() throws {
         var scope: ServiceLocator? = ServiceLocator(name: "scope")
         weak let observed = scope
@@ -238,8 +236,7 @@ struct WeakProxyTests {
         #expect(try reference.resolveOptional() == nil)
     }
 
-    // Row 14
-    @Test("A late-binding proxy whose locator is gone says that it is the locator")
+    @Test("A proxy of a reference throws locatorGone once its locator is released")
     func lateBindingLocatorGone() throws {
         var scope: ServiceLocator? = ServiceLocator(name: "scope")
         try scope?.register(StoredBasket(), as: (any Basket).self)
@@ -249,8 +246,7 @@ struct WeakProxyTests {
         #expect(error?.reason == .locatorGone)
     }
 
-    // Row 24
-    @Test("A late-binding proxy can be registered in another locator, and follows the first one there")
+    @Test("A proxy of a reference can be registered in another locator and follows the first one")
     func lateBindingRegistered() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.register(StoredBasket(), as: (any Basket).self)
@@ -267,7 +263,7 @@ struct WeakProxyTests {
 struct WeakHandleTests {
     let root = ServiceLocator(name: "root")
 
-    @Test("A handle gives its object while that is there, and does not keep it")
+    @Test("A handle returns its object while it lives and does not retain it")
     func handle() throws {
         let deaths = Counter()
         var basket: StoredBasket? = StoredBasket { deaths.increment() }
@@ -286,7 +282,7 @@ struct WeakHandleTests {
         #expect(error?.message.hasSuffix("Basket, made weak at App/Badge.swift:2, is gone.") == true)
     }
 
-    @Test("A handle that is required without its object ends the process, and says where it was made")
+    @Test("Requiring a handle whose object was released ends the process with the line that created the handle")
     func require() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent],
@@ -311,7 +307,7 @@ struct WeakHandleTests {
         #expect(try root.resolveOptional((any Basket).self) == nil)
     }
 
-    @Test("A late-binding handle is nil while nothing is registered, and throws when its service cannot be had")
+    @Test("A handle of a reference is nil without a registration and throws the errors of resolving")
     func lateBinding() throws {
         let handle = WeakHandle(root.reference(to: (any Basket).self))
         #expect(handle.service == nil)
@@ -324,7 +320,7 @@ struct WeakHandleTests {
         #expect(!handle.isAlive)
     }
 
-    @Test("A reference to a locator gives it while it is there, and its name and an error when it is not")
+    @Test("A reference returns its locator while it lives, and afterwards its name and an error")
     func locatorReference() throws {
         var scope: ServiceLocator? = ServiceLocator(name: "scope")
         weak let observed = scope

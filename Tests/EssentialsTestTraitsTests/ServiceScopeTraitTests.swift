@@ -11,7 +11,7 @@ struct NamedMailer: Mailer {
     let name: String
 }
 
-/// Counts how often it was closed.
+/// Counts the calls of `close()`.
 final class Connection: Closeable {
     let closings = Atomic<Int>(0)
     func close() async { closings.wrappingAdd(1, ordering: .relaxed) }
@@ -28,7 +28,7 @@ private func doubles(_ name: String) -> Assembly {
     }
 }
 
-/// What the tests of `ServiceScopeTraitTests` left behind, to be looked at when their scopes are gone.
+/// Records what the tests of `ServiceScopeTraitTests` leave behind when their scopes end.
 private let left = Mutex<[ServiceLocator]>([])
 
 @Suite("Service scopes of tests", .serviceScope(of: app))
@@ -42,19 +42,20 @@ struct ServiceScopeTraitTests {
         #expect(ServiceLocator.current.parent == nil)
     }
 
-    @Test("A test's doubles cover the suite's services", .serviceScope(overriding: doubles("first"), doubles("last")))
+    @Test(
+        "A test's doubles override the suite's services", .serviceScope(overriding: doubles("first"), doubles("last")))
     func nested() throws {
         #expect(try mailer == "last")
         #expect(try ServiceLocator.current.parent?.resolve((any Mailer).self).name == "real")
     }
 
-    @Test("Doubles take the place of an assembly's own", .serviceScope(of: app, overriding: doubles("double")))
+    @Test("Doubles replace an assembly's own registrations", .serviceScope(of: app, overriding: doubles("double")))
     func overridden() throws {
         #expect(try mailer == "double")
         #expect(ServiceLocator.current.parent == nil)
     }
 
-    @Test("Tests that run at the same time see their own doubles", arguments: 0..<20)
+    @Test("Concurrent tests see their own doubles", arguments: 0..<20)
     func parallel(_ number: Int) async throws {
         try ServiceLocator.current.replace(NamedMailer(name: "\(number)"), as: (any Mailer).self)
         for _ in 0..<20 {
@@ -64,15 +65,15 @@ struct ServiceScopeTraitTests {
     }
 }
 
-@Suite("What service scopes report")
+@Suite("Reports of service scopes")
 struct ServiceScopeReportTests {
-    /// Runs a body as the trait runs a test.
+    /// Runs a closure as the trait runs a test.
     private func run(_ body: @escaping @Sendable @concurrent () async throws -> Void) async throws {
         let test = try #require(Test.current)
         try await ServiceScopeTrait.serviceScope(of: app).provideScope(for: test, testCase: nil, performing: body)
     }
 
-    @Test("Services of the test's scope are closed after the test, also when it throws", arguments: [true, false])
+    @Test("The services of a test's scope are closed after the test, even if it throws", arguments: [true, false])
     func closes(_ fails: Bool) async throws {
         struct Failure: Error {}
         let seen = Mutex<Connection?>(nil)
@@ -89,7 +90,7 @@ struct ServiceScopeReportTests {
         #expect(seen.withLock { $0 }?.closings.load(ordering: .relaxed) == 1)
     }
 
-    @Test("A scope below that nobody closed is an issue, whether it lives or not", arguments: [true, false])
+    @Test("A scope below the test's that was not closed is an issue, alive or released", arguments: [true, false])
     func unclosed(_ lives: Bool) async throws {
         try await withKnownIssue {
             try await run {
@@ -102,7 +103,7 @@ struct ServiceScopeReportTests {
         }
     }
 
-    @Test("A scope that was closed, or holds nothing to close, is none")
+    @Test("A scope that was closed or holds no closeable service is not an issue")
     func closed() async throws {
         try await run {
             try await ServiceLocator.current.withScope("inner") { scope in

@@ -31,7 +31,7 @@ import Testing
                 try ClientIdentity(certificate: pair.0, privateKey: pair.1)
             }
             #expect(failure.reason == .invalidPolicy)
-            #expect(failure.remedy == "Give the PEM file of the certificate first, that of the key second.")
+            #expect(failure.remedy == "Pass the PEM file of the certificate first and that of the key second.")
         }
     }
 

@@ -112,7 +112,7 @@ import Testing
     func starredAddress(text: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try HostPattern(text) }
         #expect(failure.reason == .invalidPolicy)
-        #expect(failure.remedy == "Name each address.")
+        #expect(failure.remedy == "List each address.")
     }
 
     @Test("Parsing never traps, and accepted patterns are parsed the same again", arguments: 0..<5)

@@ -32,7 +32,7 @@ import Testing
     func noBlock(text: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try PEM(text) }
         #expect(failure.reason == .invalidPolicy)
-        #expect(failure.message == "The PEM text holds no PEM block.")
+        #expect(failure.message == "The PEM text contains no PEM block.")
         #expect(failure.remedy.contains("-----BEGIN CERTIFICATE-----"))
     }
 

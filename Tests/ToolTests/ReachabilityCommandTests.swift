@@ -107,7 +107,8 @@ extension ToolTests {
             #expect(
                 result.lines == [
                     Substring(down), "local", Substring(down),
-                    "error: cancelled: A signal ended the watch. Nothing; it was asked for. Caused by Signal.",
+                    "error: cancelled: A signal ended the watch. Nothing; the cancellation was requested. "
+                        + "Caused by Signal.",
                     "143",
                 ])
         }

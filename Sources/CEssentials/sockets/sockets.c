@@ -170,8 +170,9 @@ curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_socka
     transfer->run.gates.handshakes = 0;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0) {
-        bool is_shortage = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
-        if (is_shortage) transfer->run.lacked_resources = true;
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            transfer->run.lacked_resources = true;
+        }
         return CURL_SOCKET_BAD;
     }
     struct ce_socket *entry = socket_entry(loop, fd);

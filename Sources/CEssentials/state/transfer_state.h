@@ -116,7 +116,7 @@ typedef struct ce_run {
     ce_run_gates gates;
     ce_run_early early;
     ce_refusal refusal;
-    bool lacked_resources; // a socket could not be opened for lack of a descriptor or memory
+    bool lacked_resources; // see ce_transfer_lacked_resources
     bool ended_well;     // it ended with success, and was sent exactly once
     unsigned send_count; // how often the request was sent
     int socket;          // the last one that libcurl used for it

@@ -1,4 +1,4 @@
-/// A named group of registrations: what a module of a program registers, as a value.
+/// A named group of registrations, usually those of one module of a program.
 ///
 /// ```swift
 /// let network = Assembly("network") { locator in
@@ -18,23 +18,23 @@
 /// let locator = try app.makeLocator(overriding: [doubles])
 /// ```
 ///
-/// A value that holds closures; making one registers nothing. Any thread.
+/// An assembly is a value that holds closures. Creating one registers nothing. Any thread.
 public struct Assembly: Sendable {
-    /// What errors call it.
+    /// The name that errors show.
     public let name: String
-    /// The groups that are registered before its own.
+    /// The groups that are registered before this group's own registrations.
     public let included: [Assembly]
     let overrides: [Assembly]
     private let body: @Sendable (ServiceLocator) throws -> Void
 
-    /// Makes a group.
+    /// Creates a group.
     ///
     /// - Parameters:
-    ///   - name: What errors call it.
-    ///   - included: The groups that are registered before its own. One that is included along several ways, by name, is
-    ///     registered once.
-    ///   - body: Registers. Called at each installation, synchronously; it should only register, since what other groups
-    ///     register may not be there yet, and must not keep the locator, but use the one that factories receive.
+    ///   - name: The name that errors show.
+    ///   - included: The groups that are registered before this group's own registrations. A group that is included
+    ///     several times, compared by name, is registered once.
+    ///   - body: Makes the registrations. Called synchronously at each installation. It should only register, because
+    ///     other groups may not be installed yet, and its factories must use their parameter instead of this locator.
     public init(
         _ name: String, including included: [Assembly] = [],
         _ body: @escaping @Sendable (_ locator: ServiceLocator) throws -> Void = { _ in }
@@ -52,22 +52,22 @@ public struct Assembly: Sendable {
         self.body = body
     }
 
-    /// The same group with registrations of another one in place of its own, for tests. Those that come last win.
+    /// The same group with registrations of another one in place of its own, for tests. The last override wins.
     public func overridden(by doubles: Assembly) -> Assembly {
         Assembly(name: name, included: included, overrides: [doubles] + overrides, body: body)
     }
 
-    /// Registers everything in a locator: all of it, or with an error nothing.
+    /// Registers everything in a locator, or nothing if that fails.
     ///
     /// - Parameters:
-    ///   - locator: Where.
-    ///   - doubles: Groups whose registrations take the place of these; those that come last win.
-    /// - Throws: The first registration's error; ``ServiceLocatorError/Reason/duplicate`` also when two groups register
-    ///   the same; ``ServiceLocatorError/Reason/constructionFailed`` with what else a group has thrown.
+    ///   - locator: The locator that receives the registrations.
+    ///   - doubles: Groups whose registrations replace these. The last one wins.
+    /// - Throws: The first error of a registration, for example ``ServiceLocatorError/Reason/duplicate`` if two groups
+    ///   register the same key, and ``ServiceLocatorError/Reason/constructionFailed`` for other errors of a group.
     public func install(
         in locator: ServiceLocator, overriding doubles: [Assembly] = []
     ) throws(ServiceLocatorError) {
-        // Installed by a group of an installation in the same locator: a part of that.
+        // A group that installs another group in the same locator makes it part of its own installation.
         if let context = AssemblyContext.running(in: locator) {
             return try context.run(self, overriding: doubles)
         }
@@ -81,9 +81,9 @@ public struct Assembly: Sendable {
         context.finish()
     }
 
-    /// Makes a locator with these registrations.
+    /// Creates a locator with these registrations.
     ///
-    /// Whether what is registered can be built is found out by ``ServiceLocator/validate()``, which builds it:
+    /// ``ServiceLocator/validate()`` builds the services and finds those that cannot be built:
     ///
     /// ```swift
     /// let locator = try app.makeLocator()
@@ -91,9 +91,9 @@ public struct Assembly: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: The locator's; the group's own if nil.
+    ///   - name: The locator's name. The default is the name of the group.
     ///   - parent: The locator's parent.
-    ///   - doubles: Groups whose registrations take the place of these; those that come last win.
+    ///   - doubles: Groups whose registrations replace these. The last one wins.
     /// - Throws: What ``install(in:overriding:)`` throws.
     public func makeLocator(
         name: String? = nil, parent: ServiceLocator? = nil, overriding doubles: [Assembly] = []
@@ -103,7 +103,7 @@ public struct Assembly: Sendable {
         return locator
     }
 
-    /// Registers its own.
+    /// Makes this group's own registrations.
     func register(in locator: ServiceLocator) throws(ServiceLocatorError) {
         do {
             try body(locator)

@@ -1,23 +1,23 @@
 import Synchronization
 
-/// An installation of an assembly that runs: what it has done so far, and which keys are taken by doubles.
+/// A running installation of an assembly: the changes that it has made, and the keys that doubles have taken.
 ///
-/// Doubles are registered first; what is registered after them under the same keys is left out.
+/// Doubles are registered first. Later registrations with the same keys are skipped.
 final class AssemblyContext: Sendable {
-    /// The installation whose groups the current task runs.
+    /// The installation that the current task is part of.
     @TaskLocal static var current: AssemblyContext?
 
     private struct Change {
         let slot: Slot
-        /// What was in its place.
+        /// The registration that it replaced.
         let replaced: Slot?
     }
 
     private struct Progress {
         var changes: [Change] = []
-        /// Keys that later groups leave alone.
+        /// The keys that later groups skip.
         var taken: Set<ServiceKey> = []
-        /// Keys of the group of doubles that runs.
+        /// The keys of the running group of doubles.
         var taking: Set<ServiceKey> = []
         var done: Set<String> = []
     }
@@ -28,7 +28,7 @@ final class AssemblyContext: Sendable {
 
     init(_ locator: ServiceLocator) { self.locator = locator }
 
-    /// The installation in this locator that the current task is part of; nil when it has ended and left work behind.
+    /// The installation in this locator that the current task is part of, or `nil` if it has ended.
     static func running(in locator: ServiceLocator) -> AssemblyContext? {
         guard let current, current.locator === locator, !current.isOver.load(ordering: .acquiring) else { return nil }
         return current
@@ -36,9 +36,10 @@ final class AssemblyContext: Sendable {
 
     // MARK: Groups
 
-    /// Registers the doubles of a group, the ones that win first, then the groups that it includes, then its own.
+    /// Registers the doubles of a group, beginning with those that win, then its included groups, then its own
+    /// registrations.
     ///
-    /// A group that is included along several ways, by name, is registered once.
+    /// A group that is included several times, compared by name, is registered once.
     func run(_ assembly: Assembly, overriding doubles: [Assembly]) throws(ServiceLocatorError) {
         for double in doubles.reversed() + assembly.overrides {
             let outer = progress.withLock { progress in
@@ -48,7 +49,7 @@ final class AssemblyContext: Sendable {
             try run(double, overriding: [])
             progress.withLock { progress in
                 progress.taken.formUnion(progress.taking)
-                // Doubles of doubles are doubles of what these are for.
+                // Doubles of a group of doubles are part of that group.
                 progress.taking.formUnion(outer.0)
                 progress.done = outer.1
             }
@@ -67,20 +68,20 @@ final class AssemblyContext: Sendable {
 
     // MARK: Registrations
 
-    /// Takes the place of the locator's own way to add slots while a group runs.
-    func add(_ first: Slot, _ others: [Slot]) throws(ServiceLocatorError) -> Registration {
-        let wanted = untaken([first] + others)
-        guard !wanted.isEmpty else { return Registration(first, others) }
+    /// Registers slots for ``ServiceLocator/add(_:)`` while a group runs, except those whose keys are taken.
+    func add(_ slots: [Slot]) throws(ServiceLocatorError) -> Registration {
+        let wanted = untaken(slots)
+        guard !wanted.isEmpty else { return Registration(slots) }
         try locator.insert(wanted)
-        note(wanted.map { Change(slot: $0, replaced: nil) })
-        return Registration(wanted[0], Array(wanted.dropFirst()))
+        record(wanted.map { Change(slot: $0, replaced: nil) })
+        return Registration(wanted)
     }
 
-    /// Takes the place of the locator's own way to replace a slot. The old one is withdrawn when all has succeeded.
+    /// Replaces a registration while a group runs. The old one is withdrawn once the installation has succeeded.
     func exchange(_ slot: Slot) throws(ServiceLocatorError) -> Slot? {
         guard !untaken([slot]).isEmpty else { return nil }
         let replaced = try locator.swap(slot)
-        note([Change(slot: slot, replaced: replaced)])
+        record([Change(slot: slot, replaced: replaced)])
         return replaced
     }
 
@@ -88,22 +89,22 @@ final class AssemblyContext: Sendable {
         progress.withLock { progress in slots.filter { !progress.taken.contains($0.key) } }
     }
 
-    private func note(_ changes: [Change]) {
+    private func record(_ changes: [Change]) {
         progress.withLock { progress in
             progress.changes += changes
             progress.taking.formUnion(changes.map(\.slot.key))
         }
     }
 
-    // MARK: Ends
+    // MARK: Finishing
 
-    /// All has succeeded.
+    /// Withdraws the replaced registrations after a successful installation.
     func finish() {
         isOver.store(true, ordering: .releasing)
         for change in progress.withLock({ $0.changes }) { change.replaced?.withdraw() }
     }
 
-    /// Takes back what was registered, and puts back what that replaced.
+    /// Removes the new registrations and restores the replaced ones.
     func undo() {
         isOver.store(true, ordering: .releasing)
         for change in progress.withLock({ $0.changes }).reversed() {

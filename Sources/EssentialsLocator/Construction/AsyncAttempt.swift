@@ -1,8 +1,8 @@
 import Synchronization
 
-/// One run of an asynchronous factory: who waits for it, and what it waits for in turn.
+/// One run of an asynchronous factory, and the tasks that wait for it.
 final class AsyncAttempt: Sendable {
-    /// The attempt whose factory the current task runs, or was started by.
+    /// The attempt whose factory the current task runs, or whose factory has started the current task.
     @TaskLocal static var current: AsyncAttempt?
 
     private enum Ending: Sendable {
@@ -14,14 +14,15 @@ final class AsyncAttempt: Sendable {
     private struct Waiting {
         var ending: Ending?
         var continuations: [UInt64: CheckedContinuation<Ending, Never>] = [:]
-        /// Waiters that were cancelled before they waited.
+        /// Waiters that were cancelled before they were suspended.
         var cancelled: Set<UInt64> = []
         var lastWaiter: UInt64 = 0
     }
 
-    /// The registration that is built. Weak, because work that a factory has started may keep this for long.
+    /// The registration that is built. Weak, because tasks that a factory has started may retain the attempt for a long
+    /// time.
     let slot: WeakReference<Slot>
-    /// What others wait for when they wait for this.
+    /// Represents the attempt in ``AsyncLinks``.
     let node: WaitNode
     private let waiting = Mutex(Waiting())
 
@@ -30,7 +31,7 @@ final class AsyncAttempt: Sendable {
         node = WaitNode(label)
     }
 
-    /// The attempt that the current task is part of, unless its factory has ended and left work behind.
+    /// The attempt that the current task is part of, or `nil` if the factory has ended.
     static var running: AsyncAttempt? {
         guard let current, current.waiting.withLock({ $0.ending == nil }) else { return nil }
         return current
@@ -38,14 +39,15 @@ final class AsyncAttempt: Sendable {
 
     /// Waits until the service is built.
     ///
-    /// - Throws: What the factory failed with; `cycle` when that would never end; `cancelled` when the waiting task is.
+    /// - Throws: The error of the factory, `cycle` if the wait would never end, or `cancelled` if the waiting task is
+    ///   cancelled.
     func join(_ slot: Slot) async throws(ServiceLocatorError) {
-        let asking = Self.running?.node
-        if let asking, let path = AsyncLinks.shared.withLock({ $0.link(asking, to: node) }) {
+        let caller = Self.running?.node
+        if let caller, let path = AsyncLinks.shared.withLock({ $0.link(caller, to: node) }) {
             throw .cycle(slot, path: path)
         }
         let ending = await wait()
-        if let asking { AsyncLinks.shared.withLock { $0.unlink(asking, from: node) } }
+        if let caller { AsyncLinks.shared.withLock { $0.unlink(caller, from: node) } }
         switch ending {
         case .built: return
         case .failed(let error): throw error
@@ -53,15 +55,15 @@ final class AsyncAttempt: Sendable {
         }
     }
 
-    /// Waits for the end of it, well or not, also in a cancelled task; false if that would never come.
-    func ended(for asking: WaitNode) async -> Bool {
-        guard AsyncLinks.shared.withLock({ $0.link(asking, to: node) }) == nil else { return false }
+    /// Waits for the end of the attempt, even in a cancelled task. Returns `false` if the wait would never end.
+    func ended(for caller: WaitNode) async -> Bool {
+        guard AsyncLinks.shared.withLock({ $0.link(caller, to: node) }) == nil else { return false }
         _ = await suspended(nextWaiter())
-        AsyncLinks.shared.withLock { $0.unlink(asking, from: node) }
+        AsyncLinks.shared.withLock { $0.unlink(caller, from: node) }
         return true
     }
 
-    /// Says how it ended: nil for a service that is stored.
+    /// Ends the attempt. `nil` means that the service is stored.
     func end(_ failure: ServiceLocatorError?) {
         let ending = failure.map(Ending.failed) ?? .built
         let continuations = waiting.withLock { waiting in

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Something that takes time and may wait for others of its kind: an asynchronous factory, or the closing of a locator.
+/// An operation that may wait for others of its kind: an asynchronous factory, or the closing of a locator.
 final class WaitNode: Sendable {
-    /// What it is called in the path of a cycle.
+    /// The name of the operation in the path of a cycle.
     let label: String
 
     init(_ label: String) { self.label = label }
 }
 
-/// Who waits for whom among asynchronous factories and closings. A value without a lock.
+/// The waits among asynchronous factories and closings, a graph without a lock.
 ///
-/// Synchronous factories are not in it: they cannot wait for asynchronous ones, so no cycle leads through both.
+/// Synchronous factories are not included. They cannot wait for asynchronous ones, so no cycle contains both.
 struct AsyncLinks: Sendable {
-    /// The links of this process, never held while anything waits.
+    /// The links of this process. The lock is never held during a wait.
     static let shared = Mutex(AsyncLinks())
 
     private struct Link {
@@ -20,10 +20,10 @@ struct AsyncLinks: Sendable {
         var count: Int
     }
 
-    /// By the node that waits. A factory may wait for several others at once, and for one several times.
+    /// The links by the node that waits. A factory may wait for several nodes at once, and for one node several times.
     private var links: [ObjectIdentifier: [Link]] = [:]
 
-    /// Notes that `from` waits for `to`; the path from `to` round to itself when neither could ever end.
+    /// Records that `from` waits for `to`, unless that wait would never end: then the path of the cycle is returned.
     mutating func link(_ from: WaitNode, to: WaitNode) -> [String]? {
         if let path = path(from: to, to: from) { return path + [to.label] }
         var known = links[ObjectIdentifier(from)] ?? []
@@ -44,10 +44,10 @@ struct AsyncLinks: Sendable {
         links[ObjectIdentifier(from)] = known.isEmpty ? nil : known
     }
 
-    /// True when nobody waits.
+    /// Whether nothing waits.
     var isEmpty: Bool { links.isEmpty }
 
-    /// The labels from `start` along the links to `goal`, both included; nil if there is no way.
+    /// The labels from `start` along the links to `goal`, both included, or `nil` if there is no path.
     func path(from start: WaitNode, to goal: WaitNode) -> [String]? {
         var seen: Set<ObjectIdentifier> = []
         return path(from: start, to: goal, seen: &seen)

@@ -6,14 +6,14 @@
     import Darwin
 #endif
 
-/// A value that one thread delivers once, and that any number of threads block for.
+/// A value that one thread delivers once and any number of threads and tasks wait for.
 ///
-/// ``wait()`` blocks the thread; ``delivered()`` suspends a task. A POSIX condition is used because there is no condition
-/// variable in `Synchronization`.
+/// ``wait()`` blocks the thread, and ``delivered()`` suspends the task. A POSIX condition is used because
+/// `Synchronization` has no condition variable.
 ///
-/// `@unchecked Sendable`: `value` and `continuations` are read and written only while `mutex` is held. Both pointers
-/// are constants; what they point to is initialized before the object can be shared, moved nowhere, and destroyed in
-/// `deinit`, when nobody else has a reference and thus nobody waits.
+/// `@unchecked Sendable`: `value` and `continuations` are used only while `mutex` is locked. Both pointers are
+/// constants. Their memory is initialized before the object can be shared and destroyed in `deinit`, when nothing
+/// waits.
 final class BlockingResult<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -25,7 +25,7 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
         mutex.initialize(to: pthread_mutex_t())
         condition = .allocate(capacity: 1)
         condition.initialize(to: pthread_cond_t())
-        // With default attributes neither call can fail on Linux.
+        // Neither call can fail on Linux with default attributes.
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(condition, nil)
     }
@@ -39,7 +39,7 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Gives the value to all who wait and to all who come later. Only the first delivery counts.
+    /// Delivers the value to everything that waits now or later. Only the first delivery counts.
     func deliver(_ newValue: Value) {
         pthread_mutex_lock(mutex)
         let delivered = value ?? newValue
@@ -51,7 +51,7 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
         for continuation in waiting { continuation.resume(returning: delivered) }
     }
 
-    /// Suspends the calling task until there is a value.
+    /// Suspends the calling task until the value is delivered.
     func delivered() async -> Value {
         await withCheckedContinuation { continuation in
             pthread_mutex_lock(mutex)
@@ -62,7 +62,7 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Blocks the calling thread until there is a value.
+    /// Blocks the calling thread until the value is delivered.
     func wait() -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -73,7 +73,7 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// The identity of the calling thread, unique among the threads that run now.
+/// The identity of the calling thread, unique among the running threads.
 func currentThreadIdentity() -> UInt {
     #if canImport(Glibc)
         UInt(pthread_self())

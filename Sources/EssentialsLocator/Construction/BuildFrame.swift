@@ -8,57 +8,44 @@ import Synchronization
     import Darwin
 #endif
 
-/// A factory that the calling thread runs at this moment, and the one that runs it in turn.
+/// A factory that the calling thread is running, and the factory that runs it in turn.
 ///
-/// Frames live on the stack of their thread and are linked by thread-local storage, so that knowing what a thread builds
-/// costs two stores and no allocation. Another thread may follow the links only while the frame's thread is blocked in
+/// Frames are on the stack of their thread and linked through thread-local storage, so that tracking what a thread
+/// builds needs no allocation. Another thread may follow the links only while the frame's thread is blocked in
 /// ``ConstructionLedger``, whose lock keeps it there.
-@usableFromInline
 struct BuildFrame {
-    /// Retained by the caller that runs its factory.
+    /// The registration whose factory runs. The caller that runs the factory retains it.
     let slot: Unmanaged<Slot>
-    /// Retained likewise.
+    /// The locator of the registration. The caller retains it too.
     let owner: Unmanaged<ServiceLocator>
     let previous: UnsafePointer<BuildFrame>?
-    /// The locator that the factory receives. Retained likewise.
-    @usableFromInline
-    let receiver: Unmanaged<ServiceLocator>
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
-        // Fails only when a process has used up its keys, 1,024 on Linux; every pointer is then nil.
+        // Fails only if the process has used up its keys, 1,024 on Linux. Every pointer is then `nil`.
         pthread_key_create(&key, nil)
         return key
     }()
 
-    /// The innermost factory that this thread runs; nil outside factories.
+    /// The innermost factory that this thread runs, or `nil`.
     static var current: UnsafePointer<BuildFrame>? {
         pthread_getspecific(key).map { UnsafePointer($0.assumingMemoryBound(to: BuildFrame.self)) }
     }
 
-    /// Runs a factory in a frame of its own, inside the current one.
+    /// Runs a factory in a new frame inside the current one.
     @inline(__always)
     static func run(
         _ slot: Slot, owner: ServiceLocator, inside previous: UnsafePointer<BuildFrame>?, _ body: () throws -> Void
     ) rethrows {
-        let frame = BuildFrame(
-            slot: .passUnretained(slot), owner: .passUnretained(owner), previous: previous,
-            receiver: .passUnretained(owner))
+        let frame = BuildFrame(slot: .passUnretained(slot), owner: .passUnretained(owner), previous: previous)
         try withUnsafePointer(to: frame) { pointer in
-            enter(pointer)
-            defer { leave(pointer) }
+            pthread_setspecific(key, pointer)
+            defer { pthread_setspecific(key, previous) }
             try body()
         }
     }
 
-    /// Makes the frame the innermost one of this thread until it is left.
-    @usableFromInline
-    static func enter(_ frame: UnsafePointer<BuildFrame>) { pthread_setspecific(key, frame) }
-
-    @usableFromInline
-    static func leave(_ frame: UnsafePointer<BuildFrame>) { pthread_setspecific(key, frame.pointee.previous) }
-
-    /// The labels from the frame of `slot` to the innermost one, which `top` is; nil if `slot` is in none of them.
+    /// The labels from the frame of `slot` to the innermost frame `top`, or `nil` if no frame has the slot.
     static func labels(from slot: Slot, to top: UnsafePointer<BuildFrame>?) -> [String]? {
         var labels: [String] = []
         var next = top
@@ -72,16 +59,15 @@ struct BuildFrame {
     }
 }
 
-/// How many factories run whose resolves are noted. Resolving looks at it, so it is no part of anything bigger.
+/// The number of running factories whose resolves are recorded for graphs.
 ///
-/// Relaxed everywhere. It hands nothing over: it only says whether a resolve looks for the factory that it is part of. One
-/// that is part of a factory sees its count, which was added to before the factory began, on the same thread or before
-/// the work was started that resolves. Any other finds no factory and notes nothing, whatever number it sees; an old one
-/// costs it the longer way at most.
+/// Relaxed ordering is enough, because the number only decides whether a resolve looks for the factory that it is part
+/// of. A resolve inside a factory sees at least that factory's increment, which came before it on the same thread or
+/// before the work that resolves was started. Any other resolve finds no factory, whatever number it reads.
 let tracedFactories = Atomic<Int>(0)
 
-/// Whether what is resolved here is noted: a factory runs, and this thread or task is part of one.
-var resolvesAreNoted: Bool {
+/// Whether resolves are recorded here: this thread or task is part of a running factory.
+var resolvesAreRecorded: Bool {
     guard tracedFactories.load(ordering: .relaxed) != 0 else { return false }
     return BuildFrame.current != nil || AsyncAttempt.current != nil
 }

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// Who waits for whom to build: the decision whether a thread waits, or would wait for itself.
+/// The waits among threads that build services. Decides whether a thread waits, or whether that wait would never end.
 ///
-/// Only threads that find a slot under construction come here; building without contention does not. All locators of a
-/// process share one ledger, because a cycle may lead through several of them.
+/// Only threads that find a slot under construction use the ledger. All locators of a process share one, because a
+/// cycle may lead through several of them.
 ///
-/// Everything that a thread builds depends on what it builds further in, and the innermost on what the thread waits for.
-/// So a loop of waiting threads is always a loop of services, and refusing it refuses nothing that could finish.
+/// Each service that a thread builds depends on the services that it builds inside, and the innermost one depends on
+/// the service that the thread waits for. A cycle of waiting threads is therefore always a cycle of services, and could
+/// never finish.
 ///
-/// `@unchecked Sendable` for the frames: they are read under the lock of ``shared`` only, and belong to threads that wait.
-/// Such a thread leaves its wait after the builder has removed it from here, under the same lock.
+/// `@unchecked Sendable`: the frames are read only under the lock of ``shared``, and belong to waiting threads. Such a
+/// thread continues after the builder has removed it from the ledger under the same lock.
 struct ConstructionLedger: @unchecked Sendable {
     /// How an attempt ended.
     enum Outcome: Sendable {
@@ -17,10 +18,10 @@ struct ConstructionLedger: @unchecked Sendable {
         case failed(ServiceLocatorError)
     }
 
-    /// What a thread has to do that found a slot under construction.
+    /// The decision for a thread that found a slot under construction.
     enum Step: Sendable {
         case wait(BlockingResult<Outcome>)
-        /// Waiting would never end. The path begins and ends with the same registration.
+        /// The wait would never end. The path begins and ends with the same registration.
         case cycle(path: [String])
         /// The attempt has ended meanwhile.
         case over
@@ -28,11 +29,11 @@ struct ConstructionLedger: @unchecked Sendable {
 
     private struct Wait {
         let slot: Slot
-        /// What the waiting thread builds, innermost first.
+        /// The factories that the waiting thread runs, innermost first.
         let frames: UnsafePointer<BuildFrame>?
     }
 
-    /// The ledger of this process. Never held while a factory runs or a thread waits.
+    /// The ledger of this process. The lock is never held while a factory runs or a thread waits.
     static let shared = Mutex(ConstructionLedger())
 
     private var waits: [UInt: Wait] = [:]
@@ -42,25 +43,25 @@ struct ConstructionLedger: @unchecked Sendable {
     mutating func join(
         _ slot: Slot, owner: ServiceLocator, thread: UInt, frames: UnsafePointer<BuildFrame>?
     ) -> Step {
-        // The builder of a contended slot ends its attempt under this lock, so it cannot end before the wait is noted.
+        // The builder of a contended slot ends its attempt under this lock, so not before the wait is recorded.
         guard slot.contend() else { return .over }
         if let path = loop(from: slot, owner: owner, backTo: thread, frames: frames) { return .cycle(path: path) }
         waits[thread] = Wait(slot: slot, frames: frames)
         return .wait(result(of: slot))
     }
 
-    /// What to be told of an attempt's end by, for somebody who is not a thread that builds; nil when it has ended.
+    /// The result of an attempt, for a caller that is not a thread that builds, or `nil` if the attempt has ended.
     mutating func watch(_ slot: Slot) -> BlockingResult<Outcome>? {
         slot.contend() ? result(of: slot) : nil
     }
 
-    /// The attempt has ended, and `slot` says so: forgets those who wait. The caller delivers after unlocking.
+    /// Removes the waits for an attempt that has ended. The caller delivers the result after unlocking.
     mutating func finish(_ slot: Slot) -> BlockingResult<Outcome>? {
         for (thread, wait) in waits where wait.slot === slot { waits[thread] = nil }
         return results.removeValue(forKey: ObjectIdentifier(slot))
     }
 
-    /// True when nobody waits.
+    /// Whether nothing waits.
     var isEmpty: Bool { waits.isEmpty && results.isEmpty }
 
     private mutating func result(of slot: Slot) -> BlockingResult<Outcome> {
@@ -70,10 +71,11 @@ struct ConstructionLedger: @unchecked Sendable {
         return new
     }
 
-    /// The path of services from `wanted` through builders and what they wait for, if it leads back to `thread`.
+    /// The path of services from `wanted` through the threads that build them and the services those wait for, if it
+    /// leads back to `thread`.
     ///
-    /// A builder that has not written its name yet does not wait either. Ends, because a loop among other threads was
-    /// refused before it could close.
+    /// A thread that has not stored itself in ``Slot/builder`` yet does not wait either. The search ends, because a
+    /// cycle among other threads was refused.
     private func loop(
         from wanted: Slot, owner: ServiceLocator, backTo thread: UInt, frames: UnsafePointer<BuildFrame>?
     ) -> [String]? {

@@ -6,18 +6,18 @@
     import Darwin
 #endif
 
+// The only code of this module that writes on standard error or ends the process. It does so in every build
+// configuration.
 extension ServiceLocatorError {
-    /// Ends the process with the error's text: for members that promise a service and cannot throw.
-    ///
-    /// The one place of the module that does. Printed in every build configuration.
+    /// Ends the process with the error's text, for members that return a service and cannot throw.
     func endProcess(_ use: String) -> Never { fatalError("\(self) \(use).") }
 
-    /// Writes the error's text on standard error, as a line: for what is most likely wrong where nothing fails.
+    /// Prints the error's text as a warning on standard error. Ignores failures to write.
     ///
-    /// The one place of the module that does. Written in every build configuration; what cannot be written is lost.
-    func warn() {
+    /// This is what a locator does with warnings unless it, or a parent, was created with another receiver.
+    func printWarning() {
         var line = "warning: \(self)\n"
-        // In one piece, so that other threads' lines do not come between.
+        // One call, so that lines of other threads do not come between.
         _ = line.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

@@ -1,5 +1,5 @@
 extension ServiceLocatorError {
-    /// What kind of failure it is. New reasons may be added; compare with `==`, and keep a default.
+    /// The kind of failure. Later versions may add reasons, so compare with `==` and handle unknown ones.
     public struct Reason: Sendable, Hashable, CustomStringConvertible {
         private enum Code: String, Sendable, CaseIterable {
             case missing, duplicate, cycle, constructionFailed, tooManyRegistrations, closed, asynchronous
@@ -13,30 +13,30 @@ extension ServiceLocatorError {
         /// The same as ``name``.
         public var description: String { name }
 
-        /// Every reason there is in this version.
+        /// Every reason of this version.
         public static let all: [Reason] = Code.allCases.map { Reason(code: $0) }
 
         /// Neither the locator nor its parents have a registration for the type and name.
         public static let missing = Reason(code: .missing)
-        /// The locator has a registration for the type and name already.
+        /// The locator already has a registration for the type and name.
         public static let duplicate = Reason(code: .duplicate)
-        /// To build the service, the service itself is needed.
+        /// Building the service needs the service itself.
         public static let cycle = Reason(code: .cycle)
-        /// The factory of a lazy registration threw.
+        /// A factory or an assembly threw an error.
         public static let constructionFailed = Reason(code: .constructionFailed)
-        /// The locator had as many registrations as it accepts.
+        /// The locator has accepted its maximum number of registrations.
         public static let tooManyRegistrations = Reason(code: .tooManyRegistrations)
         /// The locator, or the parent that has the registration, was closed.
         public static let closed = Reason(code: .closed)
-        /// The registration's factory is asynchronous, and the resolve was not.
+        /// The registration's factory is asynchronous, and the resolve is not.
         public static let asynchronous = Reason(code: .asynchronous)
-        /// The factory takes other arguments than the resolve brought.
+        /// The factory takes arguments of other types than the resolve passed.
         public static let argumentMismatch = Reason(code: .argumentMismatch)
-        /// The object to register is not of one of the types it was to be registered for.
+        /// The object does not have one of the types that it was registered for.
         public static let notConforming = Reason(code: .notConforming)
-        /// The object behind a weak registration, handle or proxy is gone.
+        /// The object of a weak registration, handle or proxy was released.
         public static let serviceGone = Reason(code: .serviceGone)
-        /// The locator behind a weak reference is gone.
+        /// The locator of a weak reference was released.
         public static let locatorGone = Reason(code: .locatorGone)
         /// The task that waited for an asynchronous factory was cancelled.
         public static let cancelled = Reason(code: .cancelled)
@@ -44,7 +44,7 @@ extension ServiceLocatorError {
 }
 
 extension ServiceLocatorError.Reason {
-    /// What to try, where the error itself says nothing more exact.
+    /// What to try, unless the error has a more specific remedy.
     public var remedy: String {
         switch code {
         case .missing:

@@ -1,6 +1,6 @@
 extension ServiceLocatorError {
-    /// How many near misses a text lists at most; ``nearMisses`` holds no more either.
-    static let nearMissLimit = 8
+    /// The maximum number of near misses.
+    private static let nearMissLimit = 8
 
     static func missing(
         typeName: String, name: String?, searched: [String], nearMisses: [String], hasGone: Bool
@@ -42,9 +42,9 @@ extension ServiceLocatorError {
             serviceType: slot.typeName, serviceName: slot.key.name, path: path)
     }
 
-    /// What a factory's failure is for those who resolve.
+    /// The error of a resolve whose factory threw an error.
     static func construction(_ slot: Slot, in locator: ServiceLocator, failedWith underlying: any Error) -> Self {
-        // A cycle's path says more than any wrapping by the services on it could.
+        // The path of a cycle already names every service.
         if let error = underlying as? ServiceLocatorError, error.reason == .cycle { return error }
         return Self(
             .constructionFailed,

@@ -56,19 +56,20 @@ public struct ServiceLocatorError: Error, Sendable {
     public var message: String { storage.message }
     /// What to try.
     public var remedy: String { storage.remedy }
-    /// The type it is about, with its module; empty for errors about a locator.
+    /// The type of the service, including its module. Empty for errors about a locator.
     public var serviceType: String { storage.serviceType }
-    /// The registration's name it is about, nil for a registration without a name.
+    /// The name of the registration, or `nil` if it has no name.
     public var serviceName: String? { storage.serviceName }
-    /// The names of the locators that were searched, nearest first; empty unless the reason is ``Reason/missing``.
+    /// The names of the locators that were searched, nearest first. Empty unless the reason is ``Reason/missing``.
     public var searched: [String] { storage.searched }
-    /// Registrations that come close to a missing one, each with its locator and source line.
+    /// Registrations that are similar to a missing one, each with its locator and source line.
     ///
-    /// The same type under another name, another type spelled the same, and built services that are of the type too.
+    /// These are the same type with another name, another type with the same spelling, and built services that also
+    /// have the type. At most 8 are listed.
     public var nearMisses: [String] { storage.nearMisses }
-    /// The services of a cycle, each the reason for the next; the first is repeated at the end.
+    /// The services of a cycle, each of which needs the next one. The first is repeated at the end.
     public var path: [String] { storage.path }
-    /// What the factory threw, for ``Reason/constructionFailed``.
+    /// The error that the factory threw, for ``Reason/constructionFailed``.
     public var underlying: (any Error)? { storage.underlying }
 }
 

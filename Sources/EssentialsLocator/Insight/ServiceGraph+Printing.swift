@@ -2,7 +2,8 @@ extension ServiceGraph: CustomStringConvertible {
     /// The same as ``text``.
     public var description: String { text }
 
-    /// Each locator, below it each registration with kind, state and source line, below that what it was built from.
+    /// Lines for each locator, below it each registration with its kind, state and source line, and below that the
+    /// registrations that it was built from.
     public var text: String {
         let labels = labelsByID
         var lines: [String] = []
@@ -38,7 +39,7 @@ extension ServiceGraph: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// A graph in the language of Graphviz, with a cluster for each locator.
+    /// A Graphviz graph, with a cluster for each locator.
     public var dot: String {
         var lines = ["digraph services {", "  node [shape=box];"]
         for (index, locator) in locators.enumerated() {
@@ -75,7 +76,7 @@ extension ServiceGraph: CustomStringConvertible {
         return "N\(registration.id)[\"\(label)<br/>\(facts(registration))\"]"
     }
 
-    /// Mermaid takes entities, with a number sign, for what would end a label or begin markup.
+    /// Replaces characters that would end a label or begin markup by Mermaid's entities, which begin with `#`.
     private static func mermaidText(_ text: String) -> String {
         var escaped = ""
         for character in text {

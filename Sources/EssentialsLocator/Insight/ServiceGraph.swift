@@ -1,6 +1,7 @@
-/// What is registered in a locator and its parents, and what was built from what: a snapshot that prints.
+/// A snapshot of the registrations of a locator and its parents, and of the services that each was built from.
 ///
-/// An edge says that the factory of one registration resolved the other while it ran; what was never built has none.
+/// An edge means that the factory of one registration resolved the other one. A service that was never built has no
+/// edges.
 ///
 /// ```swift
 /// print(locator.graph())              // lines of text
@@ -8,27 +9,27 @@
 /// print(locator.graph().dot)          // for Graphviz
 /// ```
 public struct ServiceGraph: Sendable, Hashable {
-    /// How a service was registered.
+    /// The kind of a registration.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case strong, lazy, transient, async, weak
         case weakProxy = "weak proxy"
     }
 
-    /// How far a registration has come.
+    /// The state of a registration.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// The service is there.
+        /// The service exists.
         case built
         /// The factory has not run, or has failed.
         case unbuilt
-        /// The factory runs.
+        /// The factory is running.
         case building
-        /// Built anew at each resolve.
+        /// A new service is built at each resolve.
         case eachTime = "built each time"
-        /// The object of a weak registration is no more.
+        /// The object of a weak registration was released.
         case gone
         /// The locator was closed.
         case closed
-        /// Resolved by a factory of this graph, and not registered in these locators now.
+        /// A factory of this graph resolved the service, which is not registered in these locators now.
         case elsewhere
     }
 
@@ -36,22 +37,22 @@ public struct ServiceGraph: Sendable, Hashable {
     public struct Registration: Sendable, Hashable, Identifiable {
         /// Unique in the process.
         public let id: UInt64
-        /// The registered type, with its module.
+        /// The registered type, including its module.
         public let type: String
-        /// The registration's name, if it has one.
+        /// The registration's name, or `nil`.
         public let name: String?
-        /// How it was registered.
+        /// The kind of registration.
         public let kind: Kind
-        /// How far it has come.
+        /// The state of the registration.
         public let state: State
         /// File and line of the registration.
         public let site: String
-        /// Whether its factory resolved more than there are ``ServiceGraph/edges`` of it, which are 256 at most.
+        /// Whether its factory resolved more than the 256 registrations for which there are ``ServiceGraph/edges``.
         public let hasMoreEdges: Bool
-        /// The name of its locator, where no ``ServiceGraph/Locator`` of the graph says it.
+        /// The name of its locator, if no ``ServiceGraph/Locator`` of the graph has the registration.
         let locator: String?
 
-        /// Type and name, and of a registration elsewhere its locator.
+        /// The type and name, and the locator of a registration that is ``ServiceGraph/State/elsewhere``.
         public var label: String {
             let label = Slot.label(type, name: name)
             return locator.map { "\(label) in \"\($0)\"" } ?? label
@@ -64,23 +65,23 @@ public struct ServiceGraph: Sendable, Hashable {
         public let name: String
         /// Whether it was closed.
         public let isClosed: Bool
-        /// What is registered.
+        /// The registrations of the locator.
         public let registrations: [Registration]
     }
 
     /// A registration whose factory resolved another one.
     public struct Edge: Sendable, Hashable {
-        /// The ``Registration/id`` of what was built.
+        /// The ``Registration/id`` of the registration whose factory ran.
         public let from: UInt64
-        /// The ``Registration/id`` of what it needed.
+        /// The ``Registration/id`` of the registration that it resolved.
         public let to: UInt64
     }
 
-    /// The locator that was asked, then its parents, nearest first.
+    /// The locator of the graph, then its parents, nearest first.
     public internal(set) var locators: [Locator]
-    /// What factories resolved that is not in ``locators`` now, as it was when they did.
+    /// The registrations that factories resolved and that are not in ``locators`` now, as they were at that time.
     public internal(set) var elsewhere: [Registration]
-    /// Who was built from whom, in the order in which it was resolved.
+    /// The dependencies, in the order in which they were resolved.
     public internal(set) var edges: [Edge]
 
     mutating func keepFirstLocator() {

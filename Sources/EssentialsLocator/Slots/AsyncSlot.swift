@@ -1,17 +1,17 @@
 import Synchronization
 
-/// A registration that builds its service in a task, which all first resolves share.
+/// A registration that builds its service in a task that all first resolves share.
 ///
-/// `@unchecked Sendable`: the state is inside the mutex; the storage is written once, before `markStored` releases it.
+/// `@unchecked Sendable`: the mutex guards the state, and the memory is written once, before `markStored` releases it.
 final class AsyncSlot: ServiceSlot, @unchecked Sendable {
-    /// Puts what it builds into the memory, which is the slot's.
+    /// Builds the service and initializes the slot's memory with it.
     private typealias Factory = @Sendable (ServiceLocator, UnsafeMutableRawPointer) async throws -> Void
 
     private enum Progress {
         case idle(Factory)
-        /// The flag says that the factory waits for the closing of its own locator, which then cannot wait for it: the
-        /// task that runs it tells the service of the end.
-        case running(Factory, AsyncAttempt, tellsItself: Bool)
+        /// `notifiesItself` means that the factory waits for the closing of its own locator, so the closing cannot wait
+        /// for the factory. The task that runs the factory then calls `close()` of the service.
+        case running(Factory, AsyncAttempt, notifiesItself: Bool)
         case built
         case withdrawn
         case closed
@@ -24,8 +24,8 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
     }
 
     private let progress: Mutex<Progress>
-    /// Whether no attempt may begin any more. Relaxed: whoever sets it takes the lock of `progress` afterwards, and whoever
-    /// asks holds it, so that who asks after that sees it.
+    /// Whether attempts may no longer begin. Relaxed ordering is enough: the thread that sets it takes the lock of
+    /// `progress` afterwards, and readers hold that lock.
     private let isClosing = Atomic<Bool>(false)
 
     init<Service: Sendable>(
@@ -47,14 +47,14 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
         throw .asynchronous(self, in: owner)
     }
 
-    /// Builds or waits; false when the registration was removed meanwhile. Then the service can be copied out.
+    /// Builds the service or waits for it. Returns `false` if the registration was removed meanwhile.
     func prepare(owner: ServiceLocator) async throws(ServiceLocatorError) -> Bool {
         switch nextStep(owner: owner) {
         case .built: break
         case .moved: return false
         case .closed: throw .closed(owner)
         case .start(let factory, let attempt):
-            // Not a child of the calling task: others wait for it too, and the caller may be cancelled.
+            // Not a child of the calling task, which may be cancelled while other tasks wait.
             Task { await self.run(factory, attempt, owner: owner) }
             try await attempt.join(self)
         case .join(let attempt):
@@ -68,9 +68,9 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
             switch progress {
             case .idle(let factory):
                 let attempt = AsyncAttempt(slot: self, label: label(in: owner))
-                progress = .running(factory, attempt, tellsItself: false)
+                progress = .running(factory, attempt, notifiesItself: false)
                 return .start(factory, attempt)
-            // Who waits already gets the service; who comes after the closing began does not.
+            // Tasks that wait already get the service. Tasks that come after the closing began do not.
             case .running(_, let attempt, _): return isClosing.load(ordering: .relaxed) ? .closed : .join(attempt)
             case .built: return .built
             case .withdrawn: return .moved
@@ -79,7 +79,7 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
         }
     }
 
-    /// Runs the factory. The owner lives at least until it returns.
+    /// Runs the factory. The owner lives until it returns.
     private func run(_ factory: @escaping Factory, _ attempt: AsyncAttempt, owner: ServiceLocator) async {
         tracedFactories.wrappingAdd(1, ordering: .relaxed)
         let failure: ServiceLocatorError?
@@ -91,10 +91,10 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
             failure = .construction(self, in: owner, failedWith: error)
         }
         tracedFactories.wrappingSubtract(1, ordering: .relaxed)
-        // The factory is released after the lock: what it captured runs its own code when it goes.
+        // The factory is released without the lock, because objects that it captured may run code in `deinit`.
         let done = progress.withLock { progress in
             let before = progress
-            // Both asked under the lock that `withdraw` and `close` take after they have set them.
+            // `withdraw` and `close` take this lock after they have set these flags.
             let isOver = isRemoved.load(ordering: .relaxed)
             if isClosing.load(ordering: .relaxed) {
                 progress = .closed
@@ -104,11 +104,11 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
             return before
         }
         attempt.end(failure)
-        if case .running(_, _, tellsItself: true) = done { await owner.tell(self) }
+        if case .running(_, _, notifiesItself: true) = done { await owner.notify(self) }
         withExtendedLifetime(done) {}
     }
 
-    // MARK: The end
+    // MARK: Withdrawing and closing
 
     override func withdraw() {
         super.withdraw()
@@ -127,10 +127,10 @@ final class AsyncSlot: ServiceSlot, @unchecked Sendable {
         guard case .running(_, let attempt, _) = progress.withLock({ $0 }) else { return }
         guard await !attempt.ended(for: closing) else { return }
         progress.withLock { progress in
-            // Under the lock under which the attempt ends. One that has ended meanwhile has stored its service before, so
-            // that the closing finds it; one that has not looks here when it does.
+            // An attempt ends under this lock. If it has ended, the closing finds the stored service. If not, it reads
+            // the flag when it ends.
             guard case .running(let factory, let attempt, _) = progress else { return }
-            progress = .running(factory, attempt, tellsItself: true)
+            progress = .running(factory, attempt, notifiesItself: true)
         }
     }
 

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A registration that builds its service when it is first resolved.
+/// A registration that builds its service at the first resolve.
 ///
-/// `@unchecked Sendable`: `factory` is touched only by the thread that moved the state away from `pending`, which one
-/// thread at a time can do; moving it back to `pending` releases what that thread wrote, and moving it away acquires it.
+/// `@unchecked Sendable`: only the thread that moved the state away from `pending` uses `factory`, and one thread at a
+/// time can do that. Moving the state back to `pending` releases what the thread wrote, and moving it away acquires it.
 final class LazySlot: ServiceSlot, @unchecked Sendable {
-    /// Puts what it builds into the memory, which is the slot's.
+    /// Builds the service and initializes the slot's memory with it.
     private typealias Build = @Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void
 
-    /// Kept until it succeeds or the registration goes.
+    /// `nil` once it has succeeded or the registration was removed or closed.
     private var factory: Build?
 
     init<Service: Sendable>(
@@ -28,7 +28,7 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
             case .withdrawn: return .moved
             case .closed, .dynamic: throw .closed(owner)
             case .pending:
-                // Closing waits for an attempt that runs, and lets none begin and nobody join.
+                // Closing waits for a running attempt. No attempt may begin or be joined after it.
                 guard !owner.isClosed else { throw .closed(owner) }
                 guard admit(.building) else { continue }
                 try build(owner: owner)
@@ -41,22 +41,22 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         }
     }
 
-    /// Moves the state away from `pending`. Of several threads one succeeds.
+    /// Moves the state away from `pending`. One of several threads succeeds.
     private func admit(_ next: State) -> Bool {
         state.compareExchange(expected: .pending, desired: next, ordering: .acquiringAndReleasing).exchanged
     }
 
     // MARK: Building
 
-    /// Runs the factory, without a lock. The owner lives at least until it returns.
+    /// Runs the factory without a lock. The owner lives until it returns.
     private func build(owner: ServiceLocator) throws(ServiceLocatorError) {
         builder.store(currentThreadIdentity(), ordering: .relaxed)
         tracedFactories.wrappingAdd(1, ordering: .relaxed)
-        // Released at the end of this call: what the factory captured runs its own code when it goes.
+        // Released at the end of this call, because objects that the factory captured may run code in `deinit`.
         let factory = factory
         let failure: (any Error)?
         do {
-            // Admitted from `pending`, which has a factory.
+            // There is a factory, because the state was `pending`.
             if let factory {
                 try BuildFrame.run(self, owner: owner, inside: BuildFrame.current) { try factory(owner, memory) }
                 markStored()
@@ -69,8 +69,7 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         builder.store(0, ordering: .relaxed)
         guard let failure else {
             self.factory = nil
-            finish(.ready, .built)
-            return owner.table.renew(self)
+            return finish(.ready, .built)
         }
         let error = ServiceLocatorError.construction(self, in: owner, failedWith: failure)
         finish(.pending, .failed(error))
@@ -78,8 +77,8 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         throw error
     }
 
-    /// Ends the attempt. With others waiting this happens under the ledger's lock, so that who joins an attempt joins
-    /// one that has not ended.
+    /// Ends the attempt. If other threads wait, this takes the ledger's lock, so that no thread joins an attempt that
+    /// has ended.
     private func finish(_ next: State, _ outcome: ConstructionLedger.Outcome) {
         if state.compareExchange(expected: .building, desired: next, ordering: .sequentiallyConsistent).exchanged {
             return
@@ -91,7 +90,7 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         result?.deliver(outcome)
     }
 
-    /// Waits until the thread that builds has built; false if it has ended before that was possible.
+    /// Waits for the thread that builds. Returns `false` if its attempt had already ended.
     private func join(owner: ServiceLocator) throws(ServiceLocatorError) -> Bool {
         let step = ConstructionLedger.shared.withLock { ledger in
             ledger.join(self, owner: owner, thread: currentThreadIdentity(), frames: BuildFrame.current)
@@ -107,17 +106,18 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
         }
     }
 
-    // MARK: The end
+    // MARK: Withdrawing and closing
 
     override func withdraw() {
         super.withdraw()
         dropFactory(.withdrawn)
     }
 
-    /// Forgets the factory unless it runs or has succeeded.
+    /// Releases the factory unless it runs or has succeeded.
     ///
-    /// Whoever withdraws sets ``isRemoved`` first and tries this second; whoever fails to build moves the state back
-    /// first and looks at ``isRemoved`` second. All four are sequentially consistent, so one of the two does it.
+    /// A thread that withdraws the registration sets ``isRemoved`` and then calls this. A thread whose attempt fails
+    /// moves the state back and then reads ``isRemoved``. All four operations are sequentially consistent, so at least
+    /// one of the two threads releases the factory.
     private func dropFactory(_ next: State) {
         guard
             state.compareExchange(expected: .pending, desired: next, ordering: .sequentiallyConsistent).exchanged
@@ -133,7 +133,7 @@ final class LazySlot: ServiceSlot, @unchecked Sendable {
             case .withdrawn, .closed, .dynamic: return
             case .pending: dropFactory(.closed)
             case .ready: if leaveReady() { return }
-            // It ends in one of the other states, where ``ended(for:)`` finds it.
+            // The attempt ends in one of the other states, which ``ended(for:)`` handles.
             case .building, .contended: return
             }
         }

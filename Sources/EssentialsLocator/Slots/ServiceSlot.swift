@@ -1,20 +1,19 @@
 import Synchronization
 
-/// A registration that retains its service, from the beginning or from some moment on. By itself a strong one.
+/// A registration that stores its service: a strong one, and the base of the kinds that store a service later.
 ///
-/// Not generic: a class of its own for each service type would cost a program microseconds for each of them when it
-/// starts. What knows the type is made where the type is known: the memory, and the closures of subclasses. The rest
-/// opens ``type`` where it needs to.
+/// The class is not generic, because the runtime would need microseconds to create each specialized class when a
+/// program starts. Code that needs the type opens ``Slot/type``.
 ///
-/// `@unchecked Sendable`: `storage` is the only unprotected state. It is written once, before `state` becomes `ready`
-/// with release ordering, and read only after `ready` was seen with acquire ordering; from then on it is constant
-/// until `deinit`. Exactly one thread writes it: for a strong registration the one that runs `init`, for others the
-/// one whose attempt was admitted. What it holds is `Sendable`, so any thread may copy it out.
+/// `@unchecked Sendable`: `memory` is the only unprotected state. One thread writes it once, before it stores `ready`
+/// in `state` with release ordering: the thread that runs `init` for a strong registration, and the thread whose
+/// attempt was admitted for others. Other threads read it after they have loaded `ready` with acquire ordering. From
+/// then on it does not change until `deinit`. The service is `Sendable`, so any thread may copy it.
 class ServiceSlot: Slot, @unchecked Sendable {
-    /// The same as ``storage``, which this kind has.
+    /// The same memory as ``Slot/storage``.
     final let memory: UnsafeMutableRawPointer
 
-    /// A strong registration.
+    /// Creates a strong registration.
     init<Service: Sendable>(_ service: Service, name: String?, site: RegistrationSite) {
         let storage = UnsafeMutablePointer<Service>.allocate(capacity: 1)
         storage.initialize(to: service)
@@ -23,7 +22,7 @@ class ServiceSlot: Slot, @unchecked Sendable {
         markStored()
     }
 
-    /// For subclasses whose service comes later, or never.
+    /// Creates a registration of another kind, which stores its service later.
     init<Service: Sendable>(
         _ type: Service.Type, name: String?, site: RegistrationSite, kind: ServiceGraph.Kind, state: State
     ) {
@@ -33,7 +32,6 @@ class ServiceSlot: Slot, @unchecked Sendable {
 
     deinit {
         func destroy<Service>(_ type: Service.Type) {
-            // Bound to the type by both initializers.
             let typed = memory.assumingMemoryBound(to: type)
             if isStored { typed.deinitialize(count: 1) }
             typed.deallocate()
@@ -41,17 +39,15 @@ class ServiceSlot: Slot, @unchecked Sendable {
         _openExistential(type, do: destroy)
     }
 
-    // MARK: What kinds differ in
-
     override func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
-        guard isReady else { throw .closed(owner) }
+        guard readyService != nil else { throw .closed(owner) }
         copy(into: memory)
         return .provided
     }
 
-    /// Copies the stored service.
+    /// Copies the stored service into uninitialized memory.
     final func copy(into target: UnsafeMutableRawPointer) {
         func copy<Service>(_ type: Service.Type) {
             target.initializeMemory(as: type, from: memory.assumingMemoryBound(to: type), count: 1)
@@ -59,7 +55,7 @@ class ServiceSlot: Slot, @unchecked Sendable {
         _openExistential(type, do: copy)
     }
 
-    /// The stored service of the registered type, nil while there is none.
+    /// The stored service, or `nil`. `type` must be the registered type.
     final func service<Service>(of type: Service.Type) -> Service? {
         isStored ? memory.assumingMemoryBound(to: type).pointee : nil
     }

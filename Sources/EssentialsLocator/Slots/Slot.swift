@@ -2,67 +2,72 @@ import Synchronization
 
 /// One registration in one locator, whatever its service's type.
 ///
-/// A slot is never changed into another registration: replacing a registration puts a new slot in its place. So an
-/// attempt that began on the old one ends on the old one and cannot overwrite the new.
+/// A slot never becomes another registration: replacing a registration publishes a new slot. An attempt to build that
+/// began for the old slot therefore ends there and cannot overwrite the new one.
 ///
-/// `@unchecked Sendable`: the stored properties are constants once the slot is published, all of `Sendable` types but
-/// `storage` and `owner`. The owner is used only by those who keep it alive. What `storage` points to is the business of
-/// the one subclass that has it, ``ServiceSlot``, which argues for it.
+/// `@unchecked Sendable`: the stored properties are constants once the slot is published, and all but `storage` and
+/// `owner` have `Sendable` types. Callers use `owner` only while they keep the locator alive. ``ServiceSlot``, the only
+/// subclass that sets `storage`, explains how the memory is shared.
 @usableFromInline
 class Slot: @unchecked Sendable {
-    /// How far the registration has come.
+    /// The progress of the registration.
     enum State: UInt8, AtomicRepresentable {
-        /// Lazy, and not built.
+        /// A lazy service that is not built.
         case pending
         /// A thread runs the factory.
         case building
-        /// A thread runs the factory, and others have asked to be told of its end.
+        /// A thread runs the factory, and other threads wait for it.
         case contended
-        /// The service is stored; it may be copied without asking any further.
+        /// The service is stored and may be copied.
         case ready
-        /// Each resolve has to ask the slot: weak, transient and asynchronous kinds.
+        /// The slot decides at each resolve: weak, transient and asynchronous kinds.
         case dynamic
-        /// Removed before it was built.
+        /// The registration was removed before the service was built.
         case withdrawn
-        /// Its locator was closed.
+        /// The locator was closed.
         case closed
     }
 
-    /// The locator of the registration, which outlives it. Written once, before the slot is published in its table.
+    /// The result of ``provide(into:owner:requester:)``.
+    enum Provision {
+        /// The service is in the memory that was passed.
+        case provided
+        /// The registration counts as absent: the search continues in the parent.
+        case absent
+        /// The registration counts as absent, and the search ends here.
+        case missing
+        /// The registration was removed: the search starts again in the same locator.
+        case moved
+    }
+
+    /// The locator of the registration, which outlives the slot. Set once, before the slot is published.
     private(set) var owner: Unmanaged<ServiceLocator>?
-    /// The registered type.
     let type: Any.Type
     let key: ServiceKey
     let site: RegistrationSite
     let kind: ServiceGraph.Kind
-    /// Unique in the process, and greater than that of all registrations before it.
+    /// Unique in the process and greater than the identifiers of all earlier registrations.
     let id: UInt64
     let state: Atomic<State>
-    /// Holds a service of the key's type once the slot is ready, and no value before. Nil for kinds that store none.
-    ///
-    /// A pointer, because a stored `var` would be checked for exclusive access at each read; here and untyped, so that
-    /// a search need not be generic.
+    /// Memory for a service of the registered type, which is initialized while `state` is `ready`. `nil` for kinds that
+    /// store no service.
     let storage: UnsafeMutableRawPointer?
-    /// The thread that runs the factory, 0 if none does.
+    /// The thread that runs the factory, or 0.
     ///
-    /// Written by that thread after it has moved the state to `building`, and cleared by it before it moves the state on.
-    /// Relaxed: a thread that finds its own name here wrote it itself, and the name of a thread that waits was written
-    /// before that thread took the ledger's lock.
+    /// That thread sets it after it has moved the state to `building`, and clears it before it moves the state on.
+    /// Relaxed ordering is enough: a thread that finds itself here has written the value itself, and a waiting thread's
+    /// value was written before that thread took the ledger's lock.
     let builder = Atomic<UInt>(0)
-    /// When the service was stored, as a number that grows in the process; 0 while there is none.
-    ///
-    /// Released by ``markStored()`` with what was stored, and acquired by ``isStored``; relaxed where only the order counts.
+    /// The position of this service among all services that the process has stored, or 0 before it is stored.
     let builtAt = Atomic<UInt64>(0)
-    /// Whether the registration was taken out of its table.
-    ///
-    /// Its order against the end of a failing attempt is argued for in ``LazySlot``, which needs one; ``AsyncSlot`` reads
-    /// it under the lock that whoever sets it takes afterwards.
+    /// Whether the registration was removed or replaced. The orderings are explained where they matter: in ``LazySlot``
+    /// and ``AsyncSlot``.
     let isRemoved = Atomic<Bool>(false)
-    /// The registrations that this one's factory resolved, in the order of their first use.
+    /// The registrations that this one's factory resolved, in the order of first use.
     let dependencies = Mutex(Dependencies())
 
-    /// Both relaxed: adding to one atomic has an order that all threads agree on, and of two additions of which one happens
-    /// before the other that one has the smaller number. So what was built from a service is younger than it.
+    // Relaxed ordering is enough for both counters: the additions to one atomic have a single order, and an addition
+    // that happens before another one gets the smaller number.
     private static let lastID = Atomic<UInt64>(0)
     private static let lastBuild = Atomic<UInt64>(0)
 
@@ -79,44 +84,45 @@ class Slot: @unchecked Sendable {
         self.storage = storage
     }
 
-    /// Acquires, so that whoever sees `ready` sees the service that was stored before it.
-    @inline(__always)
-    final var isReady: Bool { state.load(ordering: .acquiring) == .ready }
+    /// The memory of a service that may be copied, or `nil`. Acquires what was stored there.
+    final var readyService: UnsafeMutableRawPointer? {
+        state.load(ordering: .acquiring) == .ready ? storage : nil
+    }
 
-    /// Says whose this is going to be, before it is published.
+    /// Sets the owner. Call it before the slot is published.
     final func belongs(to locator: ServiceLocator) { owner = .passUnretained(locator) }
 
-    /// Whether a service was stored; it stays until the slot dies. Acquires as ``isReady`` does.
+    /// Whether a service was stored, which remains until the slot is destroyed. Acquires the service.
     final var isStored: Bool { builtAt.load(ordering: .acquiring) > 0 }
 
-    /// Says that the service is stored. Releases what was written before.
+    /// Notes that the service is stored. Releases the service.
     final func markStored() {
         builtAt.store(Self.lastBuild.wrappingAdd(1, ordering: .relaxed).newValue, ordering: .releasing)
     }
 
-    /// Notes that this registration's factory resolved another one.
-    final func note(_ dependency: Dependency) {
+    /// Records that this registration's factory resolved another one.
+    final func record(_ dependency: Dependency) {
         dependencies.withLock { $0.add(dependency) }
     }
 
-    /// Asks the builder to end its attempt under the ledger's lock. False if nobody builds any more.
+    /// Asks the thread that builds to end its attempt under the ledger's lock. Returns `false` if no thread builds.
     final func contend() -> Bool {
         let (isDone, before) = state.compareExchange(
             expected: .building, desired: .contended, ordering: .acquiringAndReleasing)
         return isDone || before == .contended
     }
 
-    // MARK: What kinds differ in
+    // MARK: Differences between kinds
 
-    /// Puts the service for `requester` into memory for one, which is not initialized before and is when this says so.
+    /// Initializes `memory`, which has room for one service, if the result is `provided`.
     ///
-    /// Untyped, as ``storage`` is: of all that a search does, only this knows the service's type, and what is generic
-    /// looks up metadata each time.
+    /// The pointer is untyped because generic code would look up metadata at every level of the search. The caller made
+    /// the memory for the type of the slot's key.
     func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision { .absent }
 
-    /// The same with a tuple of arguments, which only one kind takes.
+    /// The same with arguments, which only transient registrations accept.
     func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
         arguments: ArgumentTuple
@@ -126,31 +132,28 @@ class Slot: @unchecked Sendable {
         throw .argumentMismatch(self, in: owner, takes: "none", given: arguments.names())
     }
 
-    /// Whether a weakly held object is gone. Loads it: call it without a lock, because its last reference may be this one.
+    /// Whether a weakly held object was released. Call it without a lock, because it retains and releases the object.
     var isGone: Bool { false }
 
-    /// Whether this is a ``TransientSlot`` that may build, or a ``WeakSlot`` that may load, without asking any further.
-    var canAnswerAtOnce: Bool { false }
-
-    /// What a resolve is told that finds the object gone.
+    /// The result of a resolve that finds the object released.
     var provisionWhenGone: Provision { .absent }
 
-    /// The service, nil while there is none. For error texts and closing.
+    /// The stored service, or `nil`.
     func stored() -> Any? { nil }
 
-    /// The stored service, if it wants to be told of its locator's end.
+    /// The stored service if it must be notified when its locator closes.
     var closeable: (any Closeable)? { nil }
 
-    /// Forgets a factory that has not run yet. Call it without a lock: what the factory captured is released here.
+    /// Releases a factory that has not run. Call it without a lock, because it releases what the factory captured.
     func withdraw() { isRemoved.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Lets no later resolve succeed, and forgets a factory that does not run.
+    /// Makes later resolves fail and releases a factory that does not run.
     func close() { state.store(.closed, ordering: .releasing) }
 
-    /// Waits for an attempt that runs.
+    /// Waits for the end of a running attempt.
     func ended(for closing: WaitNode) async {}
 
-    /// How far the registration has come, as graphs show it.
+    /// The state that graphs show.
     var graphState: ServiceGraph.State {
         switch state.load(ordering: .acquiring) {
         case .pending, .withdrawn: .unbuilt
@@ -161,27 +164,19 @@ class Slot: @unchecked Sendable {
         }
     }
 
-    /// Builds or checks what is registered; nil if nothing is wrong.
+    /// Builds or checks the service and returns the error if that fails.
     func check(owner: ServiceLocator) async -> ServiceLocatorError? {
         isGone ? .serviceGone(label(in: owner), site: site) : nil
     }
 
-    // MARK: Texts
-
-    /// The registered type, with its module.
-    final var typeName: String { Self.typeName(type) }
-
-    static func typeName(_ type: Any.Type) -> String {
-        if let box = type as? any MainActorBoxing.Type { return "\(box.boxedTypeName) (main actor)" }
-        return String(reflecting: type)
-    }
-
-    /// What a resolve fails with; the service is dropped.
+    /// The error of a resolve whose service is discarded.
     final func trial(owner: ServiceLocator) -> ServiceLocatorError? {
         func trial<Service>(_ type: Service.Type) -> ServiceLocatorError? {
             do throws(ServiceLocatorError) {
-                _ = try ServiceMemory.fill(type) { memory throws(ServiceLocatorError) in
-                    try provide(into: memory, owner: owner, requester: owner) == .provided
+                try withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(ServiceLocatorError) in
+                    let memory = buffer.baseAddress!
+                    guard try provide(into: memory, owner: owner, requester: owner) == .provided else { return }
+                    memory.deinitialize(count: 1)
                 }
                 return nil
             } catch {
@@ -191,26 +186,24 @@ class Slot: @unchecked Sendable {
         return _openExistential(type, do: trial)
     }
 
-    /// The registered type and name as errors show them.
+    // MARK: Texts
+
+    /// The registered type, including its module.
+    final var typeName: String { Self.typeName(type) }
+
+    static func typeName(_ type: Any.Type) -> String {
+        if let box = type as? any MainActorBoxing.Type { return "\(box.boxedTypeName) (main actor)" }
+        return String(reflecting: type)
+    }
+
+    /// The registered type and name.
     final var label: String { Self.label(typeName, name: key.name) }
 
-    /// The same with the locator.
+    /// The registered type and name, and the locator.
     final func label(in owner: ServiceLocator) -> String { "\(label) in \"\(owner.name)\"" }
 
     static func label(_ typeName: String, name: String?) -> String {
         guard let name else { return typeName }
         return "\(typeName) named \"\(name)\""
     }
-}
-
-/// What a slot has to say to a resolve.
-enum Provision {
-    /// The service is in the memory that was given.
-    case provided
-    /// Not here: ask the parent.
-    case absent
-    /// Not here, and no parent is to be asked.
-    case missing
-    /// The registration was removed meanwhile: search this locator again.
-    case moved
 }

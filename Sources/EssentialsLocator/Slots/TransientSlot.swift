@@ -1,86 +1,131 @@
-/// A registration that builds a new service at each resolve.
-///
-/// `@unchecked Sendable`: the stored properties are constants of `Sendable` types, but for `factory`, which is a
-/// ``TransientFactory`` and says so itself.
-@usableFromInline
-final class TransientSlot: Slot, @unchecked Sendable {
-    /// A ``TransientFactory`` of the slot's type.
-    @usableFromInline
-    let factory: AnyObject
-    private let origin: TransientOrigin
-    private let run = TransientRun(maximumDepth: 1)
+import Synchronization
 
-    init<Service>(
-        _ factory: TransientFactory<Service>, name: String?, site: RegistrationSite, origin: TransientOrigin
+/// A registration that builds a new service at each resolve, with or without arguments.
+///
+/// `@unchecked Sendable`: the stored properties are constants of `Sendable` types.
+final class TransientSlot: Slot, @unchecked Sendable {
+    /// A factory that initializes the memory of its last argument with a new service.
+    private enum Factory {
+        case plain(@Sendable (ServiceLocator, UnsafeMutableRawPointer) throws -> Void)
+        /// A factory that takes a tuple of arguments of this type.
+        case withArguments(
+            ObjectIdentifier, @Sendable (ServiceLocator, UnsafeRawPointer, UnsafeMutableRawPointer) throws -> Void)
+    }
+
+    private let factory: Factory
+    /// The types of the arguments as errors show them.
+    private let argumentNames: @Sendable () -> String
+    private let origin: TransientOrigin
+    /// How often one thread may run the factory inside itself.
+    private let maximumDepth: Int
+    /// Whether the resolves of a successful run were recorded for graphs. Relaxed ordering is enough: a thread that reads
+    /// an old value records them once more, which changes nothing.
+    private let isTraced = Atomic<Bool>(false)
+
+    init<Service: Sendable>(
+        _ type: Service.Type, name: String?, site: RegistrationSite, origin: TransientOrigin,
+        factory: @escaping @Sendable (ServiceLocator) throws -> Service
     ) {
-        self.factory = factory
+        self.factory = .plain { locator, memory in
+            memory.initializeMemory(as: Service.self, to: try factory(locator))
+        }
+        argumentNames = { "none" }
         self.origin = origin
-        super.init(type: Service.self, name: name, site: site, kind: .transient, state: .dynamic)
+        // A factory without arguments that needs its own service would never end.
+        maximumDepth = 1
+        super.init(type: type, name: name, site: site, kind: .transient, state: .dynamic)
+    }
+
+    init<Service: Sendable, each Argument>(
+        _ type: Service.Type, name: String?, site: RegistrationSite, origin: TransientOrigin,
+        factoryWithArguments factory: @escaping @Sendable (ServiceLocator, repeat each Argument) throws -> Service
+    ) {
+        self.factory = .withArguments(ObjectIdentifier((repeat each Argument).self)) { locator, arguments, memory in
+            let typed = arguments.assumingMemoryBound(to: (repeat each Argument).self).pointee
+            memory.initializeMemory(as: Service.self, to: try factory(locator, repeat each typed))
+        }
+        argumentNames = { ArgumentTuple.names(repeat (each Argument).self) }
+        self.origin = origin
+        // With arguments a service may need others of its kind, such as a node of a tree its children.
+        maximumDepth = 256
+        super.init(type: type, name: name, site: site, kind: .transient, state: .dynamic)
     }
 
     override func provide(
         into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator
     ) throws(ServiceLocatorError) -> Provision {
-        func build<Service>(_ type: Service.Type) throws {
-            memory.initializeMemory(as: type, to: try make(type, from: origin == .owner ? owner : requester))
+        try build(into: memory, owner: owner, requester: requester, nil)
+    }
+
+    override func provide(
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
+        arguments: ArgumentTuple
+    ) throws(ServiceLocatorError) -> Provision {
+        try build(into: memory, owner: owner, requester: requester, arguments)
+    }
+
+    private func build(
+        into memory: UnsafeMutableRawPointer, owner: ServiceLocator, requester: ServiceLocator,
+        _ arguments: ArgumentTuple?
+    ) throws(ServiceLocatorError) -> Provision {
+        guard state.load(ordering: .acquiring) == .dynamic else { throw .closed(owner) }
+        let receiver = origin == .owner ? owner : requester
+        switch (factory, arguments) {
+        case (.plain(let build), nil):
+            try run(owner: owner) { try build(receiver, memory) }
+        case (.withArguments(let type, let build), let arguments?) where ObjectIdentifier(arguments.type) == type:
+            try run(owner: owner) { try build(receiver, arguments.memory, memory) }
+        default:
+            throw .argumentMismatch(self, in: owner, takes: argumentNames(), given: arguments?.names() ?? "none")
         }
-        try run.build(self, owner: owner) { try _openExistential(type, do: build) }
         return .provided
     }
 
-    override var canAnswerAtOnce: Bool { run.isTraced }
-
-    // MARK: At once
-
-    /// Builds without a word to graphs, which know by now what the factory resolves. Inlined into the caller's module,
-    /// which knows the type. Throws what ``failure(_:for:)`` makes an error of.
-    @inlinable @inline(__always)
-    func service<Service>(of type: Service.Type, for requester: ServiceLocator) throws -> Service {
-        try withUnsafePointer(to: try frame(for: requester)) { frame in
-            BuildFrame.enter(frame)
-            defer { BuildFrame.leave(frame) }
-            return try frame.pointee.receiver._withUnsafeGuaranteedRef { try make(type, from: $0) }
-        }
-    }
-
-    /// The frame to build in, unless that would be a round without end.
-    @usableFromInline @inline(never)
-    func frame(for requester: ServiceLocator) throws(ServiceLocatorError) -> BuildFrame {
-        // Whoever found this slot found its owner, which outlives it.
-        let owner = owner ?? .passUnretained(requester)
+    private func run(owner: ServiceLocator, _ body: () throws -> Void) throws(ServiceLocatorError) {
         let outer = BuildFrame.current
-        if outer != nil, let path = owner._withUnsafeGuaranteedRef({ run.path(self, owner: $0, inside: outer) }) {
-            throw .cycle(self, path: path)
+        if outer != nil, let path = cycle(owner: owner, inside: outer) { throw .cycle(self, path: path) }
+        let traces = !isTraced.load(ordering: .relaxed)
+        if traces { tracedFactories.wrappingAdd(1, ordering: .relaxed) }
+        defer { if traces { tracedFactories.wrappingSubtract(1, ordering: .relaxed) } }
+        do {
+            try BuildFrame.run(self, owner: owner, inside: outer, body)
+        } catch {
+            throw .construction(self, in: owner, failedWith: error)
         }
-        return BuildFrame(
-            slot: .passUnretained(self), owner: owner, previous: outer,
-            receiver: origin == .owner ? owner : .passUnretained(requester))
+        if traces { isTraced.store(true, ordering: .relaxed) }
     }
 
-    /// What a resolve fails with when building at once threw: cycles as they are.
-    @usableFromInline @inline(never)
-    func failure(_ error: any Error, for requester: ServiceLocator) -> ServiceLocatorError {
-        .construction(self, in: owner?.takeUnretainedValue() ?? requester, failedWith: error)
+    /// The path of a cycle, if this thread runs the factory as often already as is allowed.
+    private func cycle(owner: ServiceLocator, inside outer: UnsafePointer<BuildFrame>?) -> [String]? {
+        var depth = 0
+        var next = outer
+        while let frame = next {
+            if frame.pointee.slot.toOpaque() == Unmanaged.passUnretained(self).toOpaque() { depth += 1 }
+            if depth == maximumDepth {
+                return (BuildFrame.labels(from: self, to: outer) ?? []) + [label(in: owner)]
+            }
+            next = frame.pointee.previous
+        }
+        return nil
     }
 
-    @inlinable @inline(__always)
-    func make<Service>(_ type: Service.Type, from locator: ServiceLocator) throws -> Service {
-        // Who made the slot's key of the type made its factory of it. Not retained: the slot does.
-        try Unmanaged.passUnretained(unsafeDowncast(factory, to: TransientFactory<Service>.self))
-            ._withUnsafeGuaranteedRef { try $0.make(locator) }
+    override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
+        guard case .plain = factory else { return nil }
+        return trial(owner: owner)
     }
-
-    override func check(owner: ServiceLocator) async -> ServiceLocatorError? { trial(owner: owner) }
 }
 
-/// What builds a service at each resolve.
-///
-/// Returned and not written through a pointer, so that a resolve passes it on to its caller without moving it.
-@usableFromInline
-final class TransientFactory<Service>: Sendable {
-    @usableFromInline
-    let make: @Sendable (ServiceLocator) throws -> Service
+/// The arguments of a resolve, valid for the duration of the call.
+struct ArgumentTuple {
+    /// The type of the tuple.
+    let type: Any.Type
+    let memory: UnsafeRawPointer
+    /// The types of the arguments as errors show them.
+    let names: () -> String
 
-    @inlinable
-    init(_ make: @escaping @Sendable (ServiceLocator) throws -> Service) { self.make = make }
+    static func names<each Argument>(_ types: repeat (each Argument).Type) -> String {
+        var names: [String] = []
+        for type in repeat each types { names.append(String(reflecting: type)) }
+        return names.isEmpty ? "none" : names.joined(separator: ", ")
+    }
 }

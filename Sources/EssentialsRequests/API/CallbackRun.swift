@@ -1,15 +1,18 @@
 import Dispatch
 import EssentialsHTTP
 
-/// Runs a request's work and calls a completion handler exactly once, on a queue of its own that leads to the caller's.
+/// Runs the work of one request and then calls its completion handler on a serial queue that targets the caller's
+/// queue.
+///
+/// The handler is called exactly once, or not at all if the request was cancelled silently.
 struct CallbackRun: Sendable {
     let token = CancellableToken()
-    /// Serial, so that a request's callbacks never overlap and keep their order, whatever queue it leads to.
+    /// The request's own serial queue. Its callbacks never overlap and keep their order, whichever queue it targets.
     private let serial: DispatchQueue
 
     init(on queue: DispatchQueue) { serial = DispatchQueue(label: "essentials.request", target: queue) }
 
-    /// A report that leads to the token, and to a callback on the queue, which comes before the completion.
+    /// Creates a report that updates the token and calls the callback on the queue, before the completion handler.
     func report(
         every interval: Duration, _ callback: (@Sendable (TransferProgress) -> Void)?
     ) -> ProgressReport {
@@ -20,7 +23,7 @@ struct CallbackRun: Sendable {
         }
     }
 
-    /// Begins.
+    /// Starts the work in a task and returns the token that cancels it.
     func start<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void,
         _ work: @escaping @Sendable () async throws(RequestFailure) -> Value

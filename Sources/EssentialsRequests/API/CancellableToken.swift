@@ -1,22 +1,23 @@
 public import EssentialsHTTP
 import Synchronization
 
-/// Stands for a request that was started with a completion handler: tells how far it is, and cancels it.
+/// A handle to a request with a completion handler: it reports the progress of the request and cancels it.
 ///
 /// ```swift
 /// let token = requests.get("report", deserializeTo: Report.self) { result in … }
 /// token.cancel()          // the handler receives the failure `cancelled`
 /// ```
 ///
-/// Two tokens are equal when they stand for the same request. Dropping a token cancels nothing. From any thread.
+/// Two tokens are equal if they belong to the same request. Releasing a token does not cancel its request. Tokens can
+/// be used from any thread.
 public final class CancellableToken: Sendable {
-    /// Where a request is.
+    /// The state of a request.
     public enum State: Sendable, Hashable {
-        /// Its handler was not called yet.
+        /// The completion handler has not been called yet.
         case running
-        /// ``CancellableToken/cancel(silently:)`` came before the end.
+        /// ``CancellableToken/cancel(silently:)`` was called before the request ended.
         case cancelled
-        /// Its handler was called, or is about to be.
+        /// The completion handler was called or is about to be called.
         case finished
     }
 
@@ -31,18 +32,19 @@ public final class CancellableToken: Sendable {
 
     private static let count = Atomic<UInt64>(0)
 
-    /// The token's number, which no other has in this process.
+    /// A number that is unique among the tokens of this process.
     public let id = CancellableToken.count.wrappingAdd(1, ordering: .relaxed).newValue
     private let storage = Mutex(Storage())
 
     init() {}
 
-    /// Cancels the request. Any number of times; it never blocks and never calls the handler itself.
+    /// Cancels the request. It never blocks, does not call the handler itself, and does nothing if called again.
     ///
-    /// Called on the handler's own serial queue, no success is delivered after it has returned; from elsewhere the
-    /// handler may already be running.
+    /// If it is called on the handler's own serial queue, no success is delivered after it returns. If it is called
+    /// elsewhere, the handler may already be running.
     ///
-    /// - Parameter silently: Whether the handler is then not called at all.
+    /// - Parameter silently: Whether the handler is not called at all. The default is `false`: the handler receives the
+    ///   failure `cancelled`.
     public func cancel(silently: Bool = false) {
         let cancel: (@Sendable () -> Void)? = storage.withLock { storage in
             guard storage.state == .running else { return nil }
@@ -53,18 +55,19 @@ public final class CancellableToken: Sendable {
         cancel?()
     }
 
-    /// Where the request is.
+    /// The state of the request.
     public var state: State { storage.withLock { $0.state } }
-    /// Whether ``cancel(silently:)`` came before the end.
+    /// Whether the request was cancelled before it ended.
     public var isCancelled: Bool { state == .cancelled }
-    /// Whether the handler was called or is about to be.
+    /// Whether the completion handler was called or is about to be called.
     public var isFinished: Bool { state == .finished }
 
-    /// How far a download, or the upload of a file, stream or multipart body, has come; nil before it has begun and for
-    /// other requests.
+    /// The latest progress of a download, or of the upload of a file, stream or multipart body. `nil` before the
+    /// transfer has begun, and for other uploads without a progress callback.
     public var progress: TransferProgress? { storage.withLock { $0.progress } }
 
-    /// The progress from now on; of several values that nobody has read yet, the newest. Ends with the request.
+    /// A new stream of the latest progress and all later values. It keeps only the newest unread value, and ends with
+    /// the request.
     public var progressUpdates: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
@@ -79,7 +82,7 @@ public final class CancellableToken: Sendable {
 
     // MARK: The request's side
 
-    /// Names what cancels; called at once when ``cancel(silently:)`` came first.
+    /// Sets the action that cancels the request, and runs it at once if the token is already cancelled.
     func attach(_ cancel: @escaping @Sendable () -> Void) {
         let cancelsNow = storage.withLock { storage in
             if storage.state == .running { storage.cancel = cancel }
@@ -88,7 +91,7 @@ public final class CancellableToken: Sendable {
         if cancelsNow { cancel() }
     }
 
-    /// The transfer has come so far.
+    /// Stores the progress and passes it on to the streams.
     func reached(_ progress: TransferProgress) {
         storage.withLock { storage in
             storage.progress = progress
@@ -96,7 +99,8 @@ public final class CancellableToken: Sendable {
         }
     }
 
-    /// What the handler is to receive; nil when it is not to be called. Called once, on the handler's queue.
+    /// Ends the request and returns the result for the handler, or `nil` if the handler must not be called. Called
+    /// once, on the handler's queue.
     func finish<Value>(with result: Result<Value, RequestFailure>) -> Result<Value, RequestFailure>? {
         let (state, isSilent, observers) = storage.withLock { storage in
             if storage.state == .running { storage.state = .finished }
@@ -116,6 +120,6 @@ public final class CancellableToken: Sendable {
 extension CancellableToken: Hashable {
     /// Whether both are the same token.
     public static func == (one: CancellableToken, other: CancellableToken) -> Bool { one.id == other.id }
-    /// Hashes the number.
+    /// Hashes ``id``.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

@@ -1,22 +1,24 @@
 public import Dispatch
 public import EssentialsHTTP
 
-/// Whole requests with completion handlers.
+/// Requests with completion handlers.
 extension DataRequestService {
-    /// Sends a request and hands the response to a completion handler.
+    /// Sends a request and passes the response to a completion handler.
     ///
-    /// The handler is called exactly once, on a serial queue of the request's own that targets `completionQueue`.
-    /// After ``CancellableToken/cancel(silently:)``, and when the service shuts down, it receives the failure
-    /// `cancelled`. A failure of ``RequestBuilder/build()`` goes to the handler like every other one.
+    /// The handler is called exactly once, unless the request is cancelled silently. It runs on a serial queue that
+    /// belongs to the request and targets `completionQueue`. It receives the failure `cancelled` after
+    /// ``CancellableToken/cancel(silently:)`` and if the service shuts down. It also receives the failures of
+    /// ``RequestBuilder/build()``.
     ///
     /// - Parameters:
     ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
-    ///   - completionQueue: The queue on which handlers run. The default is the service's own queue.
-    ///   - progressInterval: The least time between two values of the progress; the first and the last do not wait.
-    ///   - progress: Receives the progress of the upload on the same queue, the last value before the completion.
-    ///     Without it, the token has the progress only of bodies that come from a file or a stream or are in parts.
+    ///   - completionQueue: The queue on which callbacks run. The default is `nil`, which means the service's queue.
+    ///   - progressInterval: The minimum time between two progress values. The first and the last value are not
+    ///     delayed. The default is 100 ms.
+    ///   - progress: Receives the progress of the upload on the same queue, all of it before the completion. Without
+    ///     this callback, the token reports the progress only of files, streams and multipart bodies.
     ///   - completion: Receives the response or the failure.
-    /// - Returns: A token that cancels. Dropping it does not cancel.
+    /// - Returns: A token that cancels the request. Releasing the token does not cancel it.
     @discardableResult
     public func send(
         _ request: some BuildableRequest, completionQueue: DispatchQueue? = nil,
@@ -30,7 +32,7 @@ extension DataRequestService {
         }
     }
 
-    /// Sends a request and hands a model to a completion handler; see
+    /// Sends a request and passes a model to a completion handler; see
     /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
@@ -45,7 +47,7 @@ extension DataRequestService {
         ) { completion($0.map(\.model)) }
     }
 
-    /// Sends a request and hands a model and its response to a completion handler; see
+    /// Sends a request and passes a model and its response to a completion handler; see
     /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
     @discardableResult
     public func response<Model: Decodable & Sendable>(
@@ -60,7 +62,7 @@ extension DataRequestService {
         }
     }
 
-    /// Loads a response into a file and calls a completion handler; see
+    /// Downloads a response into a file and calls a completion handler; see
     /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)`` and
     /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
     @discardableResult
@@ -77,7 +79,7 @@ extension DataRequestService {
         }
     }
 
-    /// Loads a response into a file with GET and calls a completion handler; see
+    /// Downloads a file with GET and calls a completion handler; see
     /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
     @discardableResult
     public func download(
@@ -95,8 +97,9 @@ extension DataRequestService {
 }
 
 extension DataRequest {
-    /// The same request, which reports the progress of its body to the run if there is a callback or if that costs
-    /// nothing. Bytes in memory have to be sent in pieces for it.
+    /// The request, set to report the progress of its body to the run.
+    ///
+    /// Bytes in memory report their progress only if there is a callback, because they are then sent in pieces.
     fileprivate func reporting(
         to run: CallbackRun, every interval: Duration, _ callback: (@Sendable (TransferProgress) -> Void)?
     ) -> DataRequest {

@@ -1,10 +1,11 @@
 public import Dispatch
 public import EssentialsHTTP
 
-/// One request in one call with a completion handler; see
-/// ``send(_:completionQueue:progressInterval:progress:completion:)`` for the handler, and
-/// ``get(_:parameters:query:headerFields:expecting:options:as:)`` and
-/// ``post(_:body:query:encoding:headerFields:expecting:options:as:)`` for the other parameters.
+/// Requests by method with completion handlers.
+///
+/// The handler works as in ``send(_:completionQueue:progressInterval:progress:completion:)``. The other parameters are
+/// those of ``get(_:parameters:query:headerFields:expecting:options:as:)`` and
+/// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
 extension DataRequestService {
     /// Gets a model and passes it to a completion handler.
     @discardableResult

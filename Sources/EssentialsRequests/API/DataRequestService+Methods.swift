@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 
-/// One request in one call: GET, DELETE, HEAD and OPTIONS have their parameters in the query; POST, PUT and PATCH have
-/// parameters or a model as their body.
+/// Requests by method. GET, DELETE, HEAD and OPTIONS send parameters in the query. POST, PUT and PATCH send parameters
+/// or a model as the body.
 extension DataRequestService {
     /// Gets a model.
     ///
@@ -12,9 +12,10 @@ extension DataRequestService {
     ///   - headerFields: The request's own header fields.
     ///   - expecting: The statuses that are a success. The default is 200 to 299.
     ///   - options: Deadlines, limits, protocol and trust.
-    ///   - type: The model: any `Decodable`, an optional one if the body may be empty, `String` for text, `Data` for the
-    ///     bytes as they are.
-    /// - Throws: as ``send(_:)-(DataRequest)``; `decoding` if the body does not fit, `emptyBody` if there is none.
+    ///   - type: The model type: any `Decodable`, an optional one if the body may be empty, `String` for text, or
+    ///     `Data` for the undecoded bytes.
+    /// - Throws: The failures of ``send(_:)-(DataRequest)``; `decoding` if the body cannot be decoded, and `emptyBody`
+    ///   if it is empty.
     public func get<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
@@ -80,7 +81,7 @@ extension DataRequestService {
                 options: options))
     }
 
-    /// Gets the methods that the server supports (RFC 9110, 9.3.7), in the field `Allow`; see
+    /// Gets the methods that the server supports, in the field `Allow` (RFC 9110, 9.3.7); see
     /// ``get(_:parameters:query:headerFields:expecting:options:as:)``.
     public func options(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
@@ -93,19 +94,19 @@ extension DataRequestService {
                 options: options))
     }
 
-    /// Posts a model and reads another from the response. The request is not repeated after a failure.
+    /// Sends POST with a model and reads a model from the response. The request is not repeated after a failure.
     ///
     /// - Parameters:
     ///   - path: The path below the environment's base URL.
-    ///   - body: The model that is sent.
+    ///   - body: The model to send.
     ///   - query: Items that are added to the query in this order.
-    ///   - encoding: The media type in which the body is written. The default is JSON.
+    ///   - encoding: The media type of the body. The default is `nil`, which means the type in the header fields, or JSON.
     ///   - headerFields: The request's own header fields.
     ///   - expecting: The statuses that are a success. The default is 200 to 299.
     ///   - options: Deadlines, limits, protocol and trust.
-    ///   - type: The model that is read; see ``get(_:parameters:query:headerFields:expecting:options:as:)``.
-    /// - Throws: as ``get(_:parameters:query:headerFields:expecting:options:as:)``; `encoding` if the body cannot be
-    ///   written.
+    ///   - type: The model type of the response; see ``get(_:parameters:query:headerFields:expecting:options:as:)``.
+    /// - Throws: The failures of ``get(_:parameters:query:headerFields:expecting:options:as:)``; `encoding` if the body
+    ///   cannot be encoded.
     public func post<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,

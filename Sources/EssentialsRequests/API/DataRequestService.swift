@@ -1,9 +1,9 @@
 public import Dispatch
 public import EssentialsHTTP
 
-/// Sends requests below an environment's base URL: what application code asks the locator for.
+/// Sends requests below an environment's base URL. Application code resolves this protocol from the locator.
 ///
-/// A test double implements ``send(_:)`` alone; everything else builds on it.
+/// A test double only has to implement ``send(_:)``: everything else has a default that uses it.
 ///
 /// ```swift
 /// let requests = try locator.resolve((any DataRequestService).self)
@@ -17,39 +17,41 @@ public import EssentialsHTTP
 public protocol DataRequestService: Sendable {
     /// Sends a request and checks the status of its response.
     ///
-    /// - Throws: `status` for one that the request does not expect, and whatever kept the exchange from being whole;
-    ///   `cancelled` when the calling task was cancelled.
+    /// - Throws: `status` if the request does not expect the status, `cancelled` if the calling task was cancelled, and
+    ///   every other failure that ended the exchange.
     @discardableResult
     func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse
 
-    /// Loads a response into a file. The status is judged before anything is written, and the file has its name only when
-    /// it is whole; see `Transport.download`.
+    /// Downloads a response into a file.
+    ///
+    /// The status is checked before anything is written, and the file appears under its name only when it is complete;
+    /// see `Transport.download`.
     ///
     /// - Parameters:
-    ///   - request: Of any method but HEAD. Its delivery is set to streamed.
-    ///   - destination: The file's path.
-    ///   - options: What becomes of a file that is there, whether a failed download is gone on with, and the most bytes.
-    ///   - progress: Told of the bytes as they are written.
-    /// - Throws: as ``send(_:)``; `file` with path and cause.
+    ///   - request: A request with any method except HEAD. Its delivery is set to streamed.
+    ///   - destination: The path of the file.
+    ///   - options: How to treat an existing file, whether a failed download is resumed, and the maximum size.
+    ///   - progress: Receives the number of bytes while they are written. `nil` means no reports.
+    /// - Throws: The failures of ``send(_:)``; `file` with the path and the cause.
     @discardableResult
     func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
     ) async throws(RequestFailure) -> DownloadedFile
 
-    /// Reads and writes bodies by their media type.
+    /// The codecs that encode and decode bodies by media type.
     var codecs: CodecRegistry { get }
 
-    /// Where completion handlers run that name no queue. Never the main queue by itself.
+    /// The queue for completion handlers of calls without a `completionQueue`. The default is never the main queue.
     var callbackQueue: DispatchQueue { get }
 }
 
 extension DataRequestService {
-    /// A queue that all services without their own share.
+    /// A queue that is shared by all services without their own.
     public var callbackQueue: DispatchQueue { sharedCallbackQueue }
-    /// JSON, forms, text and bytes.
+    /// The standard codecs: JSON, forms, text and bytes.
     public var codecs: CodecRegistry { .standard }
 
-    /// Loads what ``send(_:)`` gives into a file: for doubles.
+    /// Writes the response of ``send(_:)`` into a file. This default is for test doubles.
     @discardableResult
     public func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
@@ -65,7 +67,7 @@ extension DataRequestService {
         }
     }
 
-    /// Loads a response into a file with GET; see ``download(_:to:options:progress:)-(DataRequest,_,_,_)``.
+    /// Downloads a file with GET; see ``download(_:to:options:progress:)-(DataRequest,_,_,_)``.
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
@@ -76,10 +78,10 @@ extension DataRequestService {
             options: options, progress: progress)
     }
 
-    /// Builds a request and loads its response into a file; see
+    /// Builds a request and downloads its response into a file; see
     /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)``.
     ///
-    /// - Throws: in addition what ``BuildableRequest/build()`` throws.
+    /// - Throws: The failures of that function and of ``BuildableRequest/build()``.
     @discardableResult
     public func download(
         _ request: some BuildableRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
@@ -91,29 +93,30 @@ extension DataRequestService {
 
     /// Builds a request and sends it; see ``send(_:)-(DataRequest)``.
     ///
-    /// - Throws: in addition what ``BuildableRequest/build()`` throws.
+    /// - Throws: The failures of that function and of ``BuildableRequest/build()``.
     @discardableResult
     public func send(_ request: some BuildableRequest) async throws(RequestFailure) -> DataResponse {
         let request: DataRequest = try request.build()
         return try await send(request)
     }
 
-    /// Sends a request and reads a model from the response; of a streamed body at most 64 MiB.
+    /// Sends a request and reads a model from the response.
     ///
-    /// A body over 64 KiB is decoded off the caller's actor, a smaller one where the caller runs.
+    /// A body over 64 KiB is decoded off the caller's actor, a smaller one on it. At most 64 MiB of a streamed body are
+    /// read; a longer one fails as `tooLarge`.
     ///
     /// - Parameters:
     ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
-    ///   - type: The model.
-    /// - Throws: as ``send(_:)-(DataRequest)``; `decoding` when the body does not fit, `emptyBody` when there is none,
-    ///   and what ``BuildableRequest/build()`` throws.
+    ///   - type: The model type.
+    /// - Throws: The failures of ``send(_:)-(DataRequest)`` and ``BuildableRequest/build()``; `decoding` if the body
+    ///   cannot be decoded, and `emptyBody` if it is empty.
     public func model<Model: Decodable & Sendable>(
         of request: some BuildableRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
         try await response(to: request, as: type).model
     }
 
-    /// Sends a request and reads a model from the response, which is returned too; see ``model(of:as:)``.
+    /// Sends a request, reads a model from the response and returns both; see ``model(of:as:)``.
     public func response<Model: Decodable & Sendable>(
         to request: some BuildableRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> ModelResponse<Model> {

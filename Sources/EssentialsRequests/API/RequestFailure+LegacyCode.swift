@@ -1,15 +1,15 @@
 public import EssentialsHTTP
 
 extension RequestFailure {
-    /// The number that the Objective-C library of this name had for such an error: 1000 serialization, 1001 trust,
-    /// 1002 cancelled, 1003 submission, 1004 builder, and the status itself for an unexpected one and for `authorization`,
-    /// which is a 401. `nil` for a failure for which it had none.
+    /// The error code of the Objective-C library of this name: 1000 for serialization, 1001 for trust, 1002 for
+    /// cancelled, 1003 for submission and 1004 for the builder. An unexpected status is its own code, and
+    /// `authorization` is 401. `nil` if that library had no code for the failure.
     ///
-    /// `file` is 1004 too: that library had a number for files only in the builder, which refused the file of a part.
-    /// It passed on other file errors, in downloads or while a file was sent, as Cocoa's or the stream's error in
-    /// another domain. Here `underlying` has the system's error number.
+    /// `file` is 1004 too. That library had a code for files only in the builder, which refused the file of a part. It
+    /// reported other file errors, in downloads and uploads, as errors of Cocoa or of the stream in another domain.
+    /// Here `underlying` holds the system's error number.
     ///
-    /// For programs that are moved from there; new ones compare the reason.
+    /// This property is for programs that are migrated from that library. New programs compare the reason.
     public var legacyCode: Int? {
         switch reason {
         case .encoding, .decoding, .emptyBody: 1000

@@ -1,10 +1,11 @@
 public import Dispatch
 public import EssentialsHTTP
 
-/// Sends GET requests to full URLs of any server, without credentials, interceptors or an environment's fields.
+/// Sends GET requests to full URLs on any server, without credentials, interceptors or an environment's header fields.
 ///
-/// It is for what an API's responses link to, such as pictures on other hosts. It has a transport of its own, so that no
-/// client certificate and no connection of the data-request service is used. Parameters are added to the query.
+/// Use it for resources that an API's responses link to, such as pictures on other hosts. It should have its own
+/// transport, so that it uses no client certificate and no connection of the data-request service. Parameters are added
+/// to the query.
 ///
 /// ```swift
 /// let pictures = try UnsafeRequestService()
@@ -19,8 +20,8 @@ public final class UnsafeRequestService: Sendable {
     /// Creates a service.
     ///
     /// - Parameters:
-    ///   - transport: Sends the requests. No other service should use it, and it should have no client certificate.
-    ///   - configuration: Codecs, redirects, logging. Its interceptors are not used.
+    ///   - transport: Sends the requests. It should have no client certificate, and no other service should use it.
+    ///   - configuration: Codecs, redirects and logging. Its interceptors are ignored.
     public init(
         transport: any Transport,
         configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration()
@@ -37,11 +38,11 @@ public final class UnsafeRequestService: Sendable {
     /// Gets a model; see `DataRequestService.get`.
     ///
     /// - Parameters:
-    ///   - url: The whole URL, `http` or `https`.
-    ///   - parameters: Added to its query.
-    ///   - type: The model.
+    ///   - url: The full URL, with the scheme `http` or `https`.
+    ///   - parameters: Named values that are added to the query.
+    ///   - type: The model type.
     ///   - options: Deadlines, limits and protocol.
-    /// - Throws: `invalidRequest` with what is wrong about the URL, and as `DataRequestService.get`.
+    /// - Throws: `invalidRequest` if the URL is invalid, and the failures of `DataRequestService.get`.
     public func get<Model: Decodable & Sendable>(
         _ url: String, parameters: FormParameters = [:], as type: Model.Type = Model.self,
         options: TransportOptions = TransportOptions()
@@ -59,7 +60,7 @@ public final class UnsafeRequestService: Sendable {
         try await send(url, parameters, accept: "*/*", options)
     }
 
-    /// Loads a file; see `Transport.download`.
+    /// Downloads a file; see `Transport.download`.
     @discardableResult
     public func download(
         _ url: String, parameters: FormParameters = [:], to destination: String,
@@ -67,7 +68,7 @@ public final class UnsafeRequestService: Sendable {
     ) async throws(RequestFailure) -> DownloadedFile {
         let place = try inFlight.begin(in: nil, finishesOnShutdown: false)
         defer { inFlight.end(place) }
-        // In one task, so that writing the file ends with the request too.
+        // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self] () throws(RequestFailure) in
             try await logged(place) { log, sent throws(RequestFailure) in
                 let request = try request(url, parameters, accept: "*/*", TransportOptions())
@@ -83,7 +84,7 @@ public final class UnsafeRequestService: Sendable {
 
     // MARK: Completion handlers
 
-    /// Gets a model and hands it to a completion handler; see `DataRequestService.send`.
+    /// Gets a model and passes it to a completion handler; see `DataRequestService.send`.
     @discardableResult
     public func get<Model: Decodable & Sendable>(
         _ url: String, parameters: FormParameters = [:], deserializeTo type: Model.Type,
@@ -95,7 +96,7 @@ public final class UnsafeRequestService: Sendable {
         }
     }
 
-    /// Gets a response and hands it to a completion handler; see `DataRequestService.send`.
+    /// Gets a response and passes it to a completion handler; see `DataRequestService.send`.
     @discardableResult
     public func get(
         _ url: String, parameters: FormParameters = [:], completionQueue: DispatchQueue? = nil,
@@ -106,7 +107,7 @@ public final class UnsafeRequestService: Sendable {
         }
     }
 
-    /// Loads a file and calls a completion handler; see `DataRequestService.download`.
+    /// Downloads a file and calls a completion handler; see `DataRequestService.download`.
     @discardableResult
     public func download(
         _ url: String, parameters: FormParameters = [:], to destination: String,
@@ -122,7 +123,7 @@ public final class UnsafeRequestService: Sendable {
         }
     }
 
-    /// Ends the service and its transport: running requests fail as `cancelled`, later ones as `closed`.
+    /// Shuts down the service and its transport. Running requests fail as `cancelled`, later ones as `closed`.
     public func shutdown() async {
         inFlight.close()
         inFlight.cancelAll(includingThoseThatFinish: true)

@@ -1,31 +1,33 @@
 import EssentialsHTTP
 
-/// One challenge of a server: what it wants to know before it answers (RFC 9110, 11.6.1).
+/// One authentication challenge of a server (RFC 9110, 11.6.1).
 ///
 /// ```swift
 /// let challenges = AuthenticationChallenge.all(in: response.headerFields)
 /// let basic = challenges.first { $0.scheme == "basic" }
 /// ```
 struct AuthenticationChallenge: Sendable, Hashable {
-    /// One parameter, as a token or a quoted string without its quotation marks and escapes.
+    /// One parameter: a token, or a quoted string without its quotation marks and escapes.
     struct Parameter: Sendable, Hashable {
-        /// In lower case.
+        /// The name in lower case.
         let name: String
         let value: [UInt8]
     }
 
     /// The scheme's name in lower case.
     let scheme: String
-    /// What stands behind the scheme instead of parameters.
+    /// The token68 value that follows the scheme instead of parameters; `nil` if there is none.
     let token68: [UInt8]?
-    /// In their order; no name twice.
+    /// The parameters in order. No name occurs twice.
     let parameters: [Parameter]
 
-    /// The value of a parameter, by its name in lower case.
+    /// The value of the parameter with a lower-case name.
     package subscript(name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
 
-    /// The well-formed challenges of all `WWW-Authenticate` fields, in their order. Of the fields 64 KiB are read; a
-    /// challenge with more than 64 parameters, or with one over 8 KiB, is none, and there are 32 at most.
+    /// The well-formed challenges of all `WWW-Authenticate` fields, in order.
+    ///
+    /// Fields after the first 64 KiB are ignored, and so are challenges with more than 64 parameters or with a value
+    /// over 8 KiB. At most 32 challenges are returned.
     static func all(in fields: HTTPFields) -> [AuthenticationChallenge] {
         var challenges: [AuthenticationChallenge] = []
         var room = ChallengeReader.maximumBytes
@@ -38,8 +40,8 @@ struct AuthenticationChallenge: Sendable, Hashable {
         return Array(challenges.prefix(ChallengeReader.maximumChallenges))
     }
 
-    /// The parameters of a field that is a list of them without a scheme, such as `Authentication-Info` (RFC 9110,
-    /// 11.6.3); none when it is not well formed.
+    /// The parameters of a field without a scheme, such as `Authentication-Info` (RFC 9110, 11.6.3). The result is
+    /// empty if the field is malformed.
     static func parameters(of fields: HTTPFields, named name: HTTPField.Name) -> [Parameter] {
         guard let bytes = fields[fields: name].first?.withUnsafeBytesOfValue({ Array($0) }),
             bytes.count <= ChallengeReader.maximumBytes

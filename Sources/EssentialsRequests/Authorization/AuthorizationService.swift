@@ -1,24 +1,26 @@
 public import EssentialsHTTP
 
-/// Who may set and clear the credentials of a data-request service: what the part of an application asks for that logs
-/// people in and out.
+/// Sets and clears the credentials of a data-request service.
+///
+/// The part of an application that logs users in and out resolves this protocol from the locator.
 ///
 /// ```swift
 /// try locator.register(service, as: (any DataRequestService).self, (any AuthorizationService).self)
 /// try locator.resolve((any AuthorizationService).self).setAuthorization(.bearer(token))
 /// ```
 public protocol AuthorizationService: Sendable {
-    /// Sends these credentials with the requests from now on that go to the origin of the environment in force, and to
-    /// no other: not after a redirect elsewhere, and not after the environment has changed.
+    /// Sends these credentials with all later requests to the origin of the current environment.
+    ///
+    /// No other origin receives them, neither after a redirect nor after a change of the environment.
     func setAuthorization(_ credentials: Credentials)
 
-    /// Forgets the credentials of the origin of the environment in force, and its private state. Requests that run keep
-    /// theirs.
+    /// Removes the credentials of the origin of the current environment, and its private state. Running requests keep
+    /// their credentials.
     func clearAuthorization() async
 }
 
-/// Keeps something that belongs to the person who is logged in, such as cookies or cached answers.
+/// Stores something that belongs to the logged-in user, such as cookies or cached responses.
 public protocol PrivateStateStore: Sendable {
-    /// Forgets everything private of an origin.
+    /// Removes all private state of an origin.
     func clearPrivateState(of origin: Origin) async
 }

@@ -1,9 +1,9 @@
 import EssentialsHTTP
 import Synchronization
 
-/// Credentials by origin.
+/// Stores credentials by origin.
 final class AuthorizationStore: Sendable {
-    /// What belongs to one origin.
+    /// The credentials of one origin, as the stages use them.
     enum Content: Sendable {
         case field(String)
         case digest(DigestSession)
@@ -14,11 +14,12 @@ final class AuthorizationStore: Sendable {
         let content: Content
     }
 
-    /// More than any application has environments; the oldest is forgotten.
+    /// More origins than any application has environments. When it is exceeded, the oldest entry is removed.
     private static let limit = 64
 
     private let entries = Mutex<[Entry]>([])
-    /// Replaces the credentials of an origin, and what its server has said about the former ones.
+
+    /// Replaces the credentials of an origin, together with the nonces that belong to the former ones.
     func set(_ new: Credentials, for origin: Origin) {
         let content: Content =
             switch new.content {

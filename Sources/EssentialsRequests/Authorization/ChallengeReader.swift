@@ -1,10 +1,10 @@
 import EssentialsHTTP
 
-/// Reads the list of challenges that a `WWW-Authenticate` field is (RFC 9110, 11.6.1), in time that grows with its length.
+/// Reads the list of challenges in a `WWW-Authenticate` field (RFC 9110, 11.6.1), in time linear in its length.
 ///
-/// A comma may end a parameter or a challenge, so that the next word decides: one with “=” behind it is a parameter, any
-/// other a scheme. What is not well formed takes the challenge along in which it stands, and no other. The commas between
-/// parameters may be missing, as some devices leave them out.
+/// A comma may end a parameter or a challenge, so the next word decides: a word before “=” is a parameter, any other
+/// word is a scheme. A malformed part invalidates only the challenge that contains it. The commas between parameters
+/// may be missing, because some devices leave them out.
 struct ChallengeReader {
     static let maximumBytes = 64 << 10
     static let maximumChallenges = 32
@@ -29,7 +29,7 @@ struct ChallengeReader {
         return reader.found
     }
 
-    /// Those of a list without a scheme.
+    /// The parameters of a list without a scheme.
     static func parameters(in bytes: [UInt8]) -> [AuthenticationChallenge.Parameter] {
         var reader = ChallengeReader(bytes: bytes, draft: Draft(scheme: ""))
         reader.read()
@@ -80,7 +80,7 @@ struct ChallengeReader {
         draft = taken
     }
 
-    /// A token68 is it only where nothing follows: `a=` may be one, and `a="b"` begin with one.
+    /// Text is a token68 only if the challenge ends after it: `a=` can be a token68, but `a="b"` is a parameter.
     private mutating func readToken68() {
         var end = index
         while end < bytes.count, Self.isToken68(bytes[end]) { end += 1 }
@@ -99,8 +99,10 @@ struct ChallengeReader {
         return (1...Self.maximumValue).contains(index - start) ? Array(bytes[start..<index]) : nil
     }
 
-    /// Reads to the closing quotation mark, or to the end; nil when that is missing, or too far away. A field's value has
-    /// no control characters.
+    /// Reads to the closing quotation mark, or to the end. Returns `nil` if the mark is missing or the value is too
+    /// long.
+    ///
+    /// Control characters need no check, because the value of a header field has none.
     private mutating func quoted() -> [UInt8]? {
         var value: [UInt8] = []
         var isTooLong = false
@@ -121,7 +123,7 @@ struct ChallengeReader {
 
     // MARK: Steps
 
-    /// The challenge that is being read is none; goes on at the next comma outside of quotation marks.
+    /// Marks the current challenge as malformed and skips to the next comma outside quotation marks.
     private mutating func spoil() {
         draft?.isWellFormed = false
         while index < bytes.count, bytes[index] != UInt8(ascii: ",") {
@@ -144,6 +146,6 @@ struct ChallengeReader {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Whether a token68 can contain the byte (RFC 9110, 11.2).
+    /// Whether a token68 can contain the byte (RFC 9110, 11.2) before its final “=”.
     private static func isToken68(_ byte: UInt8) -> Bool { byte.isASCIIAlphanumeric || "-._~+/".utf8.contains(byte) }
 }

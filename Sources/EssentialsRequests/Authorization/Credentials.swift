@@ -1,8 +1,10 @@
 public import EssentialsHTTP
 import FoundationEssentials
 
-/// Who a request comes from: the value of an `Authorization` field (RFC 9110, 11.6.2), or what answers a server's
-/// challenge. Its text shows the scheme alone.
+/// The credentials of a request: the value of an `Authorization` field (RFC 9110, 11.6.2), or an account that answers a
+/// server's challenges.
+///
+/// The description shows only the scheme.
 ///
 /// ```swift
 /// requests.setAuthorization(try .bearer(token))
@@ -11,26 +13,27 @@ import FoundationEssentials
 /// ```
 public struct Credentials: Sendable, Hashable {
     enum Content: Sendable, Hashable {
-        /// A value that is the same in each request.
+        /// The same value for every request.
         case field(String)
-        /// Makes another value for each request.
+        /// An account, from which a new value is computed for every request.
         case digest(DigestAccount)
     }
 
     let content: Content
 
-    /// User and password (RFC 7617), as UTF-8.
+    /// A user name and a password for Basic authentication (RFC 7617), sent as UTF-8.
     ///
-    /// - Throws: `invalidRequest` when the user's name holds a colon, or either a control character.
+    /// - Throws: `invalidRequest` if the user name contains a colon, or if either contains a control character.
     public static func basic(user: String, password: String) throws(RequestFailure) -> Credentials {
         try check(user, password, "Basic")
         let encoded = Data("\(user):\(password)".utf8).base64EncodedString()
         return Credentials(content: .field("Basic \(encoded)"))
     }
 
-    /// A token (RFC 6750).
+    /// A bearer token (RFC 6750).
     ///
-    /// - Throws: `invalidRequest` when it holds what no token has (RFC 6750, 2.1), such as a space or a line break.
+    /// - Throws: `invalidRequest` if it is empty or contains a character that tokens cannot have (RFC 6750, 2.1), such
+    ///   as a space or a line break.
     public static func bearer(_ token: String) throws(RequestFailure) -> Credentials {
         let body = token.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
         let isToken = body.allSatisfy { byte in
@@ -38,29 +41,31 @@ public struct Credentials: Sendable, Hashable {
         }
         guard isToken, !body.isEmpty else {
             throw RequestFailure(
-                .invalidRequest, "The bearer token is empty, or holds a character that no token has.",
-                remedy: "Trim it; a token is letters, digits and -._~+/ with = at its end.")
+                .invalidRequest, "The bearer token is empty or contains a character that tokens cannot have.",
+                remedy: "Trim it. A token consists of letters, digits and -._~+/, and may end with =.")
         }
         return Credentials(content: .field("Bearer \(token)"))
     }
 
-    /// User and password, of which the server gets only hashes (RFC 7616): MD5, SHA-256 or SHA-512/256, the strongest
-    /// that it offers.
+    /// A user name and a password for Digest authentication (RFC 7616). The server receives only hashes of the
+    /// password.
     ///
-    /// The first request goes without credentials; when the server answers it with 401 and a challenge, it is sent again
-    /// with the answer, once, if its body can be read again. Later requests carry an answer from the start, so that they
-    /// take one way to the server and back. A challenge of another scheme is not answered. The `domain` that a server
-    /// names is passed over: the credentials are for their origin.
+    /// The strongest hash function that the server offers is used: MD5, SHA-256 or SHA-512/256. The first request is
+    /// sent without credentials. If the server responds with 401 and a challenge, the request is sent again with an
+    /// answer, unless its body cannot be read again. Later requests carry an answer from the start, which saves a round
+    /// trip. Challenges of other schemes are not answered. The `domain` of a challenge is ignored: the credentials are
+    /// only for their origin.
     ///
-    /// With `import ServiceEssentials`, `digest(user:password:minimum:)` has OpenSSL's hash functions.
+    /// With `import ServiceEssentials`, `digest(user:password:minimum:)` uses the hash functions of OpenSSL.
     ///
     /// - Parameters:
-    ///   - user: The name, sent as UTF-8.
+    ///   - user: The user name, sent as UTF-8.
     ///   - password: The password.
-    ///   - minimum: The weakest challenge that is answered. `nil` means any over `https`, and one with `qop` over `http`.
-    ///     A request whose challenges are all weaker fails as `authorization`.
+    ///   - minimum: The weakest challenge that is answered. The default is `nil`, which means any challenge over
+    ///     `https` and a challenge with `qop` over `http`. If all challenges are weaker, the request fails as
+    ///     `authorization`.
     ///   - hash: The hash functions.
-    /// - Throws: `invalidRequest` when the user's name holds a colon, or either a control character.
+    /// - Throws: `invalidRequest` if the user name contains a colon, or if either contains a control character.
     public static func digest(
         user: String, password: String, minimum: DigestMinimum? = nil, hash: DigestHash
     ) throws(RequestFailure) -> Credentials {
@@ -69,9 +74,9 @@ public struct Credentials: Sendable, Hashable {
             content: .digest(DigestAccount(user: user, password: password, minimum: minimum, hash: hash)))
     }
 
-    /// A value of another scheme, as it is.
+    /// A complete field value for any other scheme, sent unchanged.
     ///
-    /// - Throws: `invalidRequest` when it is empty, begins or ends with white space, or holds a line break.
+    /// - Throws: `invalidRequest` if it is empty, begins or ends with white space, or contains a control character.
     public static func header(_ value: String) throws(RequestFailure) -> Credentials {
         guard !value.isEmpty else {
             throw RequestFailure(
@@ -81,27 +86,27 @@ public struct Credentials: Sendable, Hashable {
         return Credentials(content: .field(try HTTPField.checked(name: "Authorization", value: value).value))
     }
 
-    /// A colon would end the name (RFC 7617, 2; RFC 7616, 3.4.2).
+    /// Throws for a colon, which would end the user name (RFC 7617, 2; RFC 7616, 3.4.2), and for control characters.
     private static func check(_ user: String, _ password: String, _ scheme: String) throws(RequestFailure) {
         let isPlain = { (text: String) in !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
         guard !user.utf8.contains(UInt8(ascii: ":")), isPlain(user), isPlain(password) else {
             throw RequestFailure(
-                .invalidRequest, "A user name with a colon, or a control character, cannot be sent as \(scheme).",
+                .invalidRequest, "\(scheme) cannot send a user name with a colon, or a control character.",
                 remedy: "Check the user name and the password.")
         }
     }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme, without what is secret.
+    /// The scheme, without the secret part.
     public var description: String {
         switch content {
         case .field(let value): "\(value.prefix { $0 != " " }.prefix(16)) …"
         case .digest: "Digest …"
         }
     }
-    /// The scheme, without what is secret.
+    /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Nothing.
+    /// Empty, so that no secret is shown.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

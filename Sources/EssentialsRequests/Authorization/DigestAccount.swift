@@ -1,15 +1,15 @@
 import EssentialsHTTP
 
-/// A user's name and password for Digest, and the hash functions that answers are made with.
+/// A user name and a password for Digest, and the hash functions that compute answers.
 ///
-/// An object, so that what holds one is small. Its text shows nothing.
+/// It is an object, so that values that contain it stay small. Its description shows no secret.
 final class DigestAccount: Sendable {
     let user: String
     let password: String
     let hash: DigestHash
-    /// The weakest challenge that is answered; nil for the scheme's default.
+    /// The weakest challenge that is answered; `nil` means the default of the URL's scheme.
     let minimum: DigestMinimum?
-    /// Those that can be computed here.
+    /// The functions that ``hash`` supports.
     private let functions: Set<DigestHash.Function>
 
     init(user: String, password: String, minimum: DigestMinimum? = nil, hash: DigestHash) {
@@ -20,14 +20,14 @@ final class DigestAccount: Sendable {
         functions = Set(DigestHash.Function.allCases.filter { hash.compute($0, []) != nil })
     }
 
-    /// Whether the challenge's algorithm is known and can be computed here.
+    /// Whether the algorithm of the challenge is known and ``hash`` supports it.
     func knows(_ challenge: DigestChallenge) -> Bool {
         challenge.algorithm.map { functions.contains($0.function) } ?? false
     }
 }
 
 extension DigestAccount: Hashable {
-    /// Whether names, passwords and minima are the same.
+    /// Whether user names, passwords and minimums are equal. Hash functions cannot be compared.
     static func == (one: DigestAccount, other: DigestAccount) -> Bool {
         one === other
             || one.user == other.user && one.password == other.password

@@ -1,14 +1,14 @@
 import EssentialsHTTP
 
-/// How far one request has come with a server's challenges.
+/// One attempt of a request with respect to Digest challenges.
 enum DigestAttempt: Sendable, Hashable {
-    /// It goes without an answer.
+    /// The request is sent without an answer.
     case bare
-    /// It goes with an answer that nobody has asked for yet.
+    /// The request is sent with an answer in advance, before a challenge.
     case anticipated(DigestTicket)
-    /// It goes with the answer to a challenge.
+    /// The request is sent with the answer to a challenge.
     case answered(DigestTicket)
-    /// It goes with the answer to a second challenge, after the first one's nonce was stale.
+    /// The request is sent with the answer to a second challenge, because the nonce of the first was stale.
     case renewed(DigestTicket)
 
     var ticket: DigestTicket? {
@@ -18,12 +18,14 @@ enum DigestAttempt: Sendable, Hashable {
         }
     }
 
-    /// Whether a challenge that comes now is answered. One that refuses the answer that it has just got is not: more
-    /// attempts with the same password only lock accounts.
+    /// Whether a challenge to this attempt is answered.
+    ///
+    /// A challenge that rejects the attempt's answer is not, because more attempts with the same password only lock
+    /// accounts.
     func allowsAnswer(to challenge: DigestChallenge) -> Bool {
         switch self {
         case .bare: true
-        // Many servers do not say that a nonce is stale, but only name another one.
+        // Many servers do not mark a nonce as stale, but only send a new one.
         case .anticipated(let ticket):
             challenge.isStale || challenge.nonce != ticket.nonce || challenge.realm != ticket.challenge.realm
         case .answered(let ticket): challenge.isStale && challenge.nonce != ticket.nonce
@@ -31,7 +33,7 @@ enum DigestAttempt: Sendable, Hashable {
         }
     }
 
-    /// The attempt after this one.
+    /// The next attempt, which answers a challenge to this one.
     func answering(with ticket: DigestTicket) -> DigestAttempt {
         if case .answered = self { .renewed(ticket) } else { .answered(ticket) }
     }

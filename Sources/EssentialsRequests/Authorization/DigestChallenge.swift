@@ -1,36 +1,37 @@
 import EssentialsHTTP
 
-/// A server's challenge of the scheme Digest (RFC 7616, 3.3).
+/// A server's Digest challenge (RFC 7616, 3.3).
 ///
-/// Its `domain` is not read: who is asked is asked in the name of the whole origin, and answers nobody else.
+/// Its `domain` is not read: the credentials are for their whole origin and for no other.
 struct DigestChallenge: Sendable, Hashable {
-    /// What is protected: the parameter `qop`.
+    /// The parts of a request that an answer protects: the parameter `qop`.
     enum Protection: Sendable, Hashable {
-        /// As RFC 2069 has it: there is no `qop`.
+        /// There is no `qop`, as in RFC 2069.
         case plain
-        /// `auth`: method and URL.
+        /// `auth`: the method and the URL.
         case authentication
-        /// `auth-int`: the body too.
+        /// `auth-int`: the method, the URL and the body.
         case integrity
     }
 
     let realm: [UInt8]
     let nonce: [UInt8]
     let opaque: [UInt8]?
-    /// Nil for one that is not known.
+    /// `nil` if the algorithm is unknown.
     let algorithm: DigestAlgorithm?
-    /// As the server writes it: some compare letters. Nil when it names none, which means MD5.
+    /// The name as the server writes it, because some servers compare it literally. `nil` if it is missing, which means
+    /// MD5.
     let algorithmName: [UInt8]?
-    /// Those that are known, the easiest first.
+    /// The known protections, the simplest first.
     let protections: [Protection]
-    /// Whether the answer before this was right but for its nonce.
+    /// Whether the previous answer was correct except for its nonce.
     let isStale: Bool
-    /// Whether the user's name is to be hashed.
+    /// Whether the server wants a hash of the user name.
     let hashesUser: Bool
-    /// Whether the server says that it reads UTF-8.
+    /// Whether the server supports UTF-8.
     let readsUTF8: Bool
 
-    /// Nil for other schemes, and without what each such challenge has: realm and nonce.
+    /// Returns `nil` for other schemes, and if the realm or the nonce is missing.
     init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest", let realm = challenge["realm"], let nonce = challenge["nonce"] else {
             return nil
@@ -54,19 +55,19 @@ struct DigestChallenge: Sendable, Hashable {
         readsUTF8 = word("charset") == "utf-8"
     }
 
-    /// The Digest challenges of a response, in their order.
+    /// The Digest challenges of a response, in order.
     static func all(in fields: HTTPFields) -> [DigestChallenge] {
         AuthenticationChallenge.all(in: fields).compactMap { DigestChallenge($0) }
     }
 }
 
-/// How a Digest challenge wants its answer computed (RFC 7616, 3.3, `algorithm`).
+/// The algorithm of a Digest challenge (RFC 7616, 3.3, `algorithm`).
 struct DigestAlgorithm: Sendable, Hashable {
     let function: DigestHash.Function
-    /// Whether the key is one of the session with the server: the `-sess` variants.
+    /// Whether one key is derived for the session with the server: the `-sess` variants.
     let isSession: Bool
 
-    /// Nil for one that is not known.
+    /// Returns `nil` for an unknown name.
     init?(_ name: [UInt8]) {
         var name = String(decoding: name, as: UTF8.self).lowercased()
         isSession = name.hasSuffix("-sess")

@@ -1,22 +1,22 @@
 import EssentialsHTTP
 
-/// What of a request a Digest answer is made of.
+/// The parts of a request from which a Digest answer is computed.
 struct DigestRequest: Sendable {
     let method: HTTPRequest.Method
-    /// Path and query as they are sent (RFC 7616, 3.4, `uri`).
+    /// The path and the query as they are sent (RFC 7616, 3.4, `uri`).
     let target: String
     private let body: RequestBody
 
-    /// - Parameter body: That of the request, before its progress was asked for, which makes a stream of bytes.
+    /// - Parameter body: The request's body without progress reporting, which would turn bytes into a stream.
     init(_ method: HTTPRequest.Method, target: String, body: RequestBody) {
         self.method = method
         self.target = target
         self.body = body
     }
 
-    /// The easiest of what a challenge offers that this request can do; nil for none of it.
+    /// The simplest protection of a challenge that this request supports; `nil` if it supports none.
     func protection(for challenge: DigestChallenge) -> DigestChallenge.Protection? {
-        // A session key is made of what a request without “qop” does not have.
+        // A session's key is derived from the cnonce, which an answer without `qop` does not have.
         let isSession = challenge.algorithm?.isSession == true
         return challenge.protections.first { protection in
             switch protection {
@@ -27,7 +27,7 @@ struct DigestRequest: Sendable {
         }
     }
 
-    /// The body's bytes; nil for one that is read only while it is sent.
+    /// The bytes of the body; `nil` for a body that is read only while it is sent.
     var bodyBytes: [UInt8]? {
         switch body.content {
         case .none: []

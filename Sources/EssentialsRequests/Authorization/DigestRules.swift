@@ -1,11 +1,11 @@
 import EssentialsHTTP
 
-/// Which challenge is answered, and with what (RFC 7616, 3.4).
+/// Selects the challenge to answer and computes the answer (RFC 7616, 3.4).
 enum DigestRules {
-    /// The strongest of the challenges that can be answered; of equal ones the first. Nil for none.
+    /// The strongest challenge that can be answered, or the first of equally strong ones; `nil` if there is none.
     ///
-    /// Servers list them in the order of their preference, from which a client's own policy may depart (RFC 7616, 3.7). The
-    /// hash function counts first, then whether there is a `qop`.
+    /// The strength depends on the hash function first and on the presence of `qop` second. Servers list challenges in
+    /// order of preference, which a client may override with its own policy (RFC 7616, 3.7).
     static func choice(
         of challenges: [DigestChallenge], for request: DigestRequest, by account: DigestAccount, minimum: DigestMinimum
     ) -> DigestChallenge? {
@@ -17,8 +17,9 @@ enum DigestRules {
         return choice
     }
 
-    /// The failure if all challenges that could be answered are below the minimum. `nil` if one of them reaches it, or
-    /// if none could be answered in any case.
+    /// The failure for challenges that are all below the minimum.
+    ///
+    /// `nil` if one of them reaches the minimum, or if none could be answered even without a minimum.
     static func weakness(
         of challenges: [DigestChallenge], for request: DigestRequest, by account: DigestAccount, minimum: DigestMinimum,
         from origin: Origin, response: FailedResponse
@@ -35,12 +36,12 @@ enum DigestRules {
         return RequestFailure(
             .authorization,
             "\(origin) offers Digest with \(offered.joined(separator: ", ")); the minimum of the credentials is \(minimum).",
-            remedy: "\(advice) the server offer more, or give the credentials a lower minimum, such as "
-                + "DigestMinimum.any, if the network can be trusted.",
+            remedy: "\(advice) the server offer a stronger challenge, or give the credentials a lower minimum, "
+                + "such as DigestMinimum.any, if the network can be trusted.",
             phase: .receiving, host: origin.host.text, response: response)
     }
 
-    /// The value of the `Authorization` field; nil when it cannot be computed.
+    /// The value of the `Authorization` field; `nil` if it cannot be computed.
     static func fieldValue(
         for request: DigestRequest, _ ticket: DigestTicket, of account: DigestAccount
     ) -> [UInt8]? {
@@ -65,8 +66,10 @@ enum DigestRules {
         return value
     }
 
-    /// The nonce that a server wants from now on (RFC 7616, 3.5). What else it says there is not looked at: that it knows
-    /// the password too (`rspauth`) is worth little beside a verified TLS peer.
+    /// The nonce that a server wants from now on (RFC 7616, 3.5).
+    ///
+    /// The other parameters are ignored: the server's proof that it knows the password (`rspauth`) adds little to a
+    /// verified TLS peer.
     static func nextNonce(in fields: HTTPFields) -> [UInt8]? {
         guard let name = authenticationInfo, fields.contains(name) else { return nil }
         return AuthenticationChallenge.parameters(of: fields, named: name).first { $0.name == "nextnonce" }?.value
@@ -78,9 +81,9 @@ enum DigestRules {
         (challenge.algorithm?.function.rawValue ?? -1) * 2 + (challenge.protections.contains(.plain) ? 0 : 1)
     }
 
-    // MARK: The response
+    // MARK: The response parameter
 
-    /// RFC 7616, 3.4.1 to 3.4.3.
+    /// The parameter `response` (RFC 7616, 3.4.1 to 3.4.3).
     private static func response(
         to ticket: DigestTicket, _ protection: DigestChallenge.Protection, _ request: DigestRequest,
         _ account: DigestAccount
@@ -115,7 +118,7 @@ enum DigestRules {
         }
     }
 
-    /// Eight hexadecimal digits.
+    /// The count as eight hexadecimal digits.
     private static func count(_ ticket: DigestTicket) -> [UInt8] {
         let digits = String(ticket.count, radix: 16)
         return Array((String(repeating: "0", count: 8 - digits.utf8.count) + digits).utf8)
@@ -125,8 +128,10 @@ enum DigestRules {
 
     private static let colon = UInt8(ascii: ":")
 
-    /// Hashed where the server wants that (RFC 7616, 3.4.4). Outside of ASCII as RFC 8187 has it, where the server reads
-    /// UTF-8; others are older than that form, and get the bytes.
+    /// The user name, as a hash if the server wants one (RFC 7616, 3.4.4).
+    ///
+    /// A name with characters outside ASCII is encoded as in RFC 8187 if the server supports UTF-8. Other servers are
+    /// older than that encoding and receive the bytes.
     private static func userParameter(of account: DigestAccount, for challenge: DigestChallenge) -> [UInt8]? {
         let user = Array(account.user.utf8)
         if challenge.hashesUser {

@@ -2,7 +2,7 @@ import EssentialsHTTP
 import FoundationEssentials
 import Synchronization
 
-/// The credentials of one origin for Digest, and the nonces that its server has named. Forgotten together.
+/// The Digest credentials of one origin and the nonces of its server, which are removed together.
 final class DigestSession: Sendable {
     private let account: DigestAccount
     private let origin: Origin
@@ -15,17 +15,17 @@ final class DigestSession: Sendable {
         minimum = account.minimum ?? .standard(for: origin.scheme)
     }
 
-    /// How a request begins: with an answer in advance if a nonce is known.
+    /// The first attempt of a request, with an answer in advance if a nonce is known.
     func begin(_ request: DigestRequest) -> DigestAttempt {
         let cnonce = Self.cnonce()
         let ticket = machine.withLock { $0.anticipate(request, cnonce: cnonce) }
         return ticket.map { .anticipated($0) } ?? .bare
     }
 
-    /// How it goes on after a 401; nil when that is the end.
+    /// The next attempt after a 401; `nil` if the 401 is final.
     ///
-    /// - Parameter isReplayable: Whether the request can be sent again. The challenge of one that cannot is kept for the
-    ///   next request.
+    /// - Parameter isReplayable: Whether the request can be sent again. If not, its challenge is kept for the next
+    ///   request.
     func next(
         after attempt: DigestAttempt, answeredWith fields: HTTPFields, _ request: DigestRequest, isReplayable: Bool
     ) -> DigestAttempt? {
@@ -41,7 +41,7 @@ final class DigestSession: Sendable {
         return attempt.answering(with: machine.withLock { $0.take(challenge, cnonce: cnonce) })
     }
 
-    /// The failure for a 401 whose challenges are all weaker than the credentials allow; nil for any other.
+    /// The failure for a 401 whose challenges are all below the minimum of the credentials; `nil` for any other 401.
     func weakness(
         of response: TransportResponse, to request: DigestRequest, _ cancellation: Cancellation
     ) async -> RequestFailure? {
@@ -63,7 +63,7 @@ final class DigestSession: Sendable {
             of: challenges, for: request, by: account, minimum: minimum, from: origin, response: response)
     }
 
-    /// The request with the attempt's `Authorization`.
+    /// The request with the `Authorization` field of the attempt.
     func authorized(
         _ request: TransportRequest, _ attempt: DigestAttempt, _ asked: DigestRequest
     ) -> TransportRequest {
@@ -75,32 +75,33 @@ final class DigestSession: Sendable {
         return authorized
     }
 
-    /// The attempt was not answered with 401.
+    /// Records a response other than 401, which means that the server accepted the answer of the attempt.
     func accepted(_ attempt: DigestAttempt, _ response: TransportResponse) {
         guard let ticket = attempt.ticket else { return }
         let nextNonce = DigestRules.nextNonce(in: response.headerFields)
         machine.withLock { $0.accepted(ticket, nextNonce: nextNonce) }
     }
 
-    /// What to try after a 401 that was the end.
+    /// A suggestion for a final 401.
     func remedy(for fields: HTTPFields, _ request: DigestRequest, isReplayable: Bool) -> String {
         let challenges = DigestChallenge.all(in: fields)
         guard !challenges.isEmpty else {
-            return "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."
+            return "The server does not offer Digest. Set credentials for a scheme that it lists in WWW-Authenticate."
         }
         let known = challenges.filter(account.knows)
         guard !known.isEmpty else {
-            return "Have the server offer Digest with MD5, SHA-256 or SHA-512-256; others are not known here."
+            return "Have the server offer Digest with MD5, SHA-256 or SHA-512-256; other algorithms are not supported."
         }
         guard DigestRules.choice(of: known, for: request, by: account, minimum: .any) != nil else {
-            return "The server wants a hash of the body (auth-int); send the body from memory."
+            return "The server requires a hash of the body (auth-int). Send the body from memory."
         }
         guard isReplayable else {
             return
-                "The body is a stream and could not be sent again with the answer to the server's challenge. Make the "
-                + "request again with a new stream, which then carries an answer, or send the body from memory or a file."
+                "The body is a stream and could not be sent again with the answer to the server's challenge. Repeat "
+                + "the request with a new stream, which is then sent with an answer, or send the body from memory or a "
+                + "file."
         }
-        return "Check user and password; the server did not accept them."
+        return "Check the user name and the password. The server did not accept them."
     }
 
     private static func cnonce() -> String { .randomAlphanumeric(24) }

@@ -1,15 +1,15 @@
 import EssentialsHTTP
 
-/// Reads a body that nobody wants to its end, if the end is near, so that its connection can be used again.
+/// Reads an unwanted body to its end if the end is near, so that its connection can be reused.
 struct BodyDrain: Sendable {
-    /// The most bytes that are read. Opening a new connection is cheaper than reading more.
+    /// The maximum number of bytes to read. Opening a new connection is cheaper than reading more.
     private static let limit = 64 << 10
     /// The longest time to spend on reading.
     private static let time = Duration.seconds(1)
 
     let clock: any Clock<Duration>
 
-    /// Returns when the body was read or given up. Failures while reading are ignored, because nobody wants the body.
+    /// Reads the body and returns when it was read or abandoned. Failures are ignored, because the body is unwanted.
     func drain(_ body: ResponseBody, _ cancellation: Cancellation) async {
         guard case .stream(let source) = body.content else { return }
         let registration = cancellation.add { source.abandon() }
@@ -17,7 +17,7 @@ struct BodyDrain: Sendable {
         await withTaskGroup { group in
             group.addTask { await Self.read(source) }
             group.addTask {
-                // The sleep throws when the reader is done.
+                // The sleep is cancelled and throws when the reader is done.
                 guard (try? await clock.sleep(for: Self.time, tolerance: nil)) != nil else { return }
                 source.abandon()
             }
@@ -37,7 +37,7 @@ struct BodyDrain: Sendable {
 }
 
 extension Cancellation {
-    /// Reads a body, and ends the reading when the request is cancelled.
+    /// Reads a body, and stops if the request is cancelled.
     func whileReading<Value, Failure: Error>(
         _ body: ResponseBody, _ read: (ResponseBody) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

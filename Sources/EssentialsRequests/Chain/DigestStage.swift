@@ -1,11 +1,11 @@
 import EssentialsHTTP
 
-/// Answers the Digest challenges to the hops to the environment's origin (RFC 7616).
+/// Answers Digest challenges from the environment's origin (RFC 7616).
 ///
-/// A hop is sent at most three times: without an answer or with one in advance; with the answer to the challenge; and
-/// once more if its nonce was stale. The stage stands below the redirects, so each hop has its own answer and none goes
-/// to another origin. A hop that has an `Authorization` keeps it. Challenges that are all weaker than the credentials'
-/// minimum end the request as `authorization`.
+/// A hop is sent at most three times: without an answer or with one in advance, then with the answer to a challenge,
+/// and once more if the nonce of that challenge was stale. The stage is below the redirects, so each hop has its own
+/// answer, and other origins receive none. A hop that already has an `Authorization` field keeps it. If all challenges
+/// are weaker than the minimum of the credentials, the request fails as `authorization`.
 struct DigestStage: Stage {
     let clock: any Clock<Duration>
     let next: any Stage
@@ -17,7 +17,7 @@ struct DigestStage: Stage {
         else { return try await next.send(request, record) }
         var request = request
         request.unwantedBodies.insert(.ofChallenges)
-        // A redirect may leave the body behind.
+        // A redirect may have removed the body.
         let signed = DigestRequest(
             request.method, target: request.url.target, body: request.body.isEmpty ? .none : record.rules.body)
         var attempt = session.begin(signed)
@@ -34,7 +34,7 @@ struct DigestStage: Stage {
             attempt = following
             await BodyDrain(clock: clock).drain(response.body, record.cancellation)
             let limited = try record.deadline.limited(
-                request, between: "a challenge and its answer", after: "it had been answered with a challenge")
+                request, between: "a challenge and its answer", after: "the server had sent a challenge")
             response = try await next.send(session.authorized(limited, attempt, signed), record)
         }
         session.accepted(attempt, response)

@@ -1,30 +1,30 @@
 import EssentialsHTTP
 
-/// What belongs to one request and travels beside it through the chain. Stages keep nothing about a request.
+/// The state of one request, which accompanies it through the chain. Stages themselves store nothing about a request.
 ///
-/// A record is not sendable: it stays with the task that sends its request.
+/// A record is not `Sendable`, because it stays in the task that sends its request.
 final class ExchangeRecord {
     /// The request's number, the same in all of its log messages.
     let number: UInt64
-    /// Ends the request from outside. Every stage registers here what it waits for.
+    /// Ends the request from outside. Every stage registers its waits here.
     let cancellation: Cancellation
     /// The environment that the request was submitted to; `nil` for requests to full URLs.
     let environment: EnvironmentSnapshot?
-    /// The rules that the preparation of the request has made for the stages.
+    /// The rules for the stages, which come from the preparation of the request.
     let rules: ExchangeRules
 
-    /// The total deadline, which begins to count when the prepared request enters the chain.
+    /// The total deadline, which starts when the prepared request reaches the redirect stage.
     var deadline = SharedDeadline.none
     /// The redirects that were followed, oldest first.
     var hops: [RedirectHop] = []
-    /// The request of the last hop: after redirects another one than the prepared request.
+    /// The request of the last hop. It differs from the prepared request after a redirect.
     var lastRequest: TransportRequest
-    /// Whether a redirect has led to another origin. Another server then chooses where the chain leads, so credentials
-    /// and signatures end there, even if a later redirect returns.
+    /// Whether a redirect has led to another origin. Another server has then chosen the later hops, so they get no
+    /// credentials and no signatures, even if a redirect leads back.
     var hasLeftOrigin = false
-    /// How often the request was handed to the transport, counted over all hops.
+    /// The number of attempts over all hops.
     var attempts = 0
-    /// What a stage suggests to do about an unexpected status.
+    /// A stage's suggestion for an unexpected status; `nil` if there is none.
     var remedy: String?
 
     init(
@@ -39,16 +39,16 @@ final class ExchangeRecord {
     }
 }
 
-/// What the stages need to know about a request beside the request itself.
+/// The rules by which the stages send one request.
 struct ExchangeRules: Sendable {
     /// The statuses that are a success.
     var expectedStatus: StatusExpectation
-    /// The model for the bodies of other responses.
+    /// The model type for the bodies of other responses; `nil` means that they are not decoded.
     var errorModel: (any (Decodable & Sendable).Type)?
     /// Which redirects are followed.
     var redirects: RedirectPolicy
-    /// The body of the first hop without the reporting of progress, which makes a stream of bytes.
+    /// The body of the first hop without progress reporting, which turns bytes into a stream.
     var body = RequestBody.none
-    /// Answers the server's challenges, if the credentials are for Digest.
+    /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
 }

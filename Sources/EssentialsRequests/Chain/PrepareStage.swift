@@ -1,12 +1,13 @@
 import EssentialsHTTP
 
-/// The first stage, once for each request: interceptors, encoding, header fields. A request that is sent again is not
-/// prepared again, so the same bytes are sent.
+/// The first stage: it runs the interceptors, encodes the body and sets the header fields.
+///
+/// It runs once for each request. A request that is sent again is not prepared again, so the same bytes are sent.
 struct PrepareStage: Sendable {
     let settings: ServiceSettings
     let authorization: AuthorizationStore
 
-    /// - Throws: `invalidRequest`, `encoding`, and what an interceptor throws; `cancelled`.
+    /// - Throws: `invalidRequest`, `encoding`, `cancelled`, and the failures of interceptors.
     func prepare(
         _ request: DataRequest, in environment: EnvironmentSnapshot, _ log: RequestLog, _ cancellation: Cancellation
     ) async throws(RequestFailure) -> RequestAssembly.Result {

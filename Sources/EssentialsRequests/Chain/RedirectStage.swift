@@ -1,10 +1,10 @@
 import EssentialsHTTP
 
-/// Follows redirects: the stages below do one hop.
+/// Follows redirects; the stages below send one hop.
 ///
-/// The total deadline is for the whole chain of hops, and each hop gets what is left of it; the other options are for each
-/// hop. A redirect's body is read and thrown away up to 64 KiB, so that its connection can be used again. A body that is
-/// longer, takes more than a second or is faulty is cancelled, and never fails the request.
+/// The total deadline covers all hops, and each hop gets the remaining time. The other options apply to each hop. Up to
+/// 64 KiB of a redirect's body are read and discarded, so that its connection can be reused. A body that is longer,
+/// takes more than a second or is faulty is cancelled, and never fails the request.
 struct RedirectStage: Stage {
     let clock: any Clock<Duration>
     let next: any Stage
@@ -46,7 +46,7 @@ struct RedirectStage: Stage {
         }
     }
 
-    /// Collects a body that came as a stream because its status could have made it unwanted.
+    /// Collects a body that was delivered as a stream because its status could have made it unwanted.
     private func collected(
         _ response: TransportResponse, for request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
@@ -55,13 +55,13 @@ struct RedirectStage: Stage {
             try await body.collect(upTo: limit)
         }
         let ending = response.body.ending
-        // A transport in between that has read the stream left nothing of it.
+        // The stream is empty if a transport that wraps another one has already read it.
         if data.isEmpty, let ending, ending.metrics.bodyBytesReceived > 0,
             !response.headerFields.contains(.contentEncoding)
         {
             throw RequestFailure(
-                .invalidRequest, "The body of a redirect was read before it reached its stage.",
-                remedy: "Have the transport that reads it return a response with the bytes that it has read.",
+                .invalidRequest, "The transport has already read the body of a redirect.",
+                remedy: "A transport that reads a streamed body has to return a response with the bytes that it read.",
                 phase: .receiving, host: request.hostText)
         }
         return TransportResponse(

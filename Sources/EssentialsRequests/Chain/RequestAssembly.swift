@@ -2,14 +2,14 @@ import EssentialsHTTP
 
 /// Assembles the request that the transport sends from a request, its environment and the changes of interceptors.
 ///
-/// Header fields win in this order: the request's own, the interceptors', the credentials, the environment's, the
-/// service's. `Content-Type` follows the body.
+/// Header fields have this precedence: the request's own, the interceptors', the credentials, the environment's, the
+/// service's. `Content-Type` depends on the body.
 struct RequestAssembly {
     /// A request as it is sent, and the rules for the stages that send it.
     struct Result: Sendable {
         var request: TransportRequest
         var rules: ExchangeRules
-        /// Names of fields that were set in two places, the less specific of which has no effect.
+        /// The names of fields that were set in several places. The less specific values were dropped.
         var passedOver: [HTTPField.Name]
     }
 
@@ -44,19 +44,19 @@ struct RequestAssembly {
         if !request.parameters.isEmpty, !request.hasParametersInQuery, !request.body.isNone {
             throw RequestFailure(
                 .invalidRequest,
-                "The \(request.method.rawValue) request has parameters, which would be its body, and a body.",
-                remedy: "Put the parameters into “query”, or take one of them out.",
+                "The \(request.method.rawValue) request has a body, and parameters that would be its body too.",
+                remedy: "Move the parameters to “query”, or remove one of the two.",
                 underlying: SettingConflict("parameters", "body"))
         }
     }
 
     private static var expectsNothing: RequestFailure {
         RequestFailure(
-            .invalidRequest, "The request expects no status at all, so that it could only fail.",
+            .invalidRequest, "The request expects no status at all, so it could only fail.",
             remedy: "Name at least one status.")
     }
 
-    /// The parameters that interceptors may add to, and where these go.
+    /// The parameters that interceptors may change, and the part of the request to which they belong.
     private func placed() throws(RequestFailure) -> (FormParameters, RequestDraft.ParameterPlace) {
         if request.hasParametersInQuery { return (request.parameters, .query) }
         switch body.content {
@@ -67,14 +67,14 @@ struct RequestAssembly {
         }
     }
 
-    /// The body, which the parameters are if there is no other and they do not belong to the query.
+    /// The body of the request, or its parameters if it has no body and they do not belong to the query.
     private var body: DataRequest.Body {
         guard request.body.isNone, !request.hasParametersInQuery else { return request.body }
         return .parameters(request.parameters, standardType: nil)
     }
 
-    /// Whether the codec of a body of parameters takes those of interceptors too. A type without a codec fails later,
-    /// when the body is written.
+    /// Whether the codec of a parameter body accepts further parameters from interceptors. A type without a codec fails
+    /// later, when the body is encoded.
     private var mergesParameters: Bool {
         guard let type = try? mediaType(request.headerFields), let codec = codecs.codec(for: type) else { return true }
         return codec.mergesParameters
@@ -131,11 +131,11 @@ struct RequestAssembly {
             passedOver: passedOver)
     }
 
-    /// The policy with the names of what belongs to this environment's servers and goes to no others.
+    /// The redirect policy, extended with the fields that only the environment's servers may receive.
     private func redirects(of draft: RequestDraft) -> RedirectPolicy {
         var policy = request.redirects ?? settings.configuration.redirects
         if !draft.headerFields.elementsEqual(request.headerFields) {
-            // One that an interceptor has replaced is the interceptor's.
+            // Fields that an interceptor has added or replaced.
             for name in Set(draft.headerFields.map(\.name))
             where draft.headerFields[values: name] != request.headerFields[values: name] {
                 policy.sensitiveFields.insert(name)
@@ -148,13 +148,13 @@ struct RequestAssembly {
         return policy
     }
 
-    /// Whether an interceptor has changed the parameters that are the body.
+    /// Whether an interceptor has changed the parameters in the body.
     private func hasChangedBody(_ draft: RequestDraft) -> Bool {
         guard draft.place == .body, case .parameters(let parameters) = body.content else { return false }
         return draft.parameters != parameters
     }
 
-    /// The body as it is sent, with its `Content-Type` among the fields.
+    /// The encoded body. Its `Content-Type` is set in the fields.
     private func encoded(
         _ draft: RequestDraft, fields: inout HTTPFields, passedOver: inout [HTTPField.Name]
     ) throws(RequestFailure) -> RequestBody {
@@ -180,7 +180,8 @@ struct RequestAssembly {
         }
     }
 
-    /// The type that the body was given, or the type among the fields, or the standard type of the body, or JSON.
+    /// The first of these that is set: the explicit type of the body, the type in the fields, the standard type of the
+    /// body, and JSON.
     private func mediaType(_ fields: HTTPFields) throws(RequestFailure) -> MediaType {
         if let text = body.type ?? fields[.contentType] { return try MediaType(text) }
         return body.standardType ?? .json

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 
-/// The total deadline of a request that is sent several times: each sending gets what is left of it.
+/// The total deadline of a request with several attempts. Each attempt gets the remaining time.
 struct SharedDeadline: Sendable {
-    /// No deadline. Each sending has what its request says.
+    /// No deadline: requests are sent unchanged.
     static let none = SharedDeadline(limit: nil)
 
     private struct Limit: Sendable {
@@ -14,17 +14,17 @@ struct SharedDeadline: Sendable {
 
     private init(limit: Limit?) { self.limit = limit }
 
-    /// Begins to count. Does not read the clock for a request without a total deadline.
+    /// Starts the time. The clock is not read if the request has no total deadline.
     init(of request: TransportRequest, clock: any Clock<Duration>) {
         limit = request.options.totalTimeout.map { Limit(total: $0, elapsed: Self.stopwatch(clock)) }
     }
 
-    /// The request with the time that is left for it.
+    /// The request with the remaining time as its total deadline.
     ///
     /// - Parameters:
-    ///   - request: The next request to be sent.
-    ///   - between: The two steps that the request is between, for the failure of a cancelled task.
-    ///   - after: What has happened so far, for the failure of a deadline that has passed.
+    ///   - request: The next request to send.
+    ///   - between: The previous step and the next one, for the message if the task was cancelled.
+    ///   - after: The events so far, for the message if the deadline has passed.
     /// - Throws: `cancelled` and `timeout`.
     func limited(
         _ request: TransportRequest, between: @autoclosure () -> String, after: @autoclosure () -> String
@@ -36,7 +36,7 @@ struct SharedDeadline: Sendable {
         let elapsed = limit.elapsed()
         guard elapsed < limit.total else {
             throw RequestFailure(
-                .timeout, "The exchange was not over within \(limit.total); \(after()).", host: request.hostText)
+                .timeout, "The exchange did not finish within \(limit.total); \(after()).", host: request.hostText)
         }
         var limited = request
         limited.options.totalTimeout = limit.total - elapsed

@@ -1,9 +1,9 @@
 import EssentialsHTTP
 
-/// Has the interceptors sign every hop to the environment's origin.
+/// Lets the interceptors sign every hop to the environment's origin.
 ///
-/// The stage stands below the redirects, so every hop is signed anew and no signature goes to another origin: the
-/// redirect stage never sees one. After a redirect to another origin nothing is signed.
+/// The stage is below the redirects, so every hop is signed again, and the redirect stage never sees a signature that
+/// it could pass on. After a redirect to another origin nothing is signed.
 struct SigningStage: Stage {
     let interceptors: [any RequestInterceptor]
     let next: any Stage
@@ -30,14 +30,14 @@ struct SigningStage: Stage {
         var signed = request
         signed.url = encoded.url
         signed.headerFields = encoded.headerFields
-        // The transport counts the body itself.
+        // The transport sets the length of the body itself.
         signed.headerFields[.contentLength] = nil
         return try await next.send(signed, record)
     }
 }
 
 extension RequestInterceptor {
-    /// Runs one step and turns what it throws into a failure.
+    /// Runs one step and converts its error to a `RequestFailure`.
     func run(
         host: String, _ step: (any RequestInterceptor) async throws -> Void
     ) async throws(RequestFailure) {
@@ -46,11 +46,11 @@ extension RequestInterceptor {
         } catch let failure as RequestFailure {
             throw failure
         } catch is CancellationError {
-            throw RequestFailure(.cancelled, "The request was cancelled while it was prepared.", host: host)
+            throw RequestFailure(.cancelled, "The request was cancelled while it was being prepared.", host: host)
         } catch {
             throw RequestFailure(
                 .invalidRequest, "An interceptor (\(type(of: self))) refused the request.",
-                remedy: "See the error below this one.", host: host, underlying: error)
+                remedy: "See the underlying error.", host: host, underlying: error)
         }
     }
 }

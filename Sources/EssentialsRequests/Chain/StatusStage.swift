@@ -1,9 +1,9 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// The outermost stage: a status that the request does not expect is the failure `status`.
+/// The outermost stage: it throws the failure `status` for a status that the request does not expect.
 struct StatusStage: Stage {
-    /// The most bytes of an unexpected response's streamed body that a failure keeps.
+    /// The maximum number of bytes of an unexpected response's streamed body that a failure keeps.
     static let failedBodyLimit = 64 << 10
 
     let codecs: CodecRegistry
@@ -39,7 +39,7 @@ struct StatusStage: Stage {
             underlying: underlying)
     }
 
-    /// Reads the body as the model that the request or the service names for errors.
+    /// Decodes the body as the error model of the request or the service.
     private func model<Model: Decodable & Sendable>(
         _ type: Model.Type, of failed: FailedResponse, to request: TransportRequest
     ) throws(RequestFailure) -> any Sendable {

@@ -1,26 +1,27 @@
 public import EssentialsHTTP
 
 extension Transport {
-    /// Sends a request and follows redirects, which a transport by itself does not.
+    /// Sends a request and follows redirects, which a transport does not do by itself.
     ///
     /// ```swift
     /// let redirected = try await transport.send(request, following: .limit(3))
     /// let body = try await redirected.response.body.collect(upTo: 1_000_000)
     /// ```
     ///
-    /// `totalTimeout` is for the whole chain of hops, and each hop gets what is left of it; the other options are for each
-    /// hop. Up to 64 KiB of a redirect's body are read and thrown away, so that its connection can be used again. A body
-    /// that is longer, takes more than a second or is faulty is cancelled. It never fails the request, whether
-    /// collected or streamed. A transport that wraps another one therefore sees the bodies of redirects as streams,
-    /// even if the request collects its body. Fields of the request go to another origin only if the policy allows it.
+    /// `totalTimeout` covers all hops, and each hop gets the remaining time. The other options apply to each hop.
+    /// Header fields of the request are sent to another origin only if the policy allows it.
+    ///
+    /// Up to 64 KiB of a redirect's body are read and discarded, so that its connection can be reused. A body that is
+    /// longer, takes more than a second or is faulty is cancelled, and never fails the request. A transport that wraps
+    /// another one therefore sees the bodies of redirects as streams, even if the request collects its body.
     ///
     /// - Parameters:
     ///   - request: The first request.
-    ///   - policy: Which redirects are followed.
-    ///   - clock: Measures the total deadline, and how long a body is read that nobody wants.
-    /// - Throws: what the transport throws for any hop, with that hop's host; `redirectLimit`, `redirectRefused` or
-    ///   `notReplayable` for a redirect that is not followed, and `protocolViolation` for one that cannot be followed, with
-    ///   the host that sent it; `timeout` and `cancelled` between two hops.
+    ///   - policy: The redirects to follow.
+    ///   - clock: Measures the total deadline and the time for reading unwanted bodies.
+    /// - Throws: The failures of the transport for any hop, with the host of that hop; `redirectLimit`,
+    ///   `redirectRefused` or `notReplayable` for a redirect that is not followed, and `protocolViolation` for one that
+    ///   cannot be followed, with the host that sent it; `timeout` and `cancelled` between two hops.
     public func send(
         _ request: TransportRequest, following policy: RedirectPolicy, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(RequestFailure) -> RedirectedResponse {
@@ -43,12 +44,12 @@ extension Transport {
 public struct RedirectedResponse: Sendable {
     /// The last response. It is a redirect itself if the policy did not follow it.
     public let response: TransportResponse
-    /// The last request, with the options of the first.
+    /// The request of the last hop, with the options of the first one.
     public let request: TransportRequest
     /// The redirects that were followed, oldest first.
     public let history: [RedirectHop]
 
-    /// Creates a response for doubles.
+    /// Creates a response, for test doubles.
     public init(response: TransportResponse, request: TransportRequest, history: [RedirectHop] = []) {
         self.response = response
         self.request = request

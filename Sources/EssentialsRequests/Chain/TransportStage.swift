@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// The innermost stage: hands each sending to the transport.
+/// The innermost stage: it passes each attempt to the transport.
 struct TransportStage: Stage {
     let transport: any Transport
 

@@ -7,21 +7,21 @@ public import EssentialsHTTP
 /// let fromVariables = try ConstantEnvironment(reading: { ProcessInfo.processInfo.environment[$0] })
 /// ```
 public struct ConstantEnvironment: EnvironmentService {
-    /// The base URL, name, fields and policy that the initialiser was given.
+    /// The base URL, name, header fields and trust policy of the environment.
     public let snapshot: EnvironmentSnapshot
 
-    /// The URL that the initialiser was given.
+    /// The base URL.
     public var baseURL: RequestURL { snapshot.baseURL }
-    /// The name that the initialiser was given.
+    /// The name of the environment. The default is empty.
     public var name: String { snapshot.name }
-    /// The fields that the initialiser was given.
+    /// The header fields for every request. The default is no fields.
     public var headerFields: HTTPFields { snapshot.headerFields }
-    /// The policy that the initialiser was given.
+    /// The trust policy. The default is `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy? { snapshot.trust }
 
-    /// Makes an environment from its base URL.
+    /// Creates an environment with a base URL.
     ///
-    /// - Throws: `invalidRequest` with what is wrong about the URL.
+    /// - Throws: `invalidRequest` if the URL is invalid.
     public init(
         _ baseURL: String, name: String = "", headerFields: HTTPFields = [:], trust: TrustPolicy? = nil
     ) throws(RequestFailure) {
@@ -29,26 +29,28 @@ public struct ConstantEnvironment: EnvironmentService {
             name: name, baseURL: try RequestURL(baseURL), headerFields: headerFields, trust: trust)
     }
 
-    /// Makes an environment from values that were read elsewhere.
+    /// Creates an environment from a snapshot.
     public init(_ snapshot: EnvironmentSnapshot) { self.snapshot = snapshot }
 
-    /// Reads an environment from variables, through any function that knows them.
+    /// Reads an environment from variables, through a function that looks them up.
     ///
     /// | variable | value |
     /// |---|---|
-    /// | `API_BASE_URL` | the base URL; needed |
+    /// | `API_BASE_URL` | the base URL; required |
     /// | `API_NAME` | the environment's name |
-    /// | `API_HEADERS` | fields, one `Name: value` a line |
-    /// | `API_TRUST_POLICY` | the path of a policy file |
+    /// | `API_HEADERS` | header fields, one `Name: value` per line |
+    /// | `API_TRUST_POLICY` | the path of a trust policy file |
     ///
     /// ```swift
     /// let environment = try ConstantEnvironment(reading: { getenv($0).map { String(cString: $0) } }, prefix: "SHOP")
     /// ```
     ///
     /// - Parameters:
-    ///   - lookup: Gives a variable's value. Called at most once for each, here.
-    ///   - prefix: What stands before the underscore.
-    /// - Throws: `invalidRequest` with the variable that is missing or wrong, `file` or `invalidPolicy` for the policy.
+    ///   - lookup: Returns the value of a variable, or `nil` if it is not set. It is called only by the initialiser, at
+    ///     most once for each variable.
+    ///   - prefix: The prefix of the variables' names. The default is `API`.
+    /// - Throws: `invalidRequest` with the name of the missing or invalid variable; `file` or `invalidPolicy` for the
+    ///   policy file.
     public init(reading lookup: (String) -> String?, prefix: String = "API") throws(RequestFailure) {
         guard let text = lookup("\(prefix)_BASE_URL"), !text.isEmpty else {
             throw RequestFailure(
@@ -85,7 +87,7 @@ public struct ConstantEnvironment: EnvironmentService {
             return try body()
         } catch {
             throw RequestFailure(
-                error.reason, "The variable \(variable) is wrong: \(error.message)", remedy: error.remedy,
+                error.reason, "The variable \(variable) is invalid: \(error.message)", remedy: error.remedy,
                 underlying: error)
         }
     }

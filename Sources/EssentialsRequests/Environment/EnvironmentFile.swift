@@ -1,20 +1,20 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Reads the JSON file that names environments.
+/// Reads the JSON file that defines environments.
 struct EnvironmentFile {
     private typealias Fault = LocatedJSON.Fault
 
     private static let maximumSize = 1 << 20
 
     let environments: [EnvironmentSnapshot]
-    /// The name of the one in force, where the file says so.
+    /// The name of the current environment; `nil` if the file names none.
     let current: String?
 
     init(path: String) throws(RequestFailure) {
         let data = try SmallFile.read(path, upTo: Self.maximumSize, for: "environments", tooLong: .invalidRequest)
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw RequestFailure(.invalidRequest, "“\(path)” is no UTF-8 text.", remedy: "Save it as UTF-8.")
+            throw RequestFailure(.invalidRequest, "“\(path)” is not UTF-8 text.", remedy: "Save it as UTF-8.")
         }
         let reader = Reader(directory: URL(filePath: path).deletingLastPathComponent().path)
         do throws(LocatedJSON.Fault) {
@@ -78,7 +78,7 @@ struct EnvironmentFile {
             return fields
         }
 
-        /// The path of a policy file, or a policy.
+        /// Reads a policy, or the path of a policy file.
         private func trust(_ json: LocatedJSON) throws(Fault) -> TrustPolicy {
             guard case .string(let path) = json.value else {
                 return try PolicyReader(directory: directory).policy(json)

@@ -2,7 +2,7 @@ public import Dispatch
 public import EssentialsReachability
 import Synchronization
 
-/// Tracks whether the servers of the environment in force can be reached, and follows it when it changes.
+/// Tracks whether the server of the current environment can be reached, and follows changes of the environment.
 ///
 /// ```swift
 /// try locator.registerLazy((any ReachabilityService).self) { locator in
@@ -11,12 +11,12 @@ import Synchronization
 /// for await status in reachability.statuses where status.isReachable() { retryNow() }
 /// ```
 ///
-/// Advice only: no request is held back by it. After a change of the environment the status of the old host counts no
-/// more, and observers are told of the new one's.
+/// The status is only advice: it delays no request. After a change of the environment, the status of the old host no
+/// longer counts, and observers receive the status of the new host.
 public final class EnvironmentReachability: ReachabilityService {
     private struct State {
         var host: String
-        /// Counts the hosts: what the tracker of an earlier one says counts no more.
+        /// Counts the hosts, so that reports from the tracker of an earlier host are ignored.
         var generation = 0
         var tracker: ReachabilityTracker?
         var observation: ReachabilityObservation?
@@ -26,16 +26,16 @@ public final class EnvironmentReachability: ReachabilityService {
     private let state: Mutex<State?>
     private let watch = Mutex<Task<Void, Never>?>(nil)
 
-    /// Starts to track the host of the environment's base URL.
+    /// Starts tracking the host of the environment's base URL.
     ///
     /// - Parameters:
-    ///   - environment: Where requests go; its changes are followed.
-    ///   - options: How the tracking is done.
-    /// - Throws: when the system gives no descriptor or no thread.
+    ///   - environment: The environment, whose changes are followed.
+    ///   - options: The options of the tracker.
+    /// - Throws: A `ReachabilityError` if the system provides no descriptor or no thread.
     public init(
         _ environment: any EnvironmentService, options: ReachabilityOptions = ReachabilityOptions()
     ) throws(ReachabilityError) {
-        // Asked for before the first look, so that no change is missed.
+        // Subscribed before the base URL is read, so that no change is missed.
         let changes = environment.changes
         let host = environment.baseURL.origin.host.text
         let tracker = try ReachabilityTracker(host: host, options: options)
@@ -53,19 +53,19 @@ public final class EnvironmentReachability: ReachabilityService {
         board.close()
     }
 
-    /// The newest status of the host in force; unknown once the tracking was stopped.
+    /// The latest status of the current host. It is unknown after ``stop()``.
     public var status: ReachabilityStatus { board.status }
-    /// The statuses from now on; see the protocol.
+    /// A stream of the statuses from now on; see the protocol.
     public var statuses: AsyncStream<ReachabilityStatus> { board.stream() }
 
-    /// Calls a handler with the present status, and then with every change; see the protocol.
+    /// Calls a handler with the current status and then with every change; see the protocol.
     public func observe(
         on queue: DispatchQueue?, _ handler: @escaping @Sendable (ReachabilityStatus) -> Void
     ) -> ReachabilityObservation {
         board.observe(on: queue, handler)
     }
 
-    /// Ends the tracking: streams and observations end. Any number of times.
+    /// Stops tracking and ends all streams and observations. Further calls do nothing.
     public func stop() {
         watch.withLock { $0.take() }?.cancel()
         let last = state.withLock { $0.take() }
@@ -75,13 +75,13 @@ public final class EnvironmentReachability: ReachabilityService {
     }
 
     private func follow(_ host: String, _ options: ReachabilityOptions) {
-        // A tracker costs a thread, and asks for the name's addresses.
+        // A tracker costs a thread and a name lookup.
         guard state.withLock({ $0.map { $0.host != host } ?? false }) else { return }
         let tracker = try? ReachabilityTracker(host: host, options: options)
         let (old, generation) = state.withLock { state -> (State?, Int) in
             guard let old = state, old.host != host else { return (nil, 0) }
             state = State(host: host, generation: old.generation + 1, tracker: tracker)
-            // Without a tracker nothing is known of the new host, and the old one's status is no answer.
+            // Without a tracker nothing is known about the new host, and the status of the old host does not apply.
             board.publish(tracker?.status ?? .unknown)
             return (old, old.generation + 1)
         }

@@ -1,8 +1,8 @@
 public import EssentialsHTTP
 
-/// Where an application's requests go.
+/// The server to which an application's requests go: its base URL, header fields and trust policy.
 ///
-/// A request uses the environment as it is when the request is submitted, for all its redirects and attempts.
+/// A request reads the environment once, when it is submitted, and uses the result for all its redirects and attempts.
 ///
 /// ```swift
 /// struct Staging: EnvironmentService {
@@ -11,33 +11,38 @@ public import EssentialsHTTP
 /// }
 /// ```
 public protocol EnvironmentService: Sendable {
-    /// The URL under which every request's path is joined. Its query is not used.
+    /// The URL under which the path of every request is joined. Its query is ignored.
     var baseURL: RequestURL { get }
-    /// What people call the environment in force; empty where there is only one.
+    /// The name of the current environment. The default is empty.
     var name: String { get }
-    /// Fields for every request; a request's own fields win.
+    /// Header fields for every request; a request's own fields win. The default is no fields.
     var headerFields: HTTPFields { get }
-    /// By what the environment's servers are judged; nil leaves it to the service's transport.
+    /// The policy that verifies the environment's servers. The default is `nil`, which means the policy of the
+    /// service's transport.
     var trust: TrustPolicy? { get }
-    /// All of the above at one moment. An environment that changes has to take them together, so that no request goes to
-    /// one environment's servers under another's policy.
+    /// All of the above at one moment.
+    ///
+    /// An environment that changes has to read them together, so that no request goes to the servers of one environment
+    /// with the policy of another.
     var snapshot: EnvironmentSnapshot { get }
-    /// The environments that come into force after this was asked for. Of several that nobody has read yet, the newest is
-    /// kept. Ends with the environment itself; at once for one that never changes.
+    /// A new stream of all later environments.
+    ///
+    /// It keeps only the newest unread one. It ends when the environment is deallocated, and at once if the environment
+    /// never changes, which is the default.
     var changes: AsyncStream<EnvironmentSnapshot> { get }
 }
 
 extension EnvironmentService {
-    /// No name.
+    /// The empty name.
     public var name: String { "" }
-    /// No fields.
+    /// No header fields.
     public var headerFields: HTTPFields { [:] }
-    /// The transport's own.
+    /// `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy? { nil }
-    /// The values one after the other: right for an environment that does not change.
+    /// The values, read one after the other. This is correct only for an environment that does not change.
     public var snapshot: EnvironmentSnapshot {
         EnvironmentSnapshot(name: name, baseURL: baseURL, headerFields: headerFields, trust: trust)
     }
-    /// No change, ever.
+    /// An empty stream, for an environment that never changes.
     public var changes: AsyncStream<EnvironmentSnapshot> { AsyncStream { $0.finish() } }
 }

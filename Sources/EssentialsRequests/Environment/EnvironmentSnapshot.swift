@@ -8,11 +8,11 @@ public import EssentialsHTTP
 public struct EnvironmentSnapshot: Sendable, Hashable {
     /// The environment's name, such as `staging`; empty if there is only one environment.
     public var name: String
-    /// The URL under which a request's path is joined. Its query is not used.
+    /// The URL under which the path of every request is joined. Its query is ignored.
     public var baseURL: RequestURL
     /// Header fields for every request; a request's own fields win.
     public var headerFields: HTTPFields
-    /// The policy by which the server is judged. The default is `nil`, which means the policy of the service's transport.
+    /// The policy that verifies the servers. The default is `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy?
 
     /// Creates a snapshot from its parts.
@@ -25,7 +25,7 @@ public struct EnvironmentSnapshot: Sendable, Hashable {
 }
 
 extension EnvironmentSnapshot: CustomReflectable {
-    /// The properties for debuggers and `dump`: field names without values, no query of the base URL.
+    /// The properties for debuggers and `dump`, with field names instead of values and without the base URL's query.
     public var customMirror: Mirror {
         Mirror(
             self,

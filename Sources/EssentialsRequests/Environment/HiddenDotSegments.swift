@@ -1,26 +1,26 @@
 import EssentialsHTTP
 
-/// Finds dot segments that RFC 3986 does not define and some servers act on: `..%2f`, `..%5c`, `..\`, `%252e%252e` and
-/// `..;x`.
+/// Finds dot segments that RFC 3986 does not define but some servers interpret: `..%2f`, `..%5c`, `..\`, `%252e%252e`
+/// and `..;x`.
 ///
-/// The dot segments of RFC 3986, 5.2.4 are `..` and `.`, also if their dots are escaped once. They are removed when the
-/// URL is made. A server finds more of them if it unescapes before it splits, splits at backslashes (WHATWG URL, 4.4),
-/// unescapes twice behind a proxy, or drops what follows a semicolon (RFC 3986, 3.3). It would then leave the base's
-/// path.
+/// The dot segments of RFC 3986, 5.2.4 are `..` and `.`, even if their dots are escaped once. They are removed when the
+/// URL is created. A server finds more of them if it unescapes the path before it splits it, splits at backslashes
+/// (WHATWG URL, 4.4), unescapes twice behind a proxy, or ignores the part after a semicolon (RFC 3986, 3.3). The
+/// request would then leave the base URL's path.
 enum HiddenDotSegments {
     private static let slash = UInt8(ascii: "/")
     private static let backslash = UInt8(ascii: "\\")
     private static let dot = UInt8(ascii: ".")
 
-    /// Refuses a path with such a segment.
+    /// Throws if a path contains such a segment.
     ///
-    /// - Throws: `invalidRequest` for one that shows up in the path as it is, or unescaped once or twice.
+    /// - Throws: `invalidRequest` if the path contains a segment as it is, or after one or two rounds of unescaping.
     static func refuse(in path: String, _ base: RequestURL) throws(RequestFailure) {
         let whole = path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard whole.split(separator: slash).contains(where: { isHidden(Array($0)) }) else { return }
         throw RequestFailure(
             .invalidRequest,
-            "The path hides a “.” or “..” segment behind an escape, a backslash or a semicolon, by which it could leave "
+            "The path hides a “.” or “..” segment behind an escape, a backslash or a semicolon, and could leave "
                 + "\(base.path).",
             remedy: "Remove the dots, and check where they come from: a name that users choose must not be “..”.",
             host: base.origin.host.text)
@@ -28,7 +28,7 @@ enum HiddenDotSegments {
 
     private static func isHidden(_ segment: [UInt8]) -> Bool {
         let once = unescaped(segment)
-        // These are removed when the URL is made.
+        // These are removed when the URL is created.
         if isDots(once[...]) { return false }
         return [segment, once, unescaped(once)].contains { text in
             text.split(whereSeparator: { $0 == slash || $0 == backslash }).contains { part in
@@ -41,7 +41,7 @@ enum HiddenDotSegments {
         (1...2).contains(text.count) && text.allSatisfy { $0 == dot }
     }
 
-    /// A `%` that begins no escape stands for itself.
+    /// Unescapes the text once. A `%` that begins no escape is kept.
     private static func unescaped(_ text: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text[...]

@@ -9,8 +9,8 @@ import Synchronization
 /// ```
 ///
 /// Requests that are submitted after a change use the new environment. The service's `onEnvironmentChange` decides what
-/// becomes of those that run. Where all environments are known beforehand, ``SwitchableEnvironment`` selects one by its
-/// name. Callable from any thread.
+/// happens to running requests. If all environments are known in advance, use ``SwitchableEnvironment``, which selects
+/// one by its name. The environment can be used from any thread.
 public final class MutableEnvironment: EnvironmentService {
     private struct State {
         var current: EnvironmentSnapshot
@@ -20,12 +20,12 @@ public final class MutableEnvironment: EnvironmentService {
 
     private let state: Mutex<State>
 
-    /// Makes an environment with its first values.
+    /// Creates an environment with its initial values.
     public init(_ snapshot: EnvironmentSnapshot) { state = Mutex(State(current: snapshot)) }
 
-    /// Makes an environment from its first base URL.
+    /// Creates an environment with its initial base URL.
     ///
-    /// - Throws: `invalidRequest` with what is wrong about the URL.
+    /// - Throws: `invalidRequest` if the URL is invalid.
     public convenience init(
         _ baseURL: String, name: String = "", headerFields: HTTPFields = [:], trust: TrustPolicy? = nil
     ) throws(RequestFailure) {
@@ -34,17 +34,17 @@ public final class MutableEnvironment: EnvironmentService {
 
     deinit { for observer in state.withLock({ $0.observers.values }) { observer.finish() } }
 
-    /// Puts another base URL in force. Name, header fields and trust policy stay.
+    /// Changes the base URL and keeps the name, the header fields and the trust policy.
     ///
-    /// Observers are notified if the URL differs from the one in force.
+    /// Observers are notified if the new URL differs from the current one.
     ///
-    /// - Throws: `invalidRequest` with what is wrong about the URL.
+    /// - Throws: `invalidRequest` if the URL is invalid.
     public func set(baseURL: String) throws(RequestFailure) {
         let url = try RequestURL(baseURL)
         change { $0.baseURL = url }
     }
 
-    /// Puts another environment in force, and notifies observers if it differs from the one before.
+    /// Replaces the environment, and notifies observers if the new one differs from the current one.
     public func set(_ snapshot: EnvironmentSnapshot) { change { $0 = snapshot } }
 
     private func change(_ change: (inout EnvironmentSnapshot) -> Void) {
@@ -53,23 +53,23 @@ public final class MutableEnvironment: EnvironmentService {
             change(&changed)
             guard state.current != changed else { return }
             state.current = changed
-            // Under the lock, so that two changes at once arrive in the order in which they took effect.
+            // Under the lock, so that concurrent changes arrive in the order in which they took effect.
             for observer in state.observers.values { observer.yield(changed) }
         }
     }
 
-    /// The environment in force.
+    /// The current environment.
     public var snapshot: EnvironmentSnapshot { state.withLock { $0.current } }
-    /// The base URL in force.
+    /// The current base URL.
     public var baseURL: RequestURL { snapshot.baseURL }
-    /// The name in force.
+    /// The current name.
     public var name: String { snapshot.name }
-    /// The header fields in force.
+    /// The current header fields.
     public var headerFields: HTTPFields { snapshot.headerFields }
-    /// The trust policy in force.
+    /// The current trust policy.
     public var trust: TrustPolicy? { snapshot.trust }
 
-    /// The environments that come into force from now on; see the protocol.
+    /// A new stream of all later environments; see the protocol.
     public var changes: AsyncStream<EnvironmentSnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: EnvironmentSnapshot.self, bufferingPolicy: .bufferingNewest(1))
@@ -83,7 +83,7 @@ public final class MutableEnvironment: EnvironmentService {
     }
 
     private func forget(_ observer: UInt64) {
-        // Freed outside of the lock: a continuation's end calls back.
+        // Released outside the lock, because the end of a continuation calls `onTermination`.
         _ = state.withLock { $0.observers.removeValue(forKey: observer) }
     }
 }

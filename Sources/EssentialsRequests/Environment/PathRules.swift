@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// How a request's path joins the environment's base URL.
+/// Combines the path of a request with the environment's base URL.
 enum PathRules {
     private static let slash = UInt8(ascii: "/")
     private static let questionMark = UInt8(ascii: "?")
@@ -9,8 +9,8 @@ enum PathRules {
 
     /// The URL for a path.
     ///
-    /// - Throws: `invalidRequest` when the path names another origin, hides a dot segment or, where it is joined, climbs
-    ///   out of the base's path.
+    /// - Throws: `invalidRequest` if the path leads to another origin, hides a dot segment or, with `join`, leaves the
+    ///   base's path.
     static func url(
         _ path: String, under base: RequestURL, _ resolution: PathResolution
     ) throws(RequestFailure) -> RequestURL {
@@ -20,19 +20,19 @@ enum PathRules {
         }
     }
 
-    /// Joins a path under a base: the base's path is kept, one slash stands between, the path's own query stays.
+    /// Appends a path to the base's path, with one slash between them. The query of the path is kept.
     ///
-    /// - Throws: `invalidRequest` when the path names another origin, hides a dot segment or climbs out of the base's path.
+    /// - Throws: `invalidRequest` if the path leads to another origin, hides a dot segment or leaves the base's path.
     static func join(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
-        // Most paths are a few plain words, for which a closer look takes a fifth of a small request's whole way.
+        // Most paths are a few plain words. The careful check would take a fifth of the time of a small request.
         if let url = base.joining(plainPath: path) { url } else { try joinCarefully(path, to: base) }
     }
 
-    /// The same for any path.
+    /// Joins any path; see ``join(_:to:)``.
     static func joinCarefully(_ path: String, to base: RequestURL) throws(RequestFailure) -> RequestURL {
         try HiddenDotSegments.refuse(in: path, base)
         if let url = try absolute(path, base) { return try checked(url, under: base) }
-        // By bytes: a combining mark behind a sign makes another character of it.
+        // Bytes are compared, because a combining mark after a sign would change the character.
         let first = path.utf8.first
         if first == nil || first == questionMark || first == numberSign {
             return try RequestURL(origin: base.origin, path: base.path + path)
@@ -43,13 +43,13 @@ enum PathRules {
 
     /// Resolves a path as a relative reference (RFC 3986, 5.2.2).
     ///
-    /// - Throws: `invalidRequest` when it names another origin or hides a dot segment.
+    /// - Throws: `invalidRequest` if the path leads to another origin or hides a dot segment.
     static func resolve(_ path: String, against base: RequestURL) throws(RequestFailure) -> RequestURL {
         try HiddenDotSegments.refuse(in: path, base)
         let reference = String(Substring(path.utf8.prefix { $0 != numberSign }))
         if let url = try absolute(reference, base) { return url }
         if scheme(of: reference[...]) != nil {
-            // Says that this is no absolute URL, which it would have to be.
+            // A reference with a scheme has to be an absolute URL. This throws, because it is not one.
             return try RequestURL(reference)
         }
         switch reference.utf8.first {
@@ -57,15 +57,15 @@ enum PathRules {
         case slash: return try RequestURL(origin: base.origin, path: reference)
         case questionMark: return try RequestURL(origin: base.origin, path: base.path + reference)
         default:
-            // The base's path has a slash at its beginning.
+            // The base's path begins with a slash.
             let directory = base.path[...(base.path.lastIndex(of: "/") ?? base.path.startIndex)]
             return try RequestURL(origin: base.origin, path: directory + reference)
         }
     }
 
-    /// The URL that a path is itself, if it has an authority.
+    /// The URL that a path contains; `nil` if the path has no authority.
     ///
-    /// - Throws: `invalidRequest` when it is none, or of another origin than the base.
+    /// - Throws: `invalidRequest` if the URL is invalid or its origin differs from the base's.
     private static func absolute(_ path: String, _ base: RequestURL) throws(RequestFailure) -> RequestURL? {
         let scheme = scheme(of: path[...])
         let rest = scheme.map { path.utf8[$0.endIndex...].dropFirst() } ?? path.utf8[...]
@@ -79,7 +79,7 @@ enum PathRules {
         return url
     }
 
-    /// What stands before a colon that comes before any slash, question or number sign.
+    /// The text before a colon that precedes every slash, question mark and number sign; `nil` if there is none.
     private static func scheme(of path: Substring) -> Substring? {
         let name = path.utf8.prefix { $0 != colon && $0 != slash && $0 != questionMark && $0 != numberSign }
         guard name.endIndex < path.utf8.endIndex, path.utf8[name.endIndex] == colon else { return nil }
@@ -92,7 +92,7 @@ enum PathRules {
 
     private static func checked(_ url: RequestURL, under base: RequestURL) throws(RequestFailure) -> RequestURL {
         let directory = directory(of: base)
-        // By bytes, which all are ASCII here: characters cost a microsecond.
+        // Bytes are compared, which are all ASCII here, because comparing characters costs a microsecond.
         guard url.target.utf8.starts(with: directory.utf8) || url.path == directory.dropLast() || url.path == base.path
         else {
             throw RequestFailure(
@@ -104,7 +104,7 @@ enum PathRules {
     }
 }
 
-/// How a request's path and the environment's base URL make the URL that is requested.
+/// How the URL of a request is made from its path and the environment's base URL.
 ///
 /// | base | path | ``join`` | ``rfc3986`` |
 /// |---|---|---|---|
@@ -113,17 +113,18 @@ enum PathRules {
 /// | `https://h/v1/` | `/users` | `/v1/users` | `/users` |
 /// | `https://h/v1/` | `../users` | refused | `/users` |
 ///
-/// Both refuse a path that leads to another scheme, host or port, that holds credentials, or that hides a dot segment where
-/// only some servers find it: behind an escaped slash or backslash (`..%2f`, `..\`), behind two escapes (`%252e%252e`), or
-/// before a semicolon (`..;x`).
+/// Both refuse a path that leads to another scheme, host or port, that contains credentials, or that hides a dot
+/// segment that only some servers interpret: with an escaped slash or a backslash (`..%2f`, `..\`), with double escapes
+/// (`%252e%252e`), or before a semicolon (`..;x`).
 ///
 /// ```swift
 /// configuration.pathResolution = .rfc3986
 /// ```
 public enum PathResolution: Sendable, Hashable {
-    /// The base's path stays, with one slash between; what would climb out of it is refused.
+    /// The path is appended to the base's path, with one slash between them. A path that leaves the base's path is
+    /// refused.
     case join
-    /// The path is a relative reference (RFC 3986, 5.2), as in the Objective-C library of this name: the last segment of
-    /// a base without a slash at its end goes, and a path may leave the base's path.
+    /// The path is a relative reference (RFC 3986, 5.2), as in the Objective-C library of this name. The last segment
+    /// of a base without a final slash is replaced, and a path may leave the base's path.
     case rfc3986
 }

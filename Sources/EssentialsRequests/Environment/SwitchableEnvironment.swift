@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// One of several named environments at a time.
+/// A set of named environments, one of which is selected at a time.
 ///
 /// ```swift
 /// let environment = try SwitchableEnvironment(
@@ -11,53 +11,54 @@ public import EssentialsHTTP
 /// try environment.select("staging")
 /// ```
 ///
-/// The service's `onEnvironmentChange` decides what a switch does to requests that run. If the URLs are not known in
-/// advance, use ``MutableEnvironment``. Callable from any thread.
+/// The service's `onEnvironmentChange` decides what happens to running requests after a switch. If the URLs are not
+/// known in advance, use ``MutableEnvironment``. The environment can be used from any thread.
 public final class SwitchableEnvironment: EnvironmentService {
-    /// What can be selected, in the order in which it was given.
+    /// The environments that can be selected, in the order of the initialiser.
     public let environments: [EnvironmentSnapshot]
     private let current: MutableEnvironment
 
-    /// Makes an environment from those that can be selected.
+    /// Creates an environment from a list.
     ///
     /// - Parameters:
-    ///   - environments: At least one, each with another name.
-    ///   - current: The name of the one in force; the first when nil.
-    /// - Throws: `invalidRequest` when there is none, two have one name, or none is called `current`.
+    ///   - environments: At least one environment. Each needs a different name.
+    ///   - current: The name of the environment to select. The default is `nil`, which means the first one.
+    /// - Throws: `invalidRequest` if the list is empty, if two environments have the same name, or if none has the name
+    ///   `current`.
     public init(_ environments: [EnvironmentSnapshot], current: String? = nil) throws(RequestFailure) {
         guard let first = environments.first else {
-            throw RequestFailure(.invalidRequest, "There is no environment to select.", remedy: "Give at least one.")
+            throw RequestFailure(.invalidRequest, "There is no environment to select.", remedy: "Provide at least one.")
         }
         var names: Set<String> = []
         for environment in environments where !names.insert(environment.name).inserted {
             throw RequestFailure(
-                .invalidRequest, "Two environments are called “\(environment.name)”.",
-                remedy: "Give each a name of its own.")
+                .invalidRequest, "Two environments have the name “\(environment.name)”.",
+                remedy: "Give each environment a different name.")
         }
         self.environments = environments
         let selected = try current.map { name throws(RequestFailure) in try Self.find(name, in: environments) }
         self.current = MutableEnvironment(selected ?? first)
     }
 
-    /// Puts another environment in force for the requests that are submitted from now on.
+    /// Selects the environment for all requests that are submitted from now on.
     ///
-    /// - Throws: `invalidRequest` with the names that there are, when none is called so.
+    /// - Throws: `invalidRequest` with the list of known names if no environment has this name.
     public func select(_ name: String) throws(RequestFailure) {
         current.set(try Self.find(name, in: environments))
     }
 
-    /// The environment in force.
+    /// The current environment.
     public var snapshot: EnvironmentSnapshot { current.snapshot }
-    /// The base URL of the environment in force.
+    /// The base URL of the current environment.
     public var baseURL: RequestURL { snapshot.baseURL }
-    /// The name of the environment in force.
+    /// The name of the current environment.
     public var name: String { snapshot.name }
-    /// The fields of the environment in force.
+    /// The header fields of the current environment.
     public var headerFields: HTTPFields { snapshot.headerFields }
-    /// The policy of the environment in force.
+    /// The trust policy of the current environment.
     public var trust: TrustPolicy? { snapshot.trust }
 
-    /// The environments that come into force from now on; see the protocol.
+    /// A new stream of all later environments; see the protocol.
     public var changes: AsyncStream<EnvironmentSnapshot> { current.changes }
 
     private static func find(

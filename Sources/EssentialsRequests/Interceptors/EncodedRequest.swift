@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// A request as it is about to travel: its body encoded, with all of its fields. What a signature is made of.
+/// A request with its encoded body and all of its header fields, from which an interceptor computes a signature.
 ///
 /// ```swift
 /// func sign(_ request: inout EncodedRequest) async throws {
@@ -11,32 +11,34 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// Not among the fields yet are those that the transport makes: `Host` (``host``), `Content-Length` (``content``) and
-/// `Accept-Encoding`; and the `Authorization` of Digest, which is made of the URL after it was signed.
+/// The fields do not yet contain those that the transport adds: `Host` (see ``host``), `Content-Length` (see
+/// ``content``) and `Accept-Encoding`. They do not contain the `Authorization` of Digest either, which is computed from
+/// the signed URL.
 public struct EncodedRequest: Sendable {
-    /// The body, as far as it can be seen without reading what is read only while it is sent.
+    /// The body. Bodies that are read only while they are sent show only their length.
     public enum Content: Sendable, Hashable {
         /// There is no body.
         case none
-        /// These bytes, as they travel.
+        /// The bytes that are sent.
         case bytes(Data)
-        /// A file, a stream or parts. Nil where nobody knows how many bytes there will be.
+        /// A file, a stream or a multipart body. The length is `nil` if it is unknown.
         case stream(length: Int?)
     }
 
-    /// The method; after a redirect it may be another than the request was submitted with.
+    /// The method, which a redirect may have changed.
     public let method: HTTPRequest.Method
-    /// The final URL. After a redirect within the origin, where that leads.
+    /// The complete URL. After a redirect within the origin it is the target of the redirect.
     public private(set) var url: RequestURL
-    /// All fields of the request, credentials, the environment's and the service's included. What is changed here is sent
-    /// in this hop alone: not after a redirect, not when a download is resumed.
+    /// All fields of the request, including the credentials and the fields of the environment and the service.
+    ///
+    /// Changes apply to this hop only, neither to the hop after a redirect nor to the resumption of a download.
     public var headerFields: HTTPFields
     /// The body.
     public let content: Content
-    /// The environment that the request was submitted to.
+    /// The environment at the time when the request was submitted.
     public let environment: EnvironmentSnapshot
 
-    /// Makes one, for tests of what signs.
+    /// Creates a request, for tests of interceptors that sign.
     public init(
         _ method: HTTPRequest.Method, _ url: RequestURL, headerFields: HTTPFields = [:], content: Content = .none,
         environment: EnvironmentSnapshot
@@ -48,10 +50,10 @@ public struct EncodedRequest: Sendable {
         self.environment = environment
     }
 
-    /// What the `Host` field will say (RFC 9110, 7.2), or `:authority` over HTTP/2.
+    /// The value of the `Host` field (RFC 9110, 7.2), or of `:authority` in HTTP/2.
     public var host: String { url.origin.authority }
 
-    /// Adds to the query, at its end, for signatures that stand there.
+    /// Appends items to the query, for signatures that belong there.
     public mutating func append(query: QueryItems) {
         let text = query.encodedQuery
         if !text.isEmpty { url = url.appending(encodedQuery: text) }
@@ -70,7 +72,7 @@ extension EncodedRequest.Content {
 }
 
 extension EncodedRequest: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields, without the query and the body's bytes.
+    /// The properties for debuggers and `dump`, with field names instead of values, without query and body bytes.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -82,7 +84,7 @@ extension EncodedRequest: CustomReflectable {
 }
 
 extension EncodedRequest.Content: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind of body and its size, never its bytes.
+    /// The kind and the size of the body, without its bytes.
     public var description: String {
         switch self {
         case .none: "no body"
@@ -92,6 +94,6 @@ extension EncodedRequest.Content: CustomStringConvertible, CustomDebugStringConv
     }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Nothing, because ``description`` says all that may be shown.
+    /// Empty, so that the bytes are not shown.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// A request while it is being prepared.
+/// A request that interceptors prepare.
 ///
 /// ```swift
 /// func prepare(_ draft: inout RequestDraft) async throws {
@@ -8,36 +8,37 @@ public import EssentialsHTTP
 /// }
 /// ```
 public struct RequestDraft: Sendable {
-    /// What becomes of a field that is there already, by the request's or an earlier interceptor's hand.
+    /// How ``add(_:onCollision:)`` treats a field that the request or an earlier interceptor has already set.
     public enum Collision: Sendable, Hashable {
-        /// The one that is there stays, and the logger is told.
+        /// The existing field is kept, and the collision is logged.
         case keepExisting
-        /// The new one takes its place.
+        /// The new field replaces the existing one.
         case replace
-        /// The request ends as `invalidRequest`.
+        /// The request fails as `invalidRequest`.
         case fail
     }
 
     /// The request as it was submitted.
     public let request: DataRequest
-    /// The environment that it goes to.
+    /// The environment at the time when the request was submitted.
     public let environment: EnvironmentSnapshot
-    /// The request's fields, with what interceptors have added; the environment's and the service's come later and fill
-    /// in what is missing.
+    /// The fields of the request and of the interceptors so far. Missing fields are later filled in from the
+    /// environment and the service.
     public var headerFields: HTTPFields
-    /// The request's parameters, for those whose parameters can be added to; else none. What is put in wins over the
-    /// request's own. They go where the request's parameters go, and where it has a body of another kind, or of
-    /// a type whose codec does not merge parameters, to the query.
+    /// The parameters of the request. Values that an interceptor sets win over the request's own.
+    ///
+    /// The parameters are sent where the request sends its own. If the body is of another kind, or if the codec of its
+    /// type does not merge parameters, this property is empty at first, and its values are added to the query.
     public var parameters: FormParameters
-    /// Names of fields that were not put in because there was one.
+    /// The names of fields that were dropped because they were already set.
     private(set) var passedOver: [HTTPField.Name] = []
 
-    /// Where ``parameters`` go.
+    /// The part of the request that ``parameters`` belong to.
     enum ParameterPlace: Sendable {
         case query
-        /// They are the body.
+        /// The parameters are the body.
         case body
-        /// To the query, although the request's body is of another kind.
+        /// The query, because the body is of another kind.
         case queryBesideBody
     }
 
@@ -58,9 +59,12 @@ public struct RequestDraft: Sendable {
         headerFields = request.headerFields
     }
 
-    /// Puts a field in.
+    /// Adds a field.
     ///
-    /// - Throws: `invalidRequest` when there is one of that name and the collision is to fail.
+    /// - Parameters:
+    ///   - field: The field to add.
+    ///   - collision: How to treat an existing field of the same name. The default keeps it.
+    /// - Throws: `invalidRequest` if a field of the same name exists and `collision` is ``Collision/fail``.
     public mutating func add(
         _ field: HTTPField, onCollision collision: Collision = .keepExisting
     ) throws(RequestFailure) {
@@ -70,14 +74,15 @@ public struct RequestDraft: Sendable {
         case .replace: headerFields[field.name] = field.value
         case .fail:
             throw RequestFailure(
-                .invalidRequest, "The field \(field.name) was set before the preparation could set it.",
-                remedy: "Set it in one place only.", host: environment.baseURL.origin.host.text)
+                .invalidRequest, "The field \(field.name) is already set.",
+                remedy: "Set it in one place only, or add it with another collision rule.",
+                host: environment.baseURL.origin.host.text)
         }
     }
 
-    /// Where the request goes, with the query that it has so far.
+    /// The URL of the request, with its query so far.
     ///
-    /// - Throws: `invalidRequest` when the parameters have no form as a query.
+    /// - Throws: `invalidRequest` if the parameters cannot be encoded as a query.
     public var url: RequestURL {
         get throws(RequestFailure) {
             guard place != .body, !parameters.isEmpty else { return joined }
@@ -88,7 +93,7 @@ public struct RequestDraft: Sendable {
 }
 
 extension RequestDraft: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: of fields and parameters the names.
+    /// The properties for debuggers and `dump`, with only the names of fields and parameters.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,10 +1,11 @@
-/// Looks at every request before it is sent: adds to it, changes it, signs it, or refuses it.
+/// Changes, signs or refuses requests before they are sent.
 ///
-/// Interceptors run in the order in which the service's configuration names them, on the task that sends. Header
-/// fields that they add or replace go to the environment's origin only: a redirect to another origin leaves them behind. A
-/// body whose parameters they changed is sent to no other origin either: a 307 or 308 that would take it there ends the
-/// request as `redirectRefused`. Parameters in the query stay behind with the URL. Requests to full URLs
-/// (``UnsafeRequestService``) are not shown to them.
+/// Interceptors run in the order of the service's configuration, in a task that is cancelled with the request.
+///
+/// Header fields that they add or replace are sent only to the environment's origin, not to another one after a
+/// redirect. A body whose parameters they changed is not sent to another origin either: a redirect with 307 or 308 that
+/// would send it there fails as `redirectRefused`. Parameters in the query are part of the URL, which a redirect
+/// replaces. Requests to full URLs (``UnsafeRequestService``) are not intercepted.
 ///
 /// ```swift
 /// struct TenantInterceptor: RequestInterceptor {
@@ -16,21 +17,21 @@
 /// }
 /// ```
 ///
-/// Each step has a default that does nothing.
+/// The defaults of both functions do nothing.
 public protocol RequestInterceptor: Sendable {
-    /// Changes the draft, before its body is encoded. Called once for each request.
+    /// Changes the draft before its body is encoded. It is called once for each request.
     ///
-    /// - Throws: whatever is to end the request: a `RequestFailure` as it is, a `CancellationError` as `cancelled`,
-    ///   anything else as `invalidRequest` with that error below it.
+    /// - Throws: An error that ends the request. A `RequestFailure` is passed on unchanged, a `CancellationError`
+    ///   becomes `cancelled`, and any other error becomes `invalidRequest` with that error as the underlying one.
     func prepare(_ draft: inout RequestDraft) async throws
 
-    /// Signs the request, when all interceptors have prepared it and nothing else will be added to it.
+    /// Signs the request after all interceptors have prepared it.
     ///
-    /// Called for every hop to the environment's origin: again after each redirect within it and when a download is
-    /// resumed, each time without what was signed before; never for another origin, nor after a redirect from there.
-    /// What is sent again with the answer to a Digest challenge keeps its signature.
+    /// It is called for every hop to the environment's origin: again after each redirect within the origin and when a
+    /// download is resumed, each time without the earlier signature. It is not called for other origins, nor after a
+    /// redirect back from one. A request that is sent again with the answer to a Digest challenge keeps its signature.
     ///
-    /// - Throws: as ``prepare(_:)``.
+    /// - Throws: An error that ends the request, as in ``prepare(_:)``.
     func sign(_ request: inout EncodedRequest) async throws
 }
 

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// Adds fields and parameters to the requests of a service: the simple form of a preparation.
+/// Adds header fields and parameters to the requests of a service: a simple alternative to ``RequestInterceptor``.
 ///
 /// ```swift
 /// final class Session: RequestPreparationDelegate {
@@ -9,38 +9,39 @@ public import EssentialsHTTP
 /// configuration.interceptors.append(DelegateInterceptor(session))
 /// ```
 ///
-/// Called on the task that sends. The service keeps its delegate alive.
+/// The functions are called in a task of the request. The service keeps its delegate alive.
 public protocol RequestPreparationDelegate: Sendable {
-    /// Fields for a request. One that the request has itself is passed over.
+    /// The header fields to add to a request. Fields that the request already has are ignored. The default adds none.
     ///
     /// - Parameters:
     ///   - method: The request's method.
-    ///   - path: As the request was given it, below the base URL.
+    ///   - path: The path of the request, below the base URL.
     func additionalHeaderFields(for method: HTTPRequest.Method, path: String) -> HTTPFields
 
-    /// Parameters for a request; they win over the request's own. Not asked for where the body is no set of parameters.
+    /// The parameters to add to a request, which win over the request's own. It is not called if the request has a body
+    /// of another kind. The default adds none.
     ///
     /// - Parameters:
     ///   - method: The request's method.
-    ///   - path: As the request was given it, below the base URL.
+    ///   - path: The path of the request, below the base URL.
     func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters
 }
 
 extension RequestPreparationDelegate {
-    /// None.
+    /// No fields.
     public func additionalHeaderFields(for method: HTTPRequest.Method, path: String) -> HTTPFields { [:] }
-    /// None.
+    /// No parameters.
     public func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters { [:] }
 }
 
-/// Asks a delegate: parameters first, then fields.
+/// An interceptor that adds the parameters and then the header fields of a delegate.
 public struct DelegateInterceptor: RequestInterceptor {
     private let delegate: any RequestPreparationDelegate
 
-    /// Makes an interceptor that keeps the delegate alive.
+    /// Creates an interceptor that keeps the delegate alive.
     public init(_ delegate: any RequestPreparationDelegate) { self.delegate = delegate }
 
-    /// Adds what the delegate says.
+    /// Adds the delegate's parameters and fields.
     public func prepare(_ draft: inout RequestDraft) async throws {
         let request = draft.request
         if draft.place != .queryBesideBody {
@@ -49,7 +50,7 @@ public struct DelegateInterceptor: RequestInterceptor {
         }
         let present = draft.headerFields
         for field in delegate.additionalHeaderFields(for: request.method, path: request.path) {
-            // Of several new ones with one name all are added.
+            // All of several new fields with the same name are added.
             if present.contains(field.name) { try draft.add(field) } else { draft.headerFields.append(field) }
         }
     }

@@ -1,9 +1,9 @@
 import EssentialsHTTP
 
-/// A request as the command line of curl that would send it, without what is secret.
+/// Formats a request as a command line of curl, without secrets.
 enum CurlCommand {
     static func text(of request: TransportRequest, _ redaction: Redaction) -> String {
-        // Told to use HEAD, and no more, curl waits for a body.
+        // With `-X HEAD`, curl would wait for a body.
         var words = request.method == .head ? ["curl", "--head"] : ["curl", "-X", quoted(request.method.rawValue)]
         for field in request.headerFields {
             let value = redaction.hides(field.name) ? "…" : field.value

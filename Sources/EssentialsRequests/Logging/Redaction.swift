@@ -1,50 +1,53 @@
 public import EssentialsHTTP
 
-/// What logs do not show.
+/// The parts of requests that logs do not show.
 ///
 /// ```swift
 /// configuration.redaction.hiddenFields.insert(apiKey)
 /// configuration.redaction.query = .hidden(["token", "signature"])
 /// ```
 public struct Redaction: Sendable, Hashable {
-    /// What is shown of a URL's query.
+    /// The parts of a URL's query that are hidden.
     public enum Query: Sendable, Hashable {
-        /// Nothing but that there is one.
+        /// The whole query. The log shows only that there is one.
         case hiddenWhole
-        /// All items, without the values of items that have one of these names or whose name sounds secret, as for
-        /// ``Redaction/hiddenFields``. Names are compared without regard to case and percent-encoding, and `token`
-        /// stands for `token[]` and `token[x]` too. List names that are secret only by their purpose, such as OAuth's
-        /// `code`.
+        /// The values of items that have one of these names or whose name sounds secret, as for
+        /// ``Redaction/hiddenFields``.
+        ///
+        /// Names are compared without regard to case and percent-encoding, and `token` also matches `token[]` and
+        /// `token[x]`. List names that do not sound secret, such as OAuth's `code`.
         case hidden(Set<String>)
     }
 
-    /// What is shown of a query. Nothing.
+    /// The parts of a query that are hidden. The default is the whole query.
     public var query: Query = .hiddenWhole
-    /// The fields whose values are hidden in the command line of a request.
+    /// Additional fields whose values are hidden in the command line of a request. The default is empty.
     ///
     /// Fields whose names sound secret are always hidden: names with the word `auth`, `csrf`, `hmac`, `jwt`, `key`,
     /// `otp`, `pass`, `pin`, `pwd`, `sid`, `sig` or `xsrf`, names with a word that holds `authoriz`, `cookie`,
     /// `credential`, `passwd`, `password`, `secret`, `session`, `signature` or `token`, and a few similar ones. Words
     /// end at `-` and `_`, and case does not matter. `Idempotency-Key`, `Surrogate-Key` and `Sec-WebSocket-Key` are
     /// shown.
-    /// The same fields stay behind when a redirect leads to another origin; see `RedirectPolicy.sensitiveFields`.
+    ///
+    /// Fields whose names sound secret are also removed when a redirect leads to another origin; see
+    /// `RedirectPolicy.sensitiveFields`.
     public var hiddenFields: Set<HTTPField.Name> = []
 
-    /// Nothing secret is shown.
+    /// Creates a redaction that hides queries and all fields whose names sound secret.
     public init() {}
 
     func hides(_ name: HTTPField.Name) -> Bool {
         hiddenFields.contains(name) || SecretName.isSecret(name.canonicalName)
     }
 
-    /// A URL for a log.
+    /// The text of a URL for a log.
     func text(of url: RequestURL) -> String {
         guard let query = url.query, case .hidden(let names) = self.query else { return url.redacted }
         let hidden = Set(names.map { $0.lowercased() })
         let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
             let written = item.prefix { $0 != "=" }
             guard written.endIndex != item.endIndex else { return String(item) }
-            // A name that cannot be read is not known to be harmless.
+            // A name that cannot be decoded could be secret.
             guard let read = try? QueryItems(parsing: written), let name = read.items.first?.name.lowercased() else {
                 return "\(written)=…"
             }

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import Logging
 
-/// The log messages of one request. If the logger's level is above debug when the request begins, they cost a comparison
-/// each.
+/// Writes the log messages of one request. If the logger's level is above debug when the request begins, each message
+/// costs only a comparison.
 struct RequestLog: Sendable {
     private let settings: ServiceSettings
     /// The request's number, the same in all of its messages.
@@ -38,7 +38,7 @@ struct RequestLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - failure: The end of the request.
+    ///   - failure: The failure that ended the request.
     ///   - request: The prepared request; `nil` if the request failed before it was prepared.
     ///   - method: The method of the request.
     func failed(_ failure: RequestFailure, _ request: TransportRequest?, method: HTTPRequest.Method) {
@@ -52,7 +52,7 @@ struct RequestLog: Sendable {
         logger.debug("request failed", metadata: metadata)
     }
 
-    /// Logs the names of fields that were set in two places, the less specific of which has no effect.
+    /// Logs the names of fields that were set in several places. The less specific values were dropped.
     func passedOver(_ names: [HTTPField.Name]) {
         guard isOn, !names.isEmpty else { return }
         let text = names.map(\.rawName).joined(separator: ", ")

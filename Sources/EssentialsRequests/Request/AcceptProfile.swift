@@ -1,16 +1,17 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Which `Accept` a service sends with requests that have none of their own, of an interceptor or of the environment.
+/// The `Accept` field of requests for which neither the request, an interceptor nor the environment sets one.
 ///
 /// ```swift
 /// configuration.accept = .seCompatible
 /// ```
 public enum AcceptProfile: Sendable, Hashable {
-    /// `application/json` for requests for a model, `*/*` for all others.
+    /// `application/json` for requests that decode a model, `*/*` for all others.
     case typed
-    /// What the Objective-C library of this name sent, for servers that know it: `application/json; charset=utf-8`, but
-    /// `*/*` for downloads and for responses that are read as bytes, for which it sent nothing.
+    /// The value of the Objective-C library of this name, for servers that depend on it:
+    /// `application/json; charset=utf-8`. Downloads and requests for bytes send `*/*`; that library sent no field for
+    /// them.
     case seCompatible
 
     /// The field's value.
@@ -23,16 +24,16 @@ public enum AcceptProfile: Sendable, Hashable {
     }
 }
 
-/// What the response to a request is read as.
+/// The kind of value that is read from a response.
 enum ResponseKind: Sendable, Hashable {
-    /// A response, text, or nothing.
+    /// The response itself, text, or nothing.
     case response
-    /// A model that a codec reads.
+    /// A model that a codec decodes.
     case model
     /// Bytes or a file.
     case bytes
 
-    /// The kind of a response that is read as a type.
+    /// The kind for a result type.
     init<Model>(reading type: Model.Type) {
         if type == Data.self || type == Data?.self || type == [UInt8].self || type == [UInt8]?.self {
             self = .bytes

@@ -2,7 +2,7 @@ public import EssentialsHTTP
 public import FoundationEssentials
 
 extension DataRequest {
-    /// The body of a request, and what its `Content-Type` says.
+    /// The body of a request and its media type.
     ///
     /// ```swift
     /// request.body = .model(NewUser(name: "Ada"))
@@ -10,10 +10,10 @@ extension DataRequest {
     /// request.body = try .file("/srv/films/1.mp4", type: MediaType("video/mp4"))
     /// ```
     ///
-    /// Where no type is given, a `Content-Type` among the request's fields names it, else the kind of body does. Where
-    /// one is given, it wins.
+    /// A type that is passed to one of these functions wins over a `Content-Type` in the request's header fields. If
+    /// both are missing, each kind of body has a default.
     public struct Body: Sendable {
-        /// Makes the bytes with the codec for a media type, and says which `Content-Type` they have.
+        /// Encodes the body with the codec for a media type, and returns the bytes with their `Content-Type`.
         typealias Encode = @Sendable (CodecRegistry, MediaType) throws(RequestFailure) -> (Data, MediaType)
 
         enum Content: Sendable {
@@ -24,9 +24,9 @@ extension DataRequest {
         }
 
         let content: Content
-        /// The type that was given.
+        /// The explicit type; `nil` if there is none.
         let type: String?
-        /// The type of what is encoded if none is named; `nil` means JSON.
+        /// The default type of an encoded body; `nil` means JSON.
         let standardType: MediaType?
 
         private init(_ content: Content, type: String? = nil, standardType: MediaType? = nil) {
@@ -38,11 +38,10 @@ extension DataRequest {
         /// No body.
         public static var none: Body { Body(.none) }
 
-        /// A model, written by the service's codec for the type; JSON where none is named.
+        /// A model, encoded by the service's codec for the type.
         ///
-        /// Where no type is named, a `String` is sent as `text/plain`, and `Data` and `[UInt8]` as
-        /// `application/octet-stream`. With the type `MediaType.json` a `String` is a JSON string in
-        /// quotation marks.
+        /// The default type is JSON, but `text/plain` for a `String` and `application/octet-stream` for `Data` and
+        /// `[UInt8]`. With the type `MediaType.json`, a `String` is sent as a JSON string in quotation marks.
         public static func model<Model: Encodable & Sendable>(_ model: Model, as type: MediaType? = nil) -> Body {
             let isBytes = Model.self == Data.self || Model.self == [UInt8].self
             let standard: MediaType? = isBytes ? .octetStream : Model.self == String.self ? .text : nil
@@ -54,24 +53,25 @@ extension DataRequest {
                 type: type?.description, standardType: standard)
         }
 
-        /// Named values, to which a preparation may add more; JSON where no type is named.
+        /// Named values, to which interceptors may add more. The default type is JSON.
         public static func parameters(_ parameters: FormParameters, as type: MediaType? = nil) -> Body {
             Body(.parameters(parameters), type: type?.description)
         }
 
-        /// Named values, unless there are none.
+        /// Named values, or no body if there are none.
         static func parameters(_ parameters: FormParameters, standardType: MediaType?) -> Body {
             parameters.isEmpty ? .none : Body(.parameters(parameters), standardType: standardType)
         }
 
-        /// Bytes as they are; `application/octet-stream` where no type is named.
+        /// Bytes that are sent unchanged. The default type is `application/octet-stream`.
         public static func data(_ data: Data, type: MediaType? = nil) -> Body {
             Body(.raw(.bytes(data), standard: MediaType.octetStream.description), type: type?.description)
         }
 
-        /// Text in the type's charset, else as UTF-8, which a text type then names; `text/plain` where no type is named.
+        /// Text in the charset of the type. The default type is `text/plain`.
         ///
-        /// The request fails as `encoding` for a charset that is not known, or lacks a character of the text.
+        /// If the type has no charset, the text is sent as UTF-8, and a text type gets the charset parameter. The
+        /// request fails as `encoding` if the charset is unknown or cannot represent a character of the text.
         public static func text(_ text: String, type: MediaType? = nil) -> Body {
             Body(
                 .encoded { _, type throws(RequestFailure) in
@@ -82,14 +82,15 @@ extension DataRequest {
                     } catch let failure as RequestFailure {
                         throw failure
                     } catch {
-                        throw RequestFailure(.encoding, "The text could not be written.", underlying: error)
+                        throw RequestFailure(.encoding, "The text could not be encoded.", underlying: error)
                     }
                 }, type: type?.description, standardType: .text)
         }
 
-        /// A file, read while it is sent; see `RequestBody.file`. `application/octet-stream` where no type is named.
+        /// A file, which is read while it is sent; see `RequestBody.file`. The default type is
+        /// `application/octet-stream`.
         ///
-        /// - Throws: `file` when it is not there, is no regular file, or is shorter than the range.
+        /// - Throws: `file` if it does not exist, is not a regular file, or is shorter than the range.
         public static func file(
             _ path: String, range: Range<Int64>? = nil, type: MediaType? = nil
         ) throws(RequestFailure) -> Body {
@@ -98,7 +99,8 @@ extension DataRequest {
                 type: type?.description)
         }
 
-        /// A stream of pieces, which can be sent once; see `RequestBody.stream`.
+        /// A stream, which can be sent only once; see `RequestBody.stream`. The default type is
+        /// `application/octet-stream`.
         public static func stream<Pieces: AsyncSequence & Sendable>(
             _ pieces: Pieces, length: Int?, type: MediaType? = nil
         ) -> Body where Pieces.Element == Data {
@@ -107,22 +109,22 @@ extension DataRequest {
                 type: type?.description)
         }
 
-        /// Several parts, read while they are sent.
+        /// A multipart body, whose parts are read while they are sent.
         public static func multipart(_ multipart: MultipartBody) -> Body {
             Body(.raw(.multipart(multipart), standard: nil), type: multipart.contentType)
         }
 
-        /// A transport's body; without a `Content-Type` unless one is named.
+        /// The body of a transport request. Without a type, no `Content-Type` is added.
         public static func raw(_ body: RequestBody, type: MediaType? = nil) -> Body {
             Body(.raw(body, standard: nil), type: type?.description)
         }
 
-        /// Whether there is none.
+        /// Whether there is no body.
         public var isNone: Bool {
             if case .none = content { true } else { false }
         }
 
-        /// Whether it comes from a file, a stream or parts.
+        /// Whether the body comes from a file, a stream or parts.
         var isReadWhileSent: Bool {
             if case .raw(let body, _) = content { body.isStream } else { false }
         }
@@ -130,7 +132,7 @@ extension DataRequest {
 }
 
 extension DataRequest.Body: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The kind of body and its size or names, never its content.
+    /// The kind of body and its size or names, without its content.
     public var description: String {
         switch content {
         case .none: "no body"
@@ -141,6 +143,6 @@ extension DataRequest.Body: CustomStringConvertible, CustomDebugStringConvertibl
     }
     /// The same as ``description``.
     public var debugDescription: String { description }
-    /// Nothing, because ``description`` says all that may be shown.
+    /// Empty, so that the content is not shown.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

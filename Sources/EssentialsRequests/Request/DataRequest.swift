@@ -19,16 +19,19 @@ public struct DataRequest: Sendable {
     public var path: String
     /// Items that are added to the query in this order.
     public var query: QueryItems
-    /// Named values. They are added to the query of GET, HEAD, DELETE and OPTIONS requests. For other methods they are the
-    /// body, as JSON or as the type that `Content-Type` among the fields names, and there may be no other body; with
-    /// ``Body/parameters(_:as:)`` the body itself names the type. Interceptors may add to them.
+    /// Named values, to which interceptors may add more.
+    ///
+    /// They are added to the query of GET, HEAD, DELETE and OPTIONS requests. For other methods they are the body, as
+    /// JSON or in the type of the `Content-Type` field, and there can be no other body. To choose another type, use
+    /// ``Body/parameters(_:as:)`` instead.
     public var parameters: FormParameters
-    /// The request's own fields, which win over those of interceptors, of the environment and of the service.
-    /// `Content-Type` names the type of a body that has none of its own; the service sets `Content-Length`.
+    /// The request's own header fields, which win over those of interceptors, the environment and the service.
+    ///
+    /// `Content-Type` is the type of a body without an explicit one. The service sets `Content-Length`.
     public var headerFields: HTTPFields
     /// The body.
     public var body: Body
-    /// The statuses that are a success; others are the failure `status`. The default is 200 to 299.
+    /// The statuses that are a success. Others fail as `status`. The default is 200 to 299.
     public var expectedStatus: StatusExpectation
     /// The model type for the body of an unexpected response; see `RequestFailure.errorModel(as:)`. The default is
     /// `nil`, which means the error model of the service's configuration.
@@ -37,16 +40,16 @@ public struct DataRequest: Sendable {
     public var options: TransportOptions
     /// Which redirects are followed. The default is `nil`, which means the policy of the service's configuration.
     public var redirects: RedirectPolicy?
-    /// Receives the progress of the body while it is sent, each time that the request is sent.
+    /// Receives the progress of the body each time that the request is sent. The default is `nil`.
     ///
-    /// If the request value is sent in several operations, a stream ends with the first, and a callback reports them
-    /// all.
+    /// If the request value is used for several operations, a stream ends with the first one, and a callback receives
+    /// the progress of all of them.
     public var uploadProgress: ProgressReport?
     /// Receives the progress for the handler and the token of one call, in addition to ``uploadProgress``.
     var handlerProgress: ProgressReport?
-    /// What the response will be read as, for the `Accept` of a request that has none.
+    /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
-    /// Whether a graceful shutdown waits for this request. The default is `nil`: the service's configuration decides, see
+    /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
     public var finishesOnShutdown: Bool?
 
@@ -86,7 +89,8 @@ public struct DataRequest: Sendable {
 }
 
 extension DataRequest: CustomReflectable {
-    /// The properties for debuggers and `dump`: only the names of fields, query items and parameters, no bytes of the body.
+    /// The properties for debuggers and `dump`: only the names of fields, query items and parameters, no bytes of the
+    /// body.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,28 +1,28 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// What came back for a request, and from where.
+/// The response to a request, with its URL and redirects.
 ///
 /// ```swift
 /// let response = try await requests.send(DataRequest(.get, "report"))
 /// print(response.status.code, response.url?.redacted ?? "-", response.body.data?.count ?? 0)
 /// ```
 public struct DataResponse: Sendable {
-    /// Status, fields and body as the transport delivered them.
+    /// The status, header fields and body from the transport.
     public var transportResponse: TransportResponse
-    /// Where it came from, after all redirects; nil from a double that names none.
+    /// The URL of the response after all redirects; `nil` if a test double gives none.
     public let url: RequestURL?
     /// The redirects that were followed, oldest first.
     public let redirects: [RedirectHop]
 
-    /// Makes one from a transport's response.
+    /// Creates a response from the response of a transport.
     public init(_ response: TransportResponse, url: RequestURL? = nil, redirects: [RedirectHop] = []) {
         transportResponse = response
         self.url = url
         self.redirects = redirects
     }
 
-    /// Makes one from its parts, for doubles.
+    /// Creates a response from its parts, for test doubles.
     public init(_ status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:], body: Data = Data()) {
         self.init(
             TransportResponse(HTTPResponse(status: status, headerFields: headerFields), body: ResponseBody(body)))
@@ -30,25 +30,25 @@ public struct DataResponse: Sendable {
 
     /// The status.
     public var status: HTTPResponse.Status { transportResponse.status }
-    /// The header fields in the order in which they came.
+    /// The header fields in order of arrival.
     public var headerFields: HTTPFields { transportResponse.headerFields }
     /// The body.
     public var body: ResponseBody {
         get { transportResponse.body }
         set { transportResponse.body = newValue }
     }
-    /// The fields after a collected body; those after a stream are in `body.ending`.
+    /// The trailer fields of a collected body. Those of a streamed body are in `body.ending`.
     public var trailerFields: HTTPFields { transportResponse.trailerFields }
     /// Times and byte counts of the last hop.
     public var metrics: TransportMetrics { transportResponse.metrics }
     /// The connection of the last hop.
     public var connection: ConnectionFacts { transportResponse.connection }
-    /// Status and fields as HTTPTypes' value.
+    /// The status and the header fields as the type of HTTPTypes.
     public var head: HTTPResponse { transportResponse.head }
 }
 
 extension DataResponse: CustomReflectable {
-    /// The properties above, for debuggers and `dump`: the names of fields, without queries and the body's bytes.
+    /// The properties for debuggers and `dump`, with field names instead of values, without queries and body bytes.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -58,19 +58,19 @@ extension DataResponse: CustomReflectable {
     }
 }
 
-/// A model, and the response that it was read from.
+/// A model and the response from which it was decoded.
 ///
 /// ```swift
 /// let users = try await requests.response(to: DataRequest(.get, "users"), as: [User].self)
 /// print(users.model.count, users.response.headerFields[.eTag] ?? "-")
 /// ```
 public struct ModelResponse<Model: Sendable>: Sendable {
-    /// What the body was read as.
+    /// The decoded body.
     public let model: Model
     /// The whole response.
     public let response: DataResponse
 
-    /// Makes one, for doubles.
+    /// Creates a response, for test doubles.
     public init(model: Model, response: DataResponse) {
         self.model = model
         self.response = response

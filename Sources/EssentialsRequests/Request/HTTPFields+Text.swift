@@ -1,18 +1,19 @@
 public import EssentialsHTTP
 
-/// Header fields whose names are text.
+/// Header fields with names as text.
 extension HTTPFields {
-    /// The value of a field, by a name that is compared without case. Several values are joined with commas, as by the
-    /// subscript for `HTTPField.Name`. Setting nil removes the field.
+    /// The value of the field with a name, which is compared without case.
+    ///
+    /// Several values are joined with commas, as by the subscript for `HTTPField.Name`. Setting `nil` removes the
+    /// field.
     ///
     /// ```swift
     /// request.headerFields["X-Tenant"] = "acme"
     /// ```
     ///
-    /// Setting an invalid field does not trap: services and transports refuse to send the request, as `invalidRequest`
-    /// with the name. A name is invalid if it is not a token (RFC 9110, 5.1). A value is invalid if it
-    /// has a control character, or leading or trailing white space (RFC 9110, 5.5). `HTTPField.checked` throws at once
-    /// instead.
+    /// Setting an invalid field does not trap. Instead, sending the request fails as `invalidRequest` with the name of
+    /// the field. A name is invalid if it is not a token (RFC 9110, 5.1). A value is invalid if it has a control
+    /// character, or leading or trailing white space (RFC 9110, 5.5). `HTTPField.checked` throws at once instead.
     public subscript(name: String) -> String? {
         get { HTTPField.Name(name).flatMap { self[$0] } }
         set {
@@ -29,7 +30,7 @@ extension HTTPFields {
         }
     }
 
-    /// Makes fields from a dictionary, sorted by name. Refused names and values fail as with the subscript.
+    /// Creates fields from a dictionary, sorted by name. Invalid names and values fail as with the subscript.
     ///
     /// ```swift
     /// try await requests.get("users", headerFields: HTTPFields(["X-Tenant": tenant, "X-Batch": "7"]))

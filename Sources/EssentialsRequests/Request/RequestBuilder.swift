@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// Makes a request step by step, and says what does not go together.
+/// Builds a request step by step and detects settings that exclude each other.
 ///
 /// ```swift
 /// let request = try RequestBuilder(.post, "films")
@@ -13,27 +13,28 @@ public import FoundationEssentials
 ///     .build()
 /// ```
 ///
-/// A value: each step gives a changed copy. What is wrong is kept until ``build()``, which throws the first of it: a body
-/// or its type that is set twice, a header that is none, an empty set of statuses.
+/// A builder is a value: each step returns a changed copy. The first error is kept until ``build()``, which throws it:
+/// a body or a media type that is set twice, an invalid header field, or an empty set of statuses.
 public struct RequestBuilder: BuildableRequest {
     private var request: DataRequest
-    /// Which step has set the body.
+    /// The step that has set the body; `nil` if there is none.
     private var bodySetting: String?
     private var contentType: MediaType?
     private var failure: RequestFailure?
 
-    /// Begins with a method and a path below the base URL.
+    /// Creates a builder for a method and a path below the base URL.
     public init(_ method: HTTPRequest.Method, _ path: String) { request = DataRequest(method, path) }
 
-    /// Begins with a request that there is.
+    /// Creates a builder that changes an existing request.
     public init(_ request: DataRequest) {
         self.request = request
         if !request.body.isNone { bodySetting = "body" }
     }
 
-    /// The request.
+    /// Returns the request.
     ///
-    /// - Throws: `invalidRequest` with the first fault, such as two settings that exclude each other.
+    /// - Throws: The first error of the steps: `invalidRequest`, such as for two settings that exclude each other, or
+    ///   `file`.
     public func build() throws(RequestFailure) -> DataRequest {
         if let failure { throw failure }
         guard let contentType, bodySetting != nil else { return request }
@@ -44,7 +45,7 @@ public struct RequestBuilder: BuildableRequest {
 
     // MARK: Fields
 
-    /// Sets a field; its earlier values go.
+    /// Sets a header field and replaces its earlier values.
     public func header(_ name: String, _ value: String) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             let field = try HTTPField.checked(name: name, value: value)
@@ -52,19 +53,19 @@ public struct RequestBuilder: BuildableRequest {
         }
     }
 
-    /// Adds a value to a field's others.
+    /// Adds a value to a header field and keeps its earlier values.
     public func appendingHeader(_ name: String, _ value: String) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             builder.request.headerFields.append(try HTTPField.checked(name: name, value: value))
         }
     }
 
-    /// Sets several fields; their earlier values go.
+    /// Sets several header fields and replaces their earlier values.
     public func headers(_ fields: [String: String]) -> RequestBuilder {
         fields.sorted { $0.key < $1.key }.reduce(self) { $0.header($1.key, $1.value) }
     }
 
-    /// Removes a field with all of its values.
+    /// Removes a header field with all its values.
     public func removingHeader(_ name: String) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             let field = try HTTPField.checked(name: name, value: "")
@@ -72,14 +73,14 @@ public struct RequestBuilder: BuildableRequest {
         }
     }
 
-    /// Which media types the answer may have, the preferred first.
+    /// Sets the media types that the response may have, the preferred one first.
     public func accept(_ types: MediaType...) -> RequestBuilder {
         header("Accept", types.map(\.description).joined(separator: ", "))
     }
 
     // MARK: Query
 
-    /// Adds an item to the query; nil gives the bare name.
+    /// Adds an item to the query. With the value `nil` the item is only its name.
     public func query(_ name: String, _ value: String?) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.query.append(name, value) }
     }
@@ -89,7 +90,8 @@ public struct RequestBuilder: BuildableRequest {
         changed { builder throws(RequestFailure) in builder.request.query.items += items.items }
     }
 
-    /// Named values: in the query of GET, HEAD, DELETE and OPTIONS, else the body. Set again, later values win.
+    /// Adds named values: to the query of GET, HEAD, DELETE and OPTIONS requests, to the body of others. Later values
+    /// win.
     public func parameters(_ parameters: FormParameters) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             if !builder.request.hasParametersInQuery {
@@ -104,44 +106,46 @@ public struct RequestBuilder: BuildableRequest {
 
     // MARK: Body
 
-    /// Named values as the body.
+    /// Sets named values as the body.
     public func body(parameters: FormParameters) -> RequestBuilder {
         body(.parameters(parameters), "body(parameters:)")
     }
 
-    /// A model as the body: JSON, or `text/plain` for a `String`, unless ``contentEncoding(_:)`` names a type.
+    /// Sets a model as the body. The default media type is that of ``DataRequest/Body/model(_:as:)``;
+    /// ``contentEncoding(_:)`` changes it.
     public func body(model: some Encodable & Sendable) -> RequestBuilder { body(.model(model), "body(model:)") }
 
-    /// Bytes as the body.
+    /// Sets bytes as the body.
     public func body(data: Data, type: MediaType? = nil) -> RequestBuilder {
         body(.data(data, type: type), "body(data:)")
     }
 
-    /// Text as the body.
+    /// Sets text as the body.
     public func body(text: String, type: MediaType? = nil) -> RequestBuilder {
         body(.text(text, type: type), "body(text:)")
     }
 
-    /// A file as the body, looked at now and read while it is sent.
+    /// Sets a file as the body. It is checked now and read while it is sent.
     public func body(file path: String, range: Range<Int64>? = nil, type: MediaType? = nil) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             try builder.set(.file(path, range: range, type: type), "body(file:)")
         }
     }
 
-    /// A stream as the body, which can be sent once.
+    /// Sets a stream as the body. It can be sent only once.
     public func body<Pieces: AsyncSequence & Sendable>(
         stream pieces: Pieces, length: Int?, type: MediaType? = nil
     ) -> RequestBuilder where Pieces.Element == Data {
         body(.stream(pieces, length: length, type: type), "body(stream:)")
     }
 
-    /// Several parts as the body.
+    /// Sets a multipart body.
     public func body(multipart: MultipartBody) -> RequestBuilder { body(.multipart(multipart), "body(multipart:)") }
 
-    /// Which codec writes the body's parameters or model, and what `Content-Type` says. Not for a body that has a type of
-    /// its own: one in parts, or one that was given its type. Without a body it has no effect, and no `Content-Type` is
-    /// sent.
+    /// Sets the media type of the body, which selects the codec for parameters and models.
+    ///
+    /// It excludes multipart bodies and bodies with an explicit type. Without a body it has no effect, and no
+    /// `Content-Type` is sent.
     public func contentEncoding(_ type: MediaType) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             if builder.contentType != nil { throw Self.conflict("contentEncoding", "contentEncoding") }
@@ -152,61 +156,61 @@ public struct RequestBuilder: BuildableRequest {
         }
     }
 
-    // MARK: The answer
+    // MARK: Response
 
-    /// These statuses are a success, and no others.
+    /// Sets the statuses that are a success.
     public func expecting(_ code: Int, _ others: Int...) -> RequestBuilder {
         expecting(.codes(Set(others).union([code])))
     }
 
-    /// These statuses are a success, and no others.
+    /// Sets the statuses that are a success.
     public func expecting(_ ranges: ClosedRange<Int>...) -> RequestBuilder { expecting(StatusExpectation(ranges)) }
 
-    /// These statuses are a success, and no others.
+    /// Sets the statuses that are a success.
     public func expecting(_ expectation: StatusExpectation) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
             guard !expectation.isEmpty else {
                 throw RequestFailure(
-                    .invalidRequest, "The request expects no status at all, so that it could only fail.",
+                    .invalidRequest, "The request expects no status at all, so it could only fail.",
                     remedy: "Name at least one status.")
             }
             builder.request.expectedStatus = expectation
         }
     }
 
-    /// The body of an unexpected answer is read as this model.
+    /// Sets the model type for the body of an unexpected response.
     public func errorModel<Model: Decodable & Sendable>(_ type: Model.Type) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.errorModel = type }
     }
 
-    // MARK: The way
+    // MARK: Options
 
-    /// The longest time for the whole exchange, redirects included.
+    /// Sets the maximum time for the whole exchange, including redirects.
     public func deadline(_ time: Duration) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.options.totalTimeout = time }
     }
 
-    /// How urgent the request is beside others.
+    /// Sets the priority of the request.
     public func priority(_ priority: RequestPriority) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.options.priority = priority }
     }
 
-    /// By what the server is judged, instead of the environment's policy.
+    /// Sets the policy that verifies the servers, instead of the environment's.
     public func trust(_ policy: TrustPolicy) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.options.trust = policy }
     }
 
-    /// Which redirects are followed, instead of the service's policy.
+    /// Sets the redirects to follow, instead of the service's policy.
     public func redirects(_ policy: RedirectPolicy) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.redirects = policy }
     }
 
-    /// The body is delivered piece by piece, at the reader's pace.
+    /// Delivers the response's body as a stream, at the reader's pace.
     public func streaming() -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.options.delivery = .streamed }
     }
 
-    /// Decides whether a graceful shutdown waits for the request, and overrides the service's configuration.
+    /// Sets whether a graceful shutdown waits for the request, instead of the service's configuration.
     public func finishingOnShutdown(_ finishes: Bool = true) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.finishesOnShutdown = finishes }
     }
@@ -240,7 +244,7 @@ public struct RequestBuilder: BuildableRequest {
         return RequestFailure(
             .invalidRequest,
             isSame ? "“\(first)” was set twice." : "“\(second)” was set, and “\(first)” before it.",
-            remedy: "A request has one body, of one kind; keep one of the two.",
+            remedy: "A request has only one body of one type. Keep one of the two settings.",
             underlying: SettingConflict(first, second))
     }
 }
@@ -252,18 +256,18 @@ public struct RequestBuilder: BuildableRequest {
 /// let film = try await requests.response(to: RequestBuilder(.get, "films/1").header("X-Tenant", "acme"), as: Film.self)
 /// ```
 public protocol BuildableRequest: Sendable {
-    /// The request.
+    /// Returns the request.
     ///
-    /// - Throws: `invalidRequest` with the first thing that is wrong.
+    /// - Throws: The first error in the settings, `invalidRequest` or `file`.
     func build() throws(RequestFailure) -> DataRequest
 }
 
 extension DataRequest: BuildableRequest {
-    /// The request itself.
+    /// Returns the request itself.
     public func build() -> DataRequest { self }
 }
 
-/// Two settings of a request that exclude each other: the error below an `invalidRequest`.
+/// Two settings of a request that exclude each other: the underlying error of an `invalidRequest`.
 struct SettingConflict: Error, Sendable, Hashable, CustomStringConvertible {
     /// The setting that was made first.
     let first: String

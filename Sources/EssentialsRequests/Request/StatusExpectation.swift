@@ -1,4 +1,4 @@
-/// Which statuses are a success; others are the failure `status`.
+/// The statuses that are a success. Others fail as `status`.
 ///
 /// ```swift
 /// request.expectedStatus = [200...299, 304...304]
@@ -8,7 +8,7 @@
 /// ```
 public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral {
     private enum Content: Sendable {
-        /// What most requests expect, without an array to be shared by all of them.
+        /// The usual expectation, which needs no array.
         case success
         case ranges([ClosedRange<Int>])
         case matching(@Sendable (Int) -> Bool)
@@ -20,24 +20,24 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
 
     /// 200 to 299.
     public static var success: StatusExpectation { StatusExpectation(.success) }
-    /// Whatever the server answers; nothing is a failure.
+    /// Every status, so that none is a failure.
     public static let any: StatusExpectation = [0...999]
 
-    /// These codes and no others.
+    /// Only these codes.
     public static func codes(_ codes: Set<Int>) -> StatusExpectation {
         StatusExpectation(.ranges(codes.sorted().map { $0...$0 }))
     }
 
-    /// The codes for which the closure says so. Called on the task that sends, once per answer.
+    /// The codes for which the closure returns `true`. It is called in the task of the request, once for each response.
     public static func matching(_ isExpected: @escaping @Sendable (Int) -> Bool) -> StatusExpectation {
         StatusExpectation(.matching(isExpected))
     }
 
-    /// This code and no other.
+    /// Only this code.
     public init(integerLiteral code: Int) { self = .codes([code]) }
-    /// The codes within these ranges.
+    /// The codes in these ranges.
     public init(_ ranges: [ClosedRange<Int>]) { self.init(.ranges(ranges)) }
-    /// The codes within these ranges.
+    /// The codes in these ranges.
     public init(arrayLiteral elements: ClosedRange<Int>...) { self.init(.ranges(elements)) }
 
     /// Whether a status is a success.
@@ -49,13 +49,13 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
         }
     }
 
-    /// These, and those of another expectation.
+    /// The statuses of this expectation and of another one.
     public func union(_ other: StatusExpectation) -> StatusExpectation {
         if let ranges, let others = other.ranges { return StatusExpectation(ranges + others) }
         return .matching { self.contains($0) || other.contains($0) }
     }
 
-    /// Whether no status at all could be a success.
+    /// Whether the expectation has no status at all.
     var isEmpty: Bool {
         if case .ranges(let ranges) = content { ranges.isEmpty } else { false }
     }

@@ -4,15 +4,15 @@ import Glibc
 public import Logging
 
 extension HTTPDataRequestService {
-    /// What becomes of requests that run when the environment changes.
+    /// What happens to running requests when the environment changes.
     public enum EnvironmentChange: Sendable, Hashable {
-        /// They finish where they were sent to.
+        /// They finish at the server to which they were sent.
         case finishRequests
-        /// They end as `cancelled`.
+        /// They fail as `cancelled`.
         case cancelRequests
     }
 
-    /// How a service works.
+    /// The configuration of a service.
     ///
     /// ```swift
     /// var configuration = HTTPDataRequestService.Configuration()
@@ -20,49 +20,51 @@ extension HTTPDataRequestService {
     /// configuration.logger = Logger(label: "app.requests")
     /// ```
     public struct Configuration: Sendable {
-        /// Where completion handlers run that name no queue. A queue of the service's own; never the main queue.
+        /// The queue for completion handlers of calls without a `completionQueue`. The default is a serial queue of the
+        /// configuration, which is not the main queue.
         public var callbackQueue = DispatchQueue(label: "essentials.service")
-        /// Told of requests at the levels debug and trace, without queries, fields or bodies. Silent.
+        /// Logs requests at the levels debug and trace, without queries, field values or bodies. The default logs
+        /// nothing.
         public var logger = Logger(label: "essentials.requests", factory: { _ in SwiftLogNoOpLogHandler() })
-        /// What the logger does not get to see.
+        /// The parts of requests that are not logged. The default hides queries and secret fields.
         public var redaction = Redaction()
-        /// Whether the logger gets each request as a command line of curl too, at the level trace. No.
+        /// Whether each request is also logged as a command line of curl, at the level trace. The default is `false`.
         public var logsCommands = false
-        /// Reads and writes bodies by their media type.
+        /// The codecs that encode and decode bodies by media type. The default is the standard registry.
         public var codecs = CodecRegistry.standard
         /// The model type for the bodies of unexpected responses; a request's own error model wins. The default is
-        /// `nil`: the bodies are not decoded.
+        /// `nil`, which means that the bodies are not decoded.
         ///
-        /// The failure `status` has the model as `errorModel(as:)`, and always the raw body. If the body cannot be read
-        /// as the model, the failure's `underlying` error is a failure `decoding`.
+        /// The failure `status` provides the model through `errorModel(as:)`, and always has the raw body. If the body
+        /// cannot be decoded, the failure's `underlying` error is the failure `decoding`.
         ///
         /// ```swift
         /// configuration.errorModel = Problem.self
         /// ```
         public var errorModel: (any (Decodable & Sendable).Type)?
-        /// How parameters are written into a query.
+        /// How parameters are encoded in a query. The default is the standard encoding.
         public var formEncoding = FormEncoding.standard
-        /// How a request's path and the environment's base URL make the URL. Joined.
+        /// How the URL is made from a request's path and the environment's base URL. The default is `join`.
         public var pathResolution = PathResolution.join
-        /// Which `Accept` goes with requests that have none. By what is asked for.
+        /// The `Accept` field of requests without one. The default is `typed`, which depends on the result type.
         public var accept = AcceptProfile.typed
-        /// Whether a request's priority, if it is not the normal one, is told to the server as `Priority` (RFC 9218, 5).
-        /// No. Without it the transport's own queue knows it all the same.
+        /// Whether a priority other than `normal` is sent to the server in the field `Priority` (RFC 9218, 5). The
+        /// default is `false`. The transport's queue uses the priority in either case.
         public var sendsPriority = false
-        /// Which redirects are followed. Up to 10, without credentials to other origins.
+        /// The redirects to follow. The default is up to 10, without credentials for other origins.
         public var redirects = RedirectPolicy.standard
-        /// See every request before it is sent, in this order. None.
+        /// The interceptors of every request, in the order in which they run. The default is none.
         public var interceptors: [any RequestInterceptor] = []
-        /// The `User-Agent` of requests that have none. Program, system and this package.
+        /// The `User-Agent` field of requests without one. The default names the program, the system and this package.
         public var userAgent = Configuration.standardUserAgent
-        /// What becomes of requests that run when the environment changes. They finish.
+        /// What happens to running requests when the environment changes. The default is that they finish.
         public var onEnvironmentChange = EnvironmentChange.finishRequests
-        /// Whether a graceful shutdown waits for requests that say nothing about it themselves. The default is `false`.
+        /// Whether a graceful shutdown waits for requests whose own setting is `nil`. The default is `false`.
         public var finishesOnShutdown = false
-        /// What is cleared together with an origin's authorization. Nothing.
+        /// The stores that are cleared together with an origin's credentials. The default is none.
         public var privateState: [any PrivateStateStore] = []
 
-        /// The defaults named beside each property.
+        /// Creates a configuration with the default of each property.
         public init() {}
 
         private static let standardUserAgent: String = {

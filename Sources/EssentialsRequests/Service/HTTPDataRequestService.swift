@@ -10,15 +10,16 @@ import Synchronization
 /// let user: User = try await requests.get("users/1")
 /// ```
 ///
-/// It joins the path under the environment's base URL, has the interceptors prepare the request, fills in credentials
-/// and the environment's fields and trust policy, follows redirects, and judges the status. Callable from any task and
-/// thread.
+/// It joins the path to the environment's base URL, lets the interceptors prepare the request, adds the credentials and
+/// the environment's header fields and trust policy, follows redirects, and checks the status. It can be used from any
+/// task and thread.
 ///
-/// **Lifetime.** A running request holds its service, whether it is awaited or has a completion handler. A service that
-/// nobody else holds therefore lets its requests finish, and is freed after the last one: dropping a reference cancels no
-/// request, because it would otherwise end at a time that depends on the optimiser. A streamed body can be read to its end
-/// after service and transport are gone. ``shutdown(grace:)``, a token and cancelling the caller's task end requests at a
-/// chosen time, and a locator that is closed shuts its services down. Only ``shutdown(grace:)`` ends the transport.
+/// **Lifetime.** A running request keeps its service alive, whether it is awaited or has a completion handler.
+/// Releasing the last other reference therefore cancels nothing: the requests finish, and the service is deallocated
+/// after the last one. If it cancelled them, they would end at a time that depends on the optimiser. A streamed body can
+/// be read to its end after the service and the transport are gone. To end requests at a chosen time, use
+/// ``shutdown(grace:)``, a token, or the cancellation of the calling task. Closing a locator shuts down its services.
+/// Only ``shutdown(grace:)`` shuts down the transport.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
     private let environment: any EnvironmentService
     private let transport: any Transport
@@ -33,9 +34,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Creates a service.
     ///
     /// - Parameters:
-    ///   - environment: Where requests go. Each request reads it once.
+    ///   - environment: The environment. Each request reads it once.
     ///   - transport: Sends the requests. Only ``shutdown(grace:)`` shuts it down.
-    ///   - configuration: Codecs, interceptors, logging and the like.
+    ///   - configuration: Codecs, interceptors, logging and further settings.
     public init(
         environment: any EnvironmentService, transport: any Transport, configuration: Configuration = Configuration()
     ) {
@@ -54,13 +55,13 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     private var configuration: Configuration { settings.configuration }
 
-    /// The queue on which completion handlers run that name no queue.
+    /// The queue for completion handlers of calls without a `completionQueue`.
     public var callbackQueue: DispatchQueue { configuration.callbackQueue }
-    /// Reads and writes the bodies.
+    /// The codecs that encode and decode bodies by media type.
     public var codecs: CodecRegistry { configuration.codecs }
-    /// The environment in force.
+    /// The current environment.
     public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
-    /// How many requests have begun and not ended; a streamed body counts until it was read.
+    /// The number of running requests. A streamed body counts until it was read or dropped.
     public var requestsInFlight: Int { inFlight.count }
 
     // MARK: Requests
@@ -87,7 +88,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         }
     }
 
-    /// Loads a response into a file; see the protocol. The request is prepared once, also if it is resumed.
+    /// Downloads a response into a file; see the protocol. The request is prepared once, even if it is resumed.
     @discardableResult
     public func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
@@ -99,7 +100,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         var request = request
         request.responseKind = .bytes
         if options.resumes { request.expectedStatus = request.expectedStatus.union([206...206, 416...416]) }
-        // In one task, so that writing the file ends with the request too.
+        // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
             let log = RequestLog(settings: settings, number: place.number)
             var sent: TransportRequest?
@@ -131,12 +132,12 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     // MARK: Authorization
 
-    /// Sends these credentials to the origin of the environment in force from now on; see the protocol.
+    /// Sends these credentials to the origin of the current environment from now on; see the protocol.
     public func setAuthorization(_ credentials: Credentials) {
         authorization.set(credentials, for: currentEnvironment.baseURL.origin)
     }
 
-    /// Forgets the credentials and the private state of the origin of the environment in force; see the protocol.
+    /// Removes the credentials and the private state of the origin of the current environment; see the protocol.
     public func clearAuthorization() async {
         let origin = currentEnvironment.baseURL.origin
         authorization.clear(origin)
@@ -145,13 +146,16 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     // MARK: Shutdown
 
-    /// Ends the service and its transport. New requests fail as `closed`. Requests that run have the grace period to
-    /// finish if they or the configuration say `finishesOnShutdown`; the others end as `cancelled`.
+    /// Shuts down the service and its transport.
     ///
-    /// Returns when all connections are closed; callers receive the end of their requests at about the same time. Further
-    /// calls do the same and harm nothing.
+    /// New requests fail as `closed`. Running requests with `finishesOnShutdown`, their own or the configuration's, may
+    /// finish within the grace period. All other running requests fail as `cancelled`.
     ///
-    /// - Parameter grace: How long marked requests may take; a streamed body counts until it was read.
+    /// The function returns when all connections are closed. Callers receive the end of their requests at about the
+    /// same time. It may be called more than once.
+    ///
+    /// - Parameter grace: The maximum time for requests with `finishesOnShutdown`, including the time for reading their
+    ///   streamed bodies. The default is zero.
     public func shutdown(grace: Duration = .zero) async {
         watch.withLock { $0.take() }?.cancel()
         inFlight.close()
@@ -159,7 +163,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         if grace > .zero {
             await withTaskGroup { group in
                 group.addTask { [inFlight] in await inFlight.waitUntilEmpty() }
-                // About seventy years: the system's clock does not take every duration.
+                // At most about seventy years, because the system's clock does not accept every duration.
                 group.addTask { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
                 await group.next()
                 group.cancelAll()

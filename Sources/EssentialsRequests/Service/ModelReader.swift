@@ -1,11 +1,12 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Reads models from responses, large ones off the caller's actor.
+/// Decodes models from responses. Large bodies are decoded off the caller's actor.
 enum ModelReader {
-    /// Decoding a smaller body takes no longer than changing to another thread and back.
+    /// The largest body that is decoded on the caller's actor. Decoding it takes no longer than switching threads
+    /// twice.
     private static let inPlaceLimit = 64 << 10
-    /// The most bytes of a streamed body that are read for a model.
+    /// The maximum size of a streamed body.
     private static let streamLimit = 64 << 20
 
     static func read<Model: Decodable & Sendable>(

@@ -1,12 +1,12 @@
 import EssentialsHTTP
 import Synchronization
 
-/// The requests of a service that have begun and not ended, so that they can be cancelled from outside. A streamed body
-/// counts as a request until it was read.
+/// The running requests of a service, which can be cancelled from outside. A streamed body counts as a request until it
+/// was read.
 final class RequestsInFlight: Sendable {
-    /// A request's place among the others. ``end(_:)`` follows once for each.
+    /// The entry of one request. ``end(_:)`` is called once for each.
     struct Place: Sendable {
-        /// The request's number, which no other request of the service has.
+        /// The number of the request, which is unique in the service.
         let number: UInt64
         /// Ends the request from outside.
         let cancellation: Cancellation
@@ -36,7 +36,7 @@ final class RequestsInFlight: Sendable {
             return place
         }
 
-        /// Takes those who wait for the end of all requests, if there is none left.
+        /// Removes and returns the continuations that wait for the end of all requests, if no request is left.
         mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
             guard count == 0, !waiting.isEmpty else { return [] }
             defer { waiting = [:] }
@@ -48,7 +48,7 @@ final class RequestsInFlight: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Begins a request.
+    /// Adds a request.
     ///
     /// - Parameters:
     ///   - environment: The environment whose change cancels the request; `nil` if changes do not.
@@ -61,17 +61,17 @@ final class RequestsInFlight: Sendable {
             state.isOpen ? state.add(in: environment, finishesOnShutdown: finishesOnShutdown) : nil
         }
         guard let place else {
-            throw RequestFailure(.closed, "The service was shut down.", remedy: "Make a new service.")
+            throw RequestFailure(.closed, "The service was shut down.", remedy: "Create a new service.")
         }
         return place
     }
 
-    /// Begins to count the body of a request that has come to its response, whether or not the service is closed.
+    /// Adds the streamed body of a request, even if the service is closed.
     func beginBody(of request: Place) -> Place {
         state.withLock { $0.add(in: request.environment, finishesOnShutdown: request.finishesOnShutdown) }
     }
 
-    /// Ends a request.
+    /// Removes a request.
     func end(_ place: Place) {
         let waiting = state.withLock { state in
             state.slots[place.slot] = nil

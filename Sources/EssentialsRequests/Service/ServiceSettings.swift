@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// A service's configuration, and the header fields that are made from it once instead of for each request.
+/// The configuration of a service, and header fields that are created from it once instead of for each request.
 ///
 /// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
@@ -41,7 +41,8 @@ final class ServiceSettings: Sendable {
 extension RequestPriority {
     private static let name = HTTPField.Name("Priority")
 
-    /// The field that tells a server (RFC 9218, 5); nil for the normal one, which is what none means.
+    /// The field that sends the priority to a server (RFC 9218, 5); `nil` for `normal`, which is the meaning of no
+    /// field.
     var field: HTTPField? {
         guard self != .normal, let name = Self.name else { return nil }
         return HTTPField(name: name, value: "u=\(urgency)")

@@ -20,7 +20,7 @@ final class TrackedBody: ResponseBody.Source {
         cancellation = place.cancellation
         self.place = Mutex(place)
         _ = cancellation.add { [weak source] in source?.cancel() }
-        // A cancellation that came between the response and here.
+        // The request may have been cancelled between its response and this point.
         if request.cancellation.isCancelled { cancellation.cancel() }
     }
 
@@ -61,7 +61,7 @@ final class TrackedBody: ResponseBody.Source {
 }
 
 extension RequestsInFlight {
-    /// The response, with a streamed body that counts as a request in flight and ends with the service.
+    /// The response, with a streamed body that counts as a request in flight and is cancelled with the service.
     func tracking(_ response: DataResponse, of place: Place) -> DataResponse {
         guard case .stream(let source) = response.body.content else { return response }
         var response = response

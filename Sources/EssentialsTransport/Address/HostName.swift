@@ -65,7 +65,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     ) throws(RequestFailure) -> String {
         guard let address = IPAddress.normalisedIPv6(text), let bytes = IPAddress.bytes(of: address) else {
             throw invalid(
-                "“\(RequestFailure.shown(host))” is no IPv6 address.", "Write it as [2001:db8::1], without a zone.")
+                "“\(RequestFailure.shown(host))” is not an IPv6 address.", "Write it as [2001:db8::1], without a zone.")
         }
         guard !IPAddress.isTranslated(bytes) else {
             throw invalid(
@@ -79,7 +79,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     private static func destination(_ address: String) throws(RequestFailure) -> String {
         guard address != "0.0.0.0", address != "::" else {
             throw invalid(
-                "“\(address)” is the unspecified address, which is no destination.",
+                "“\(address)” is the unspecified address, which is not a destination.",
                 "Write 127.0.0.1 or [::1] for this machine.")
         }
         return address
@@ -103,7 +103,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         }
         guard name.utf8.allSatisfy(isNameByte) else {
             throw invalid(
-                "“\(RequestFailure.shown(host))” has a character that no host name has.",
+                "“\(RequestFailure.shown(host))” has a character that host names cannot have.",
                 "Use letters, digits, “-” and “.”.")
         }
         return name

@@ -20,7 +20,8 @@ public struct RequestURL: Sendable, Hashable {
     ///   host or port, a control character, or a `%` that starts no escape.
     public init(_ text: String) throws(RequestFailure) {
         guard let colon = text.firstRange(of: "://") else {
-            throw Self.invalid("“\(RequestFailure.shown(text))” is no absolute URL.", "Write it as https://host/path.")
+            throw Self.invalid(
+                "“\(RequestFailure.shown(text))” is not an absolute URL.", "Write it as https://host/path.")
         }
         guard let scheme = Origin.Scheme(rawValue: text[..<colon.lowerBound].lowercased()) else {
             let name = RequestFailure.shown(text[..<colon.lowerBound])
@@ -78,7 +79,7 @@ public struct RequestURL: Sendable, Hashable {
 
     private static func readOrigin(scheme: Origin.Scheme, authority: Substring) throws(RequestFailure) -> Origin {
         guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw invalid("The URL holds credentials.", "Take them out and send an Authorization header.")
+            throw invalid("The URL contains credentials.", "Remove them and send an Authorization header.")
         }
         var host = authority
         var port: UInt16?
@@ -88,12 +89,14 @@ public struct RequestURL: Sendable, Hashable {
             host = authority[..<colon]
             if !digits.isEmpty {
                 guard digits.utf8.allSatisfy(\.isASCIIDigit), let number = UInt16(digits), number > 0
-                else { throw invalid("“\(RequestFailure.shown(digits))” is no port.", "Use a number from 1 to 65535.") }
+                else {
+                    throw invalid("“\(RequestFailure.shown(digits))” is not a port.", "Use a number from 1 to 65535.")
+                }
                 port = number
             }
         }
         guard !host.contains(":") || host.hasPrefix("[") else {
-            throw invalid("“\(RequestFailure.shown(authority))” is no host.", "Put an IPv6 address in brackets.")
+            throw invalid("“\(RequestFailure.shown(authority))” is not a host.", "Put an IPv6 address in brackets.")
         }
         return Origin(scheme: scheme, host: try HostName(host), port: port)
     }

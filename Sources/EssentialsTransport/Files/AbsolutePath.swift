@@ -13,8 +13,9 @@ package enum AbsolutePath {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw RequestFailure(
                 .file,
-                path.isEmpty ? "The path is empty." : "The path “\(RequestFailure.shownPath(path))” holds a zero byte.",
-                remedy: "Name a file.")
+                path.isEmpty
+                    ? "The path is empty." : "The path “\(RequestFailure.shownPath(path))” contains a zero byte.",
+                remedy: "Provide the path of a file.")
         }
         guard path.utf8.first != UInt8(ascii: "/") else { return path }
         let directory = FileManager.default.currentDirectoryPath

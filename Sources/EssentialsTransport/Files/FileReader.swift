@@ -35,8 +35,8 @@ package struct SentFile: Sendable {
         let whole = 0..<max(0, status.size)
         guard range.map({ $0.lowerBound >= 0 && $0.upperBound <= whole.upperBound }) ?? true else {
             throw RequestFailure(
-                .file, "“\(RequestFailure.shownPath(path))” has \(status.size) bytes, less than the range asks for.",
-                remedy: "Give a range within the file.")
+                .file, "“\(RequestFailure.shownPath(path))” has \(status.size) bytes, fewer than the range requires.",
+                remedy: "Use a range within the file.")
         }
         self.path = path
         self.range = range ?? whole
@@ -55,8 +55,8 @@ package struct SentFile: Sendable {
 
     package static func notRegular(_ path: String, phase: RequestFailure.Phase) -> RequestFailure {
         RequestFailure(
-            .file, "“\(RequestFailure.shownPath(path))” is no regular file.",
-            remedy: "Name a file; what comes from a pipe or a device is sent as a stream.", phase: phase)
+            .file, "“\(RequestFailure.shownPath(path))” is not a regular file.",
+            remedy: "Use a regular file. Send data from a pipe or a device as a stream.", phase: phase)
     }
 }
 
@@ -119,8 +119,8 @@ actor FileReader {
         isEnded = true
         open = nil
         return RequestFailure(
-            .file, "“\(RequestFailure.shownPath(file.path))” has changed since it was made the body of a request.",
-            remedy: "Make the body anew when nobody writes to the file, or send a copy.", phase: .sending)
+            .file, "“\(RequestFailure.shownPath(file.path))” has changed since it became the body of a request.",
+            remedy: "Create the body again when no program writes to the file, or send a copy.", phase: .sending)
     }
 
     private func finish() -> Data? {

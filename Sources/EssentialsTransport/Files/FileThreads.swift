@@ -47,8 +47,8 @@ package final class FileThreads: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
         if let error {
             throw RequestFailure(
-                .resources, "The system gave no thread for work on files: \(error).",
-                remedy: "Raise the limit of threads.", underlying: error)
+                .resources, "The system could not create a thread for file operations: \(error).",
+                remedy: "Raise the thread limit.", underlying: error)
         }
     }
 

@@ -27,18 +27,18 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to try, if it is more specific than the remedy of the reason `file`.
     var remedy: String? {
         switch code {
-        case ENOENT: "Check the path; only downloads make directories, and only when told to."
-        case ENOTDIR: "Check the path; a part of it is no directory."
+        case ENOENT: "Check the path. Only downloads create directories, and only with createsDirectories."
+        case ENOTDIR: "Check the path; a part of it is not a directory."
         case EISDIR: "Name a file in the directory."
-        case EACCES, EPERM: "Check the permissions of the file and its directory, and whose they are."
+        case EACCES, EPERM: "Check the permissions and the owners of the file and its directory."
         case EROFS: "Choose another place; this file system is mounted read-only."
         case ENOSPC: "Free space on the disk, or choose another place."
         case EDQUOT: "Free space within the quota, have it raised, or choose another place."
         case EFBIG: "Raise the limit of file sizes (ulimit -f), or choose another file system."
-        case ENAMETOOLONG: "Choose a shorter name; names beside it get up to 15 more bytes."
-        case ELOOP: "Take the symbolic link away; none is followed here."
+        case ENAMETOOLONG: "Choose a shorter name; temporary names are up to 15 bytes longer."
+        case ELOOP: "Remove the symbolic link; symbolic links are not followed here."
         case EEXIST: "Remove the file, choose another name, or allow replacing."
-        case EMFILE, ENFILE: "Close files, or raise the limit of open ones (ulimit -n)."
+        case EMFILE, ENFILE: "Close files, or raise the limit of open files (ulimit -n)."
         case EIO: "Check the disk and the system's log."
         default: nil
         }

@@ -10,8 +10,8 @@ extension HTTPField {
     public static func checked(name: String, value: String) throws(RequestFailure) -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
             throw RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(name))” is no header name.",
-                remedy: "Use letters, digits and “-”, nothing else.")
+                .invalidRequest, "“\(RequestFailure.shown(name))” is not a header name.",
+                remedy: "Use only letters, digits and “-”.")
         }
         guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
             throw RequestFailure(

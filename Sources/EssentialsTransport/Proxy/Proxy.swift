@@ -42,10 +42,11 @@ public struct Proxy: Sendable, Hashable {
     ) throws(RequestFailure) {
         guard port > 0 else { throw Self.invalid("The proxy's port is 0.", "Use a number from 1 to 65535.") }
         guard user?.utf8.contains(UInt8(ascii: ":")) != true else {
-            throw Self.invalid("The proxy's user name has a colon.", "No user name has one (RFC 7617, 2).")
+            throw Self.invalid("The proxy's user name has a colon.", "A user name cannot have one (RFC 7617, 2).")
         }
         for text in [user, password].compactMap({ $0 }) where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-            throw Self.invalid("The proxy's credentials have a control character.", "Check them; none is shown here.")
+            throw Self.invalid(
+                "The proxy's credentials have a control character.", "Check them; they are not shown here.")
         }
         self.kind = kind
         self.host = host
@@ -89,7 +90,7 @@ public struct Proxy: Sendable, Hashable {
     private static func place(_ authority: Substring) throws(RequestFailure) -> (HostName, UInt16?) {
         guard let origin = try? RequestURL("http://\(authority)").origin else {
             throw invalid(
-                "The proxy's host or port is none.",
+                "The proxy's host or port is invalid.",
                 "Write it as http://host:port, an IPv6 address in brackets, and in credentials @ as %40 and / as %2F.")
         }
         let afterHost = authority.lastIndex(of: "]") ?? authority.startIndex
@@ -108,7 +109,7 @@ public struct Proxy: Sendable, Hashable {
         case "ftp", "socks", "socks4", "socks4a":
             throw invalid("Proxies of this kind are not supported.", "Use http, https, socks5 or socks5h.")
         default:
-            throw invalid("The text before :// is no kind of proxy.", "Use http, https, socks5 or socks5h.")
+            throw invalid("The text before :// is not a kind of proxy.", "Use http, https, socks5 or socks5h.")
         }
     }
 
@@ -128,7 +129,7 @@ public struct Proxy: Sendable, Hashable {
             rest = rest.dropFirst(2)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw invalid("The proxy's credentials are no UTF-8.", "Percent-encode their UTF-8 form.")
+            throw invalid("The proxy's credentials are not UTF-8.", "Percent-encode their UTF-8 form.")
         }
         return text
     }

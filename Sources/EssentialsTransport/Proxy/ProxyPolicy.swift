@@ -88,7 +88,7 @@ public struct ProxyPolicy: Sendable {
                 return try Proxy(value)
             } catch {
                 throw RequestFailure(
-                    .invalidRequest, "The environment variable \(name) names no proxy: \(error.message)",
+                    .invalidRequest, "The environment variable \(name) is not a valid proxy: \(error.message)",
                     remedy: error.remedy)
             }
         }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Ends a request from outside of the task that waits for it: what a token, a shutdown and a change of environment use.
+/// Ends a request from outside the task that waits for it. Tokens, shutdowns and changes of the environment use it.
 ///
-/// Whatever a request waits for is registered here while it waits, so that ``cancel()`` ends the wait at once. A
-/// cancellation belongs to one request and is not used again for another one. Callable from any thread.
+/// A request registers here each of its waits, so that ``cancel()`` ends the wait at once. A cancellation belongs to
+/// one request and must not be used for another one. It can be used from any thread.
 ///
 /// ```swift
 /// let cancellation = Cancellation()
@@ -32,21 +32,21 @@ public final class Cancellation: Sendable {
     /// Whether ``cancel()`` was called.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Ends what the request waits for, and everything that it would wait for later. Further calls do nothing.
+    /// Ends the current waits of the request and all its later ones. Further calls do nothing.
     public func cancel() {
         let (first, others) = state.withLock { state in
             state.isCancelled = true
             return (state.first.take(), state.others.take())
         }
-        // Without the lock, because a handler may resume the request, which removes its handler.
+        // Called without the lock, because a handler may resume the request, which removes its handler.
         first?.handler()
         for other in others { other.handler() }
     }
 
-    /// Registers what ends a wait. ``remove(_:)`` follows when the wait is over.
+    /// Registers a handler that ends a wait. Call ``remove(_:)`` when the wait is over.
     ///
-    /// - Parameter handler: Called at most once, by the thread that cancels; at once if ``cancel()`` came first. It may
-    ///   still run when ``remove(_:)`` has returned, and must have no effect then. It must not block.
+    /// - Parameter handler: Called at most once, on the thread that cancels, or at once if ``cancel()`` was called
+    ///   before. It may still run after ``remove(_:)`` has returned, and must then have no effect. It must not block.
     public func add(_ handler: @escaping @Sendable () -> Void) -> Registration {
         let number: UInt32? = state.withLock { state in
             guard !state.isCancelled else { return nil }
@@ -65,9 +65,9 @@ public final class Cancellation: Sendable {
         return Registration(number: number)
     }
 
-    /// Removes what ``add(_:)`` has registered.
+    /// Removes a handler.
     public func remove(_ registration: Registration) {
-        // The handler is freed without the lock.
+        // The handler is released without the lock.
         let removed = state.withLock { state -> (number: UInt32, handler: @Sendable () -> Void)? in
             if state.first?.number == registration.number { return state.first.take() }
             return state.others.firstIndex { $0.number == registration.number }.map { state.others.remove(at: $0) }
@@ -75,13 +75,15 @@ public final class Cancellation: Sendable {
         _ = removed
     }
 
-    /// Runs work in a task of its own, which ``cancel()`` and cancelling the calling task cancel. The calling task itself
-    /// is not cancelled, because it may have more to do than this request.
+    /// Runs work in a new task, which is cancelled by ``cancel()`` and together with the calling task.
+    ///
+    /// ``cancel()`` does not cancel the calling task itself, because that task may do more than this request.
     ///
     /// - Parameters:
     ///   - host: The host for the failure.
-    ///   - work: Begins on the calling thread.
-    /// - Throws: `cancelled` without running the work if ``cancel()`` came first, and what the work throws.
+    ///   - work: The work, which starts on the calling thread.
+    /// - Throws: The failure of the work. If ``cancel()`` was called before, `cancelled` is thrown without running the
+    ///   work.
     public func runTask<Value: Sendable>(
         host: String? = nil, _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
@@ -102,9 +104,9 @@ public final class Cancellation: Sendable {
         }.get()
     }
 
-    /// Throws if the request was cancelled.
+    /// Checks whether the request was cancelled.
     ///
-    /// - Throws: `cancelled`.
+    /// - Throws: `cancelled` if it was.
     public func check(host: @autoclosure () -> String? = nil) throws(RequestFailure) {
         guard isCancelled else { return }
         throw RequestFailure(.cancelled, "The request was cancelled.", host: host())
@@ -112,7 +114,7 @@ public final class Cancellation: Sendable {
 }
 
 extension Array {
-    /// Empties the array and returns what it held.
+    /// Empties the array and returns its elements.
     fileprivate mutating func take() -> [Element] {
         guard !isEmpty else { return [] }
         defer { self = [] }

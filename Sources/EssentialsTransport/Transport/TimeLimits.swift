@@ -1,4 +1,4 @@
-/// The times of one request's options in milliseconds, which engines count in.
+/// The time limits of a request's options in milliseconds, the unit of the engines.
 package struct TimeLimits: Sendable {
     package let connect: Int64
     package let idle: Int64?

@@ -1,7 +1,8 @@
-/// Sends one request over one hop: the only seam between what is requested and how it travels.
+/// Sends one request over one hop. It is the only interface between requests and the network.
 ///
-/// A transport follows no redirect, keeps no cookie, repeats nothing that is not safe to repeat, and judges no status. It
-/// is used from any task; every cancellation, by task, ``Cancellation`` or shutdown, is the reason `cancelled`.
+/// A transport does not follow redirects, store cookies or check the status, and repeats only requests that are safe to
+/// repeat. It can be used from any task. A request that is cancelled by its task, a ``Cancellation`` or a shutdown
+/// fails as `cancelled`.
 ///
 /// ```swift
 /// struct Canned: Transport {
@@ -12,10 +13,10 @@
 /// }
 /// ```
 ///
-/// ``send(_:)`` is all that a transport has to implement. Its requests then run in tasks of their own, so that a
-/// ``Cancellation`` can end them. A transport that can end its requests without a task, as libcurl's can, implements
-/// ``send(_:cancellation:)`` too, which saves six allocations, about two microseconds and mostly a change of thread for
-/// each request. So does a transport that wraps another one and passes the cancellation on:
+/// A transport only has to implement ``send(_:)`` and ``shutdown()``. Each request then runs in a new task, so that a
+/// ``Cancellation`` can end it. A transport that can end requests without a task, such as the one over libcurl, also
+/// implements ``send(_:cancellation:)``. This saves six allocations, about two microseconds and usually a thread switch
+/// for each request. A transport that wraps another one implements it to pass the cancellation on:
 ///
 /// ```swift
 /// struct Counting: Transport {
@@ -37,24 +38,24 @@
 public protocol Transport: Sendable {
     /// Sends the request and waits for the response's head, and for its body unless it is streamed.
     ///
-    /// - Throws: the failure that ended the exchange; `cancelled` if the calling task was cancelled, `closed` after
+    /// - Throws: The failure that ended the exchange; `cancelled` if the calling task was cancelled, and `closed` after
     ///   ``shutdown()``.
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse
 
-    /// Sends the request as ``send(_:)`` does, and ends it when the cancellation says so.
+    /// Sends the request like ``send(_:)``, and ends it if the cancellation is cancelled.
     ///
     /// The default runs ``send(_:)`` in a task that the cancellation cancels.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - cancellation: Ends the request from outside until this function returns. It does not end the body of a
-    ///     response that is streamed.
-    /// - Throws: as ``send(_:)``; `cancelled` if the cancellation ended the request.
+    ///   - cancellation: Ends the request from outside until this function returns. It does not end a streamed body.
+    /// - Throws: The failures of ``send(_:)``; `cancelled` if the cancellation ended the request.
     func send(
         _ request: TransportRequest, cancellation: Cancellation
     ) async throws(RequestFailure) -> TransportResponse
 
-    /// Cancels the running requests, closes all connections and returns when that is done. Further calls return at once.
+    /// Cancels the running requests, closes all connections and returns when they are closed. Further calls return at
+    /// once.
     func shutdown() async
 }
 

@@ -1,4 +1,4 @@
-/// One request as a transport sends it: with a full URL and all of its fields.
+/// A request as a transport sends it, with a full URL and all header fields.
 ///
 /// ```swift
 /// var request = TransportRequest(.post, try RequestURL("https://example.com/notes"))
@@ -17,7 +17,7 @@ public struct TransportRequest: Sendable {
     public var body: RequestBody
     /// Deadlines, limits, protocol and trust.
     public var options: TransportOptions
-    /// Which bodies come as a stream although the request collects them.
+    /// The responses whose bodies are delivered as a stream even if the request collects its body.
     package var unwantedBodies: UnwantedBodies = []
 
     /// The host that the request goes to, for failures.
@@ -51,14 +51,14 @@ public struct TransportRequest: Sendable {
         guard let known = Origin.Scheme(rawValue: scheme.lowercased()) else {
             throw RequestFailure(
                 .invalidRequest, "The request's scheme “\(RequestFailure.shown(scheme))” is not supported.",
-                remedy: "Use http or https, without “://” and what follows it.")
+                remedy: "Use http or https, without “://”.")
         }
         let path = head.path ?? ""
-        // Each part is read by itself. In a joined text, the end of one part could become the beginning of the next.
+        // Each part is parsed separately. In a joined text, the end of one part could become the beginning of the next.
         guard !authority.utf8.contains(where: { "/?#".utf8.contains($0) }), path.isEmpty || path.utf8.first == 0x2f
         else {
             throw RequestFailure(
-                .invalidRequest, "The request's authority holds a path, or its path does not begin with “/”.",
+                .invalidRequest, "The request's authority contains a path, or its path does not begin with “/”.",
                 remedy: "Write the authority as host:port and the path as /path?query.")
         }
         let url = try RequestURL(origin: RequestURL("\(known.rawValue)://\(authority)").origin, path: path)
@@ -74,7 +74,7 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest: CustomReflectable {
-    /// The properties for debuggers and `dump`: field names without values, no query, no bytes of the body.
+    /// The properties for debuggers and `dump`, with field names instead of values, without query and body bytes.
     public var customMirror: Mirror {
         Mirror(
             self,

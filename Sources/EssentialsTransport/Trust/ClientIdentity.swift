@@ -26,7 +26,8 @@ public struct ClientIdentity: Sendable {
     public init(certificate: PEM, privateKey: PEM) throws(RequestFailure) {
         guard !privateKey.isEncrypted else {
             throw RequestFailure(
-                .invalidPolicy, "The client key is encrypted.", remedy: "Give its passphrase too, or decrypt it first.")
+                .invalidPolicy, "The client key is encrypted.",
+                remedy: "Provide its passphrase, or decrypt the key first.")
         }
         try self.init(certificate, privateKey, nil)
     }
@@ -45,7 +46,7 @@ public struct ClientIdentity: Sendable {
         guard encryptedKey.isEncrypted || encryptedKey.keyLabel == nil else {
             throw RequestFailure(
                 .invalidPolicy, "The client key is not encrypted.",
-                remedy: "Leave the passphrase out, or give the encrypted file.")
+                remedy: "Omit the passphrase, or provide the encrypted file.")
         }
         try self.init(certificate, encryptedKey, PassphraseSource(passphrase))
     }
@@ -55,13 +56,13 @@ public struct ClientIdentity: Sendable {
     ) throws(RequestFailure) {
         guard certificate.labels.contains(where: { $0.hasSuffix("CERTIFICATE") }) else {
             throw RequestFailure(
-                .invalidPolicy, "The client certificate's text holds no certificate.",
-                remedy: "Give the PEM file of the certificate first, that of the key second.")
+                .invalidPolicy, "The text of the client certificate contains no certificate.",
+                remedy: "Pass the PEM file of the certificate first and that of the key second.")
         }
         guard privateKey.keyLabel != nil else {
             throw RequestFailure(
-                .invalidPolicy, "The client key's text holds no private key.",
-                remedy: "Give the PEM file of the certificate first, that of the key second.")
+                .invalidPolicy, "The text of the client key contains no private key.",
+                remedy: "Pass the PEM file of the certificate first and that of the key second.")
         }
         self.certificate = certificate
         self.privateKey = privateKey
@@ -77,7 +78,7 @@ public struct ClientIdentity: Sendable {
             return try passphrase.read()
         } catch {
             throw RequestFailure(
-                .invalidPolicy, "The passphrase of the client key could not be had.",
+                .invalidPolicy, "The passphrase of the client key could not be obtained.",
                 remedy: "See the underlying error.", underlying: error)
         }
     }

@@ -41,16 +41,16 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
         guard !rest.contains("*") else {
             throw Self.invalid(
-                text, "has an asterisk where none may stand.",
-                "Write “*.example.com” for one label more, or “**.example.com” for any number of them.")
+                text, "has an asterisk in a wrong position.",
+                "Write “*.example.com” for one more label, or “**.example.com” for any number of labels.")
         }
         do {
             host = try HostName(rest)
         } catch {
-            throw Self.invalid(text, "holds no host: \(error.message)", error.remedy)
+            throw Self.invalid(text, "contains no host: \(error.message)", error.remedy)
         }
         guard breadth == .exact || !host.isAddress else {
-            throw Self.invalid(text, "has an asterisk in front of an address.", "Name each address.")
+            throw Self.invalid(text, "has an asterisk in front of an address.", "List each address.")
         }
     }
 
@@ -81,6 +81,6 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     ) -> RequestFailure {
         RequestFailure(
             .invalidPolicy, "The pattern “\(RequestFailure.shown(text))” \(what)",
-            remedy: remedy ?? "Write a host name, with “*.” or “**.” in front if it is for more than one.")
+            remedy: remedy ?? "Write a host name, preceded by “*.” or “**.” if it matches several hosts.")
     }
 }

@@ -57,8 +57,8 @@ public struct PEM: Sendable, Hashable {
         if let open { throw Self.damaged(source, "no END of \(open)") }
         guard blocks > 0 else {
             throw RequestFailure(
-                .invalidPolicy, "\(source) holds no PEM block.",
-                remedy: "It must hold lines from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.")
+                .invalidPolicy, "\(source) contains no PEM block.",
+                remedy: "It must contain lines from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----.")
         }
         self.text = text
     }

@@ -38,7 +38,7 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
         guard digest.count == 32 else {
             throw RequestFailure(
                 .invalidPolicy, "A pin has \(digest.count) bytes instead of 32.",
-                remedy: "Give the SHA-256 digest; “essentials pins” prints it.")
+                remedy: "Provide the SHA-256 digest; “essentials pins” prints it.")
         }
         self.kind = kind
         self.scope = scope
@@ -70,7 +70,7 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     private static func read(_ text: String, kind: Kind, scope: Scope) throws(RequestFailure) -> Pin {
         guard text.hasPrefix("sha256/") else {
             throw RequestFailure(
-                .invalidPolicy, "“\(text)” is no pin.", remedy: "Write it as sha256/ and 44 characters of Base64.")
+                .invalidPolicy, "“\(text)” is not a pin.", remedy: "Write it as sha256/ and 44 characters of Base64.")
         }
         guard let digest = Base64.decoded(text.dropFirst("sha256/".count)) else {
             throw RequestFailure(

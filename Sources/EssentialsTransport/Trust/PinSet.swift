@@ -56,18 +56,18 @@ public struct PinSet: Sendable, Hashable {
         guard !pins.isEmpty else {
             throw RequestFailure(
                 .invalidPolicy, "The list of pins is empty.",
-                remedy: "Name the server's pin and a backup, or make the policy without pins.")
+                remedy: "Provide the server's pin and a backup pin, or create the policy without pins.")
         }
         // A key that is pinned in two scopes counts once. No key has the same digest as a certificate.
         let different = Set(pins.map(\.digest)).count
         guard mode == .reportOnly || acceptsSinglePin || different >= 2 else {
             throw RequestFailure(
-                .invalidPolicy, "The policy has a single pin: when that key is lost or renewed, no client gets in.",
+                .invalidPolicy, "The policy has a single pin. If that key is lost or renewed, no client can connect.",
                 remedy: "Add a backup pin with another digest, or accept a single pin explicitly.")
         }
         guard mode == .enforce || onExpiry == .anchorsOnly else {
             throw RequestFailure(
-                .invalidPolicy, "The pins only report, and refuse hosts when they expire.",
+                .invalidPolicy, "The pins only report mismatches, but refuse hosts when they expire.",
                 remedy: "Enforce the pins, or let their expiry end the reports.")
         }
         self.pins = pins

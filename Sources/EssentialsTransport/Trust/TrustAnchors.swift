@@ -44,12 +44,12 @@ public struct TrustAnchors: Sendable, Hashable {
         guard !anchors.isEmpty else {
             throw RequestFailure(
                 .invalidPolicy, "The list of anchors is empty, so no server could be trusted.",
-                remedy: "Name at least one certificate, or use the system's anchors.")
+                remedy: "Provide at least one certificate, or use the system's anchors.")
         }
         for anchor in anchors where !anchor.labels.contains(where: { $0.hasSuffix("CERTIFICATE") }) {
             throw RequestFailure(
-                .invalidPolicy, "An anchor holds no certificate but \(anchor.labels.joined(separator: ", ")).",
-                remedy: "Give the authority's certificate, not its key.")
+                .invalidPolicy, "An anchor contains no certificate, only \(anchor.labels.joined(separator: ", ")).",
+                remedy: "Use the authority's certificate, not its key.")
         }
         return anchors
     }

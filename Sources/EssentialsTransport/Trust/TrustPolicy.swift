@@ -1,4 +1,4 @@
-/// Which servers a transport may talk to: anchors, pins by host, revocation, the lowest TLS version and the client's
+/// The servers that a transport trusts: anchors, pins by host, revocation, the minimum TLS version and the client's
 /// identity.
 ///
 /// ```swift
@@ -8,8 +8,8 @@
 /// ])
 /// ```
 ///
-/// A chain and a host name are always verified: nothing here accepts an invalid certificate. Plain `http` to a host that
-/// has pins is refused.
+/// The certificate chain and the host name are always verified. No setting accepts an invalid certificate. Plain `http`
+/// to a host that has pins is refused.
 public struct TrustPolicy: Sendable {
     /// What happens to hosts without a rule.
     public enum UnlistedHosts: Sendable, Hashable {
@@ -21,44 +21,44 @@ public struct TrustPolicy: Sendable {
         case refused
     }
 
-    /// What the policy requires of one host besides a verified chain and host name.
+    /// The requirements for one host, in addition to a verified chain and host name.
     public enum Requirement: Sendable, Hashable {
-        /// Nothing more.
+        /// No further requirement.
         case anchorsOnly
-        /// One of these pins.
+        /// The chain has to match one of these pins.
         case pinned(PinSet)
         /// No request is sent to the host.
         case refused
     }
 
-    /// Identifies a policy and its copies, so that comparing a policy with itself costs a comparison of pointers.
+    /// Identifies a policy and its copies, so that comparing a policy with a copy costs only a pointer comparison.
     private final class Identity: Sendable {}
 
     /// The trusted certificate authorities.
     public let anchors: TrustAnchors
-    /// The rules for hosts. Only the most specific rule for a host counts: the one with the longest host. Of two rules
-    /// with the same host, an exact one comes before `*.`, and that before `**.`.
+    /// The rules for hosts. Only the most specific rule for a host applies: the one with the longest name. Of rules
+    /// with the same name, an exact rule precedes `*.`, which precedes `**.`.
     public let hosts: [HostRule]
     /// What happens to all other hosts.
     public let unlistedHosts: UnlistedHosts
-    /// The lowest TLS version.
+    /// The minimum TLS version.
     public let minimumTLS: TLSVersion
     /// How revoked certificates are recognised.
     public let revocation: Revocation
-    /// The client's certificate and key, for servers that ask for them.
+    /// The client's certificate and key, for servers that request them.
     public let identity: ClientIdentity?
     private let ownIdentity = Identity()
 
-    /// The system's anchors, TLS 1.2 or newer, no pins.
+    /// The system's anchors, TLS 1.2 or newer, without pins.
     public static let system = TrustPolicy()
 
-    /// Creates a policy whose pins hold for every host, including the hosts of redirects.
+    /// Creates a policy whose pins apply to every host, including the hosts of redirects.
     ///
     /// - Parameters:
-    ///   - pins: At least two different ones, so that a lost or renewed key does not lock every client out.
-    ///   - acceptsSinglePin: Whether a single pin is accepted.
+    ///   - pins: At least two different pins, so that a lost or renewed key does not lock out every client.
+    ///   - acceptsSinglePin: Whether a single pin is accepted. The default is `false`.
     ///   - anchors: The trusted certificate authorities.
-    ///   - minimumTLS: The lowest TLS version.
+    ///   - minimumTLS: The minimum TLS version. The default is TLS 1.2.
     ///   - revocation: How revoked certificates are recognised.
     ///   - identity: The client's certificate and key.
     /// - Throws: `invalidPolicy` if there is no pin, or only one and `acceptsSinglePin` is `false`.
@@ -79,7 +79,7 @@ public struct TrustPolicy: Sendable {
     ///     unlistedHosts: .refused)
     /// ```
     ///
-    /// - Throws: `invalidPolicy` if two rules have the same pattern, or if a revocation list holds something else.
+    /// - Throws: `invalidPolicy` if two rules have the same pattern, or if a revocation list is not a list.
     public init(
         hosts: [HostRule], unlistedHosts: UnlistedHosts = .anchorsOnly, anchors: TrustAnchors = .system,
         minimumTLS: TLSVersion = .tls12, revocation: Revocation = .none, identity: ClientIdentity? = nil
@@ -88,13 +88,13 @@ public struct TrustPolicy: Sendable {
         for rule in hosts where !patterns.insert(rule.pattern).inserted {
             throw RequestFailure(
                 .invalidPolicy, "There are two rules for “\(rule.pattern)”.",
-                remedy: "Put the pins of both into one rule, or remove one.")
+                remedy: "Combine the pins of both in one rule, or remove one rule.")
         }
         if case .lists(let lists) = revocation {
             guard !lists.isEmpty, lists.allSatisfy({ $0.labels.allSatisfy { $0.hasSuffix("CRL") } }) else {
                 throw RequestFailure(
-                    .invalidPolicy, "The revocation lists are empty, or hold something else.",
-                    remedy: "Give files with “BEGIN X509 CRL”, one for each authority of the chains.")
+                    .invalidPolicy, "There are no revocation lists, or one of the files is not a revocation list.",
+                    remedy: "Provide files with “BEGIN X509 CRL”, one for each authority of the chains.")
             }
         }
         self.init(
@@ -123,12 +123,13 @@ public struct TrustPolicy: Sendable {
         self.identity = identity
     }
 
-    /// The rule for a host, or `nil` if it is unlisted. Looks through all rules.
+    /// The rule for a host; `nil` if no rule matches. The cost is linear in the number of rules.
     public func rule(for host: HostName) -> HostRule? {
         hosts.filter { $0.pattern.matches(host) }.max { $1.pattern.isMoreSpecific(than: $0.pattern) }
     }
 
-    /// What the policy requires of a host besides a verified chain and host name. Looks through all rules.
+    /// The requirements for a host, in addition to a verified chain and host name. The cost is linear in the number of
+    /// rules.
     public func requirement(for host: HostName) -> Requirement {
         if let rule = rule(for: host) { return rule.pins.map { .pinned($0) } ?? .anchorsOnly }
         switch unlistedHosts {
@@ -140,7 +141,7 @@ public struct TrustPolicy: Sendable {
 }
 
 extension TrustPolicy: Hashable {
-    /// Whether both policies judge alike. A copy is recognised by its identity, without a look at the rules.
+    /// Whether both policies have the same content. A copy is recognised without comparing the rules.
     public static func == (one: TrustPolicy, other: TrustPolicy) -> Bool {
         one.isCopy(of: other)
             || one.anchors == other.anchors && one.hosts == other.hosts && one.unlistedHosts == other.unlistedHosts
@@ -148,7 +149,7 @@ extension TrustPolicy: Hashable {
                 && one.identity == other.identity
     }
 
-    /// Hashes the rules; costs as much as the policy is long.
+    /// Hashes the whole content. The cost is linear in the size of the policy.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(anchors)
         hasher.combine(hosts)
@@ -158,7 +159,7 @@ extension TrustPolicy: Hashable {
         hasher.combine(identity)
     }
 
-    /// Whether one was copied from the other.
+    /// Whether one policy is a copy of the other.
     package func isCopy(of other: TrustPolicy) -> Bool { ownIdentity === other.ownIdentity }
 }
 

@@ -137,7 +137,7 @@ import Testing
         unlink(directory("film"))
         #expect(mkfifo(directory("film"), 0o600) == 0)
         let failure = await #expect(throws: RequestFailure.self) { try await collect(body) }
-        #expect(failure?.message.contains("no regular file") == true)
+        #expect(failure?.message.contains("not a regular file") == true)
     }
 
     @Test("A file that is missing when it is sent fails the request")

@@ -39,7 +39,7 @@ struct AuthenticatingTests {
             show(error.response?.head.status == .unauthorized ? error.remedy : error.message)
         }
         // Article ends
-        #expect(shown == ["Check user and password; the server did not accept them."])
+        #expect(shown == ["Check the user name and the password. The server did not accept them."])
         try await minima(camera, password)
         await camera.shutdown()
         server.stop()

@@ -56,18 +56,18 @@ struct DigestFaultTests {
     @Test(
         "Digest credentials answer no unsuitable challenge, and the failure explains why",
         arguments: [
-            ([], "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."),
+            ([], "The server does not offer Digest. Set credentials for a scheme that it lists in WWW-Authenticate."),
             (
                 ["Basic realm=\"x\"", "Negotiate, Bearer realm=x"],
-                "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."
+                "The server does not offer Digest. Set credentials for a scheme that it lists in WWW-Authenticate."
             ),
             (
                 ["Digest realm=x, nonce=y, qop=auth, algorithm=SHA-512", "Basic realm=x"],
-                "Have the server offer Digest with MD5, SHA-256 or SHA-512-256; others are not known here."
+                "Have the server offer Digest with MD5, SHA-256 or SHA-512-256; other algorithms are not supported."
             ),
             (
                 ["Digest realm=x, qop=auth"],
-                "The server asks for no Digest; set credentials of a scheme that it names in WWW-Authenticate."
+                "The server does not offer Digest. Set credentials for a scheme that it lists in WWW-Authenticate."
             ),
         ])
     func others(values: [String], remedy: String) async throws {
@@ -160,7 +160,7 @@ struct DigestFaultTests {
         let late = try challenged([Self.challenge])
         let failure = await #expect(throws: RequestFailure.self) { try await late.service.send(request) }
         #expect(failure?.reason == .timeout)
-        #expect(failure?.message.contains("it had been answered with a challenge") == true)
+        #expect(failure?.message.contains("the server had sent a challenge") == true)
         #expect(late.transport.requests.count == 1)
     }
 

@@ -39,7 +39,7 @@ struct DigestTests {
                 #expect(failure?.reason == .status)
                 #expect(failure?.response?.head.status == .unauthorized)
                 #expect(failure?.response?.body == Data("refused".utf8))
-                #expect(failure?.remedy == "Check user and password; the server did not accept them.")
+                #expect(failure?.remedy == "Check the user name and the password. The server did not accept them.")
                 #expect(failure?.description.contains("wrong") == false)
             }
             #expect(server.answers == [false, true, false, true])

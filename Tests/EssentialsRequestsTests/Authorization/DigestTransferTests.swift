@@ -76,7 +76,7 @@ struct DigestTransferTests {
                 }
                 #expect(
                     failure?.remedy
-                        == "The server wants a hash of the body (auth-int); send the body from memory.")
+                        == "The server requires a hash of the body (auth-int). Send the body from memory.")
             }
             #expect(server.answers == [false, true, true, false, false])
             #expect(digest.counts == ["nonce-0": [1, 2]])

@@ -107,7 +107,7 @@ import Testing
         ("users", nil, .any, "The path “users” does not begin with “/”."),
         ("/a/**/b", nil, .any, "The path “/a/**/b” has “**” before its end."),
         ("/%zz", nil, .any, "The URL has a “%” without two hexadecimal digits."),
-        ("/", "no host", .any, "“no host” has a character that no host name has."),
+        ("/", "no host", .any, "“no host” has a character that host names cannot have."),
         ("/?a=1", nil, ["a": "1"], "The query stands in the path and beside it."),
     ]
 

@@ -11,7 +11,7 @@ enum FirstUses {
         _ name: String, _ prepare: @escaping @Sendable (_ operations: Int) throws -> () throws -> Void
     ) -> Benchmark {
         let isFirst = name.hasPrefix("first")
-        let (goal, peer) = Peer.goal(isFirst ? 150 : 200, where: isFirst ? 1_684 : 655, for: name)
+        let (goal, peer) = Peer.goal(400, where: isFirst ? 1_684 : 655, for: name)
         return Benchmark(name: name, floor: peer, goal: goal, operations: count, batches: 4, prepare: prepare)
     }
 

@@ -19,13 +19,13 @@ enum OtherKinds {
             }
             return { try resolve(from: locator, argumentsTo: operations) }
         },
-        Benchmark(name: "weak", floor: Floors.weakRead, goal: .timesFloor(1.4)) { operations in
+        Benchmark(name: "weak", floor: Floors.weakRead, goal: .timesFloor(1.6)) { operations in
             let object = PlainService()
             let locator = ServiceLocator(name: "bench")
             try locator.registerWeak(object, as: (any MeasuredService).self) { $0 }
             return { try withExtendedLifetime(object) { try Resolving.resolve(from: locator, times: operations) } }
         },
-        Benchmark(name: "weak, as its own class", floor: Floors.weakRead, goal: .timesFloor(1.4)) { operations in
+        Benchmark(name: "weak, as its own class", floor: Floors.weakRead, goal: .timesFloor(1.6)) { operations in
             let object = PlainService()
             let locator = ServiceLocator(name: "bench")
             try locator.registerWeak(object)
@@ -41,7 +41,7 @@ enum OtherKinds {
     }
 
     private static func transient(_ name: String) -> Benchmark {
-        let (goal, peer) = Peer.goal(70, where: 1_145, for: name)
+        let (goal, peer) = Peer.goal(80, where: 1_145, for: name)
         return Benchmark(name: name, floor: peer ?? Floors.object, goal: goal, operations: 50_000) { operations in
             let locator = ServiceLocator(name: "bench")
             try locator.registerTransient((any MeasuredService).self) { _ in PlainService() }

@@ -5,7 +5,7 @@ enum Resolving {
     static let strong = "strong"
 
     static let all = [
-        Benchmark(name: strong, floor: Floors.copy, goal: .timesFloor(1.3)) { operations in
+        Benchmark(name: strong, floor: Floors.copy, goal: .timesFloor(1.6)) { operations in
             let locator = try locatorWithService()
             return { try resolve(from: locator, times: operations) }
         },
@@ -17,7 +17,7 @@ enum Resolving {
             let locator = try locatorWithService(named: "audit")
             return { try resolve(from: locator, named: "audit", times: operations) }
         },
-        Benchmark(name: "lazy, built", floor: Floors.copy, goal: .timesFloor(1.3)) { operations in
+        Benchmark(name: "lazy, built", floor: Floors.copy, goal: .timesFloor(1.6)) { operations in
             let locator = ServiceLocator(name: "bench")
             try locator.registerLazy((any MeasuredService).self) { _ in PlainService() }
             _ = try locator.resolve((any MeasuredService).self)
@@ -46,7 +46,7 @@ enum Resolving {
         let name = "strong, through \(levels) parent\(levels == 1 ? "" : "s")"
         return Benchmark(
             name: others == 0 ? "\(name), empty" : "\(name) with \(others) others each", floor: Floors.copy,
-            goal: .perLevel(1, levels: levels, over: strong)
+            goal: .perLevel(3, levels: levels, over: strong)
         ) { operations in
             let types = DistinctTypes.tagged(others)
             let service = PlainService()

@@ -1,0 +1,164 @@
+import Synchronization
+
+/// A service that has something to finish when the locator that holds it is closed.
+///
+/// ```swift
+/// extension HTTPDataRequestService: Closeable {
+///     public func close() async { await transport.shutdown() }
+/// }
+/// ```
+public protocol Closeable: Sendable {
+    /// Finishes the service's work: waits for running operations, closes connections and files.
+    ///
+    /// Each locator that holds the service calls this once, in the task that closes the locator. The service reports
+    /// its own failures.
+    func close() async
+}
+
+/// The progress of closing a locator.
+enum Closing: Sendable {
+    case open
+    /// Other calls of `close()` wait for the first one with these continuations. Factories may wait for the node.
+    case running(WaitNode, [CheckedContinuation<Void, Never>])
+    case closed
+}
+
+extension ServiceLocator {
+    /// Whether ``close()`` was called. Every other use of a closed locator throws
+    /// ``ServiceLocatorError/Reason/closed``.
+    public var isClosed: Bool { table.isClosed }
+
+    /// Ends the use of this locator and notifies its services.
+    ///
+    /// From the moment of the call nothing can be registered or resolved here, nor through a child whose search comes
+    /// to this locator. Lazy and asynchronous factories that have not run are released. Running factories finish, and
+    /// resolves that wait for them get the services. Then ``Closeable/close()`` of every ``Closeable`` service is
+    /// called, one after the other, in reverse order of construction (for strong registrations the order of
+    /// registration), so that a service can still use the services that it was built from. An object that is registered
+    /// for several types is notified once.
+    ///
+    /// Three kinds of services are not notified: weak services and targets of proxies, which have another owner;
+    /// transient services, which the locator does not hold; and services that were replaced or unregistered before.
+    ///
+    /// Services are released when the last reference to the locator is released, not here, because threads that resolve
+    /// without a lock may be reading them. Parents and children are not closed.
+    ///
+    /// ```swift
+    /// let session = ServiceLocator(name: "session", parent: app)
+    /// // …
+    /// await session.close()
+    /// ```
+    ///
+    /// All calls return when the first one has finished. Closing cannot be cancelled. An asynchronous factory that
+    /// closes its own locator, or a locator whose closing waits for the factory, does not wait for itself: its service
+    /// is notified once it is built. A service that closes its own locator in its `close()` waits for itself forever.
+    public func close() async {
+        guard let slots = table.close(), let node = closingNode() else { return await awaitClosed() }
+        let caller = AsyncAttempt.running?.node
+        // While the calling factory waits for the closing, nothing that it waits for may wait for it. The link cannot
+        // be refused, because the closing waits for nothing yet.
+        let isLinked = caller.map { caller in AsyncLinks.shared.withLock { $0.link(caller, to: node) == nil } } ?? false
+        for slot in slots { slot.close() }
+        for slot in slots { await slot.ended(for: node) }
+        for slot in Self.slotsToNotify(slots) { await notify(slot) }
+        if let caller, isLinked { AsyncLinks.shared.withLock { $0.unlink(caller, from: node) } }
+        let waiting = closing.withLock { closing in
+            defer { closing = .closed }
+            if case .running(_, let waiting) = closing { return waiting }
+            return []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Runs a closure with a child of this locator and closes the child when the closure returns or throws.
+    ///
+    /// ```swift
+    /// let receipt = try await app.withScope("checkout") { scope in
+    ///     try scope.register(Cart(items), as: (any CartService).self)
+    ///     return try await scope.resolve((any Checkout).self).run()
+    /// }
+    /// ```
+    ///
+    /// - Throws: What the closure throws.
+    @discardableResult
+    public func withScope<Result, Failure: Error>(
+        _ name: String, _ body: (ServiceLocator) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let scope = ServiceLocator(name: name, parent: self)
+        do throws(Failure) {
+            let result = try await body(scope)
+            await scope.close()
+            return result
+        } catch {
+            await scope.close()
+            throw error
+        }
+    }
+
+    /// Calls `close()` of a slot's service, if it is ``Closeable`` and was not notified before. Called while closing,
+    /// or by the task of a factory that the closing did not wait for.
+    func notify(_ slot: Slot) async {
+        guard let listener = Listener(slot) else { return }
+        guard notified.withLock({ $0.insert(listener.identity).inserted }) else { return }
+        await listener.service.close()
+    }
+
+    /// The labels of the services that are ``Closeable``.
+    var closeableLabels: [String] {
+        table.liveSlots().filter { $0.closeable != nil }.map { "\($0.label) (\($0.site))" }
+    }
+
+    /// The slots of ``Closeable`` services, the youngest first. Each object occurs once.
+    private static func slotsToNotify(_ slots: [Slot]) -> [Slot] {
+        var seen: Set<ObjectIdentifier> = []
+        let oldestFirst = slots.filter(\.isStored).sorted {
+            $0.builtAt.load(ordering: .relaxed) < $1.builtAt.load(ordering: .relaxed)
+        }
+        // An object keeps its oldest position, so that it is notified after the services that were built from it.
+        return oldestFirst.filter { Listener($0).map { seen.insert($0.identity).inserted } ?? false }.reversed()
+    }
+
+    /// Waits until another call of `close()` has finished.
+    private func awaitClosed() async {
+        guard let node = closingNode() else { return }
+        let caller = AsyncAttempt.running?.node
+        if let caller, AsyncLinks.shared.withLock({ $0.link(caller, to: node) }) != nil { return }
+        await withCheckedContinuation { continuation in
+            let isOver = closing.withLock { closing in
+                guard case .running(let node, let waiting) = closing else { return true }
+                closing = .running(node, waiting + [continuation])
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+        if let caller { AsyncLinks.shared.withLock { $0.unlink(caller, from: node) } }
+    }
+
+    /// The node that represents the closing while it runs, or `nil` if it is over.
+    private func closingNode() -> WaitNode? {
+        closing.withLock { closing in
+            switch closing {
+            case .closed: return nil
+            case .running(let node, _): return node
+            case .open:
+                let node = WaitNode("the closing of \"\(name)\"")
+                closing = .running(node, [])
+                return node
+            }
+        }
+    }
+}
+
+/// A stored service that is ``Closeable``.
+private struct Listener {
+    let service: any Closeable
+    /// The object, or the registration if the service is a value. Both live as long as the locator, so the identity is
+    /// unique.
+    let identity: ObjectIdentifier
+
+    init?(_ slot: Slot) {
+        guard let service = slot.closeable else { return nil }
+        self.service = service
+        identity = ObjectIdentifier(type(of: service) is AnyClass ? service as AnyObject : slot)
+    }
+}

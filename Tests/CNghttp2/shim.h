@@ -1,0 +1,2 @@
+// The system library libnghttp2, which libcurl links too.
+#include <nghttp2/nghttp2.h>
