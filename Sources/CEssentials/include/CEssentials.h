@@ -210,13 +210,6 @@ typedef struct ce_transfer ce_transfer;
 int ce_wakeup_create(void);
 /// Wakes the loop. Any thread.
 void ce_wakeup_signal(int wakeup_fd);
-/// Waits for an eventfd that is in no epoll set until it is signalled, `maximum_ms` have passed or a signal interrupts
-/// the call. Returns how often the eventfd was signalled and resets it. One thread at a time.
-int ce_wakeup_await(int wakeup_fd, int maximum_ms);
-/// The number of processors that the process's first thread may run on, which can be fewer than the machine has.
-int ce_processor_count(void);
-/// Sets the name of the calling thread, which debuggers show.
-void ce_name_thread(const char *_Nonnull name);
 
 /// Settings of all transfers of a loop.
 typedef struct ce_settings {

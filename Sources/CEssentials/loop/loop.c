@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -123,10 +122,3 @@ int ce_loop_wait(ce_loop *loop, int maximum_ms) {
 int ce_wakeup_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void ce_wakeup_signal(int wakeup_fd) { eventfd_write(wakeup_fd, 1); }
-
-int ce_wakeup_await(int wakeup_fd, int maximum_ms) {
-    struct pollfd entry = {.fd = wakeup_fd, .events = POLLIN};
-    if (poll(&entry, 1, maximum_ms) <= 0) return 0;
-    eventfd_t count = 0;
-    return eventfd_read(wakeup_fd, &count) == 0 ? (int)count : 0;
-}
