@@ -23,9 +23,9 @@ struct EnvironmentSourcesTests {
         "An environment from variables names the missing or invalid variable",
         arguments: [
             ([:], "API_BASE_URL is not set"), (["API_BASE_URL": ""], "API_BASE_URL is not set"),
-            (["API_BASE_URL": "shop.test"], "API_BASE_URL is wrong"),
-            (["API_BASE_URL": "https://h/", "API_HEADERS": "nonsense"], "API_HEADERS is wrong"),
-            (["API_BASE_URL": "https://h/", "API_HEADERS": "a b: c"], "API_HEADERS is wrong"),
+            (["API_BASE_URL": "shop.test"], "API_BASE_URL is invalid"),
+            (["API_BASE_URL": "https://h/", "API_HEADERS": "nonsense"], "API_HEADERS is invalid"),
+            (["API_BASE_URL": "https://h/", "API_HEADERS": "a b: c"], "API_HEADERS is invalid"),
         ] as [([String: String], String)])
     func wrongVariables(values: [String: String], text: String) throws {
         let failure = #expect(throws: RequestFailure.self) { try ConstantEnvironment(reading: { values[$0] }) }
