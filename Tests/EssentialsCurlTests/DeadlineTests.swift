@@ -47,8 +47,22 @@ struct DeadlineTests {
         for (path, phase) in [("/silent", RequestFailure.Phase.waiting), ("/half", .receiving)] {
             var sent = try request(server, path)
             sent.options.idleTimeout = .milliseconds(150)
+            // A longer time for connecting must not delay the end.
+            sent.options.connectTimeout = .seconds(3_600)
             await expectTimeout(transport, sent, after: .milliseconds(150), phase: phase)
         }
+    }
+
+    @Test("The first-byte deadline ends an exchange without a response, whatever the other deadlines are")
+    func firstByte() async throws {
+        let server = try LoopbackServer { _ in .hang }
+        let transport = try CurlTransport()
+        var sent = try request(server)
+        sent.options.firstByteTimeout = .milliseconds(150)
+        sent.options.idleTimeout = nil
+        // Without a limit for connecting, no other deadline comes first.
+        sent.options.connectTimeout = .zero
+        await expectTimeout(transport, sent, after: .milliseconds(150), phase: .waiting)
     }
 
     @Test("The idle deadline does not end an exchange in which bytes keep moving")

@@ -9,13 +9,12 @@ extension EngineThread {
         guard deadlines.isDue(now: now) else { return }
         endLateStop(now: now)
         for exchange in active.reversed() {
-            guard let transfer = exchange.transfer, let next = nextDeadline(of: exchange, transfer, now: now) else {
-                continue
-            }
-            if next.moment <= now {
+            guard let transfer = exchange.transfer, let times = exchange.deadlines else { continue }
+            let progress = progress(of: transfer, now: now)
+            if let next = times.running(progress), next.moment <= now {
                 stop(exchange, Failures.overdue(next.kind, exchange.prepared, transfer))
-            } else {
-                deadlines.ends(at: next.moment)
+            } else if let moment = times.nextCheck(progress, now: now) {
+                deadlines.ends(at: moment)
             }
         }
         for exchange in admission.waitingTickets {
@@ -29,15 +28,12 @@ extension EngineThread {
         }
     }
 
-    private func nextDeadline(
-        of exchange: Exchange, _ transfer: OpaquePointer, now: Int64
-    ) -> (kind: Deadlines.Kind, moment: Int64)? {
+    private func progress(of transfer: OpaquePointer, now: Int64) -> Deadlines.Progress {
         // A transfer that waits for its reader or for its own source is not silent because of the peer.
         let waitsForUs = ce_transfer_receiving_is_paused(transfer) || ce_transfer_sending_is_paused(transfer)
-        return exchange.deadlines?.running(
-            Deadlines.Progress(
-                isConnected: ce_transfer_send_count(transfer) > 0, hasFirstByte: ce_transfer_has_first_byte(transfer),
-                lastActivity: waitsForUs ? now : ce_transfer_last_activity_ms(transfer)))
+        return Deadlines.Progress(
+            isConnected: ce_transfer_send_count(transfer) > 0, hasFirstByte: ce_transfer_has_first_byte(transfer),
+            lastActivity: waitsForUs ? now : ce_transfer_last_activity_ms(transfer))
     }
 }
 

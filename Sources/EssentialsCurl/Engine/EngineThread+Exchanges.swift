@@ -141,7 +141,7 @@ extension EngineThread {
         exchange.index = active.count
         active.append(exchange)
         let progress = Deadlines.Progress(lastActivity: now)
-        if let next = exchange.deadlines?.running(progress) { deadlines.ends(at: next.moment) }
+        if let moment = exchange.deadlines?.nextCheck(progress, now: now) { deadlines.ends(at: moment) }
         if actions.contains(.restartUpload), let upload = exchange.upload { engine.start(upload, for: exchange) }
     }
 

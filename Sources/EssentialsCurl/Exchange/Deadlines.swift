@@ -55,6 +55,14 @@ struct Deadlines {
         return Self.earlier(next, idle.map { (.idle, silent + $0) })
     }
 
+    /// The next moment at which a deadline of a running exchange could be over, even if the exchange is connected right
+    /// after now and nothing moves from then on.
+    func nextCheck(_ progress: Progress, now: Int64) -> Int64? {
+        let next = running(progress)?.moment
+        guard !progress.isConnected, let silence = [firstByte, idle].compactMap(\.self).min() else { return next }
+        return min(next ?? .max, now + silence)
+    }
+
     private static func earlier(
         _ first: (kind: Kind, moment: Int64)?, _ second: (kind: Kind, moment: Int64)?
     ) -> (kind: Kind, moment: Int64)? {
