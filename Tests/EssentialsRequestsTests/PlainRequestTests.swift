@@ -10,7 +10,9 @@ struct PlainRequestTests {
     private static let base = "https://api.example.com/v1/"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .delete, .options, .post, .put, .patch]
 
-    @Test("A small request has the service's fields, the credentials and the options, and nothing else", arguments: methods)
+    @Test(
+        "A small request has the service's fields, the credentials and the options, and nothing else",
+        arguments: methods)
     func sent(method: HTTPRequest.Method) async throws {
         let accepted: [ResponseKind: String] = [.response: "*/*", .model: "application/json", .bytes: "*/*"]
         for (kind, accept) in accepted {
