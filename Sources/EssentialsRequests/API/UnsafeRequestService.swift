@@ -30,7 +30,7 @@ public final class UnsafeRequestService: Sendable {
         configuration.interceptors = []
         self.transport = transport
         settings = ServiceSettings(configuration)
-        chain = Chain(over: transport, settings)
+        chain = Chain(over: transport, settings, AuthorizationStore())
     }
 
     private var configuration: HTTPDataRequestService.Configuration { settings.configuration }

@@ -11,6 +11,8 @@ protocol Stage: Sendable {
 
 /// The stages that every request of a service passes through, built once for the service.
 struct Chain: Sendable {
+    /// The first stage, which makes the request that the others send.
+    let prepare: PrepareStage
     private let first: any Stage
 
     /// Builds the chain from the inside out. No other code depends on the order of the stages.
@@ -18,8 +20,12 @@ struct Chain: Sendable {
     /// - Parameters:
     ///   - transport: Sends one hop.
     ///   - settings: The service's configuration. Stages that it does not need are not built.
+    ///   - authorization: The credentials of the service.
     ///   - clock: Measures deadlines and the time for reading unwanted bodies.
-    init(over transport: any Transport, _ settings: ServiceSettings, clock: any Clock<Duration> = ContinuousClock()) {
+    init(
+        over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         // Each attempt: all waiting is done in the stages above.
         var stage: any Stage = TransportStage(transport: transport)
         // Digest answers are computed from the signed URL, and no other stage sees a 401 that Digest answers.
@@ -37,9 +43,9 @@ struct Chain: Sendable {
         stage = RedirectStage(clock: clock, next: stage)
         // Merging of equal requests.
 
-        // Each request: the status is checked outside all stages that may act on it.
+        // Each request, once: it is prepared, and the status is checked outside all stages that may act on it.
         first = StatusStage(codecs: settings.configuration.codecs, next: stage)
-        // `PrepareStage` makes the request before it enters the chain.
+        prepare = PrepareStage(settings: settings, authorization: authorization)
     }
 
     /// Sends a prepared request.

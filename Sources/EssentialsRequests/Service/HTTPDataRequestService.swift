@@ -24,7 +24,6 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private let environment: any EnvironmentService
     private let transport: any Transport
     private let settings: ServiceSettings
-    private let prepare: PrepareStage
     private let chain: Chain
     private let inFlight = RequestsInFlight()
     private let authorization = AuthorizationStore()
@@ -43,8 +42,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         self.environment = environment
         self.transport = transport
         settings = ServiceSettings(configuration)
-        prepare = PrepareStage(settings: settings, authorization: authorization)
-        chain = Chain(over: transport, settings)
+        chain = Chain(over: transport, settings, authorization)
         guard configuration.onEnvironmentChange == .cancelRequests else { return }
         let (changes, inFlight) = (environment.changes, inFlight)
         let task = Task { for await current in changes { inFlight.cancelAll(exceptIn: current) } }
@@ -75,7 +73,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let log = RequestLog(settings: settings, number: place.number)
         var sent: TransportRequest?
         do throws(RequestFailure) {
-            let prepared = try await prepare.prepare(request, in: environment, log, place.cancellation)
+            let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
             sent = prepared.request
             let record = ExchangeRecord(
                 prepared.request, prepared.rules, number: place.number, environment: environment,
@@ -105,7 +103,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             let log = RequestLog(settings: settings, number: place.number)
             var sent: TransportRequest?
             do throws(RequestFailure) {
-                let prepared = try await prepare.prepare(request, in: environment, log, place.cancellation)
+                let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
                 sent = prepared.request
                 return try await FileDownload.run(
                     prepared.request, to: destination, options: options, progress: progress

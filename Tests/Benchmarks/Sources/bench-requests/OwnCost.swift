@@ -54,10 +54,9 @@ enum OwnCost {
                 what: "\(what): CPU time without the service",
                 value: median(alone.map(\.nanoseconds)), unit: "ns"),
             Row(
-                what: "    added by the service", value: median(added), unit: "ns", goal: .atMost(3_000)),
+                what: "    added by the service", value: median(added), unit: "ns"),
             Row(
-                what: "    allocations added by the service", value: median(counted), unit: "", digits: 2,
-                goal: .atMost(15)),
+                what: "    allocations added by the service", value: median(counted), unit: "", digits: 2),
         ]
         if !instructions.isEmpty {
             rows.append(Row(what: "    instructions added by the service", value: median(instructions), unit: ""))
