@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The error type of requests, transports and trust policies.
 ///
 /// A failure describes what happened, in which phase, and what to try. Its texts never contain query
@@ -111,5 +117,28 @@ extension RequestFailure: CustomStringConvertible {
             }
         }
         return text
+    }
+}
+
+/// The texts of `localizedDescription` in programs that import Foundation. They are in English.
+extension RequestFailure: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The reason's stable name.
+    public var failureReason: String? { reason.name }
+    /// The remedy.
+    public var recoverySuggestion: String? { remedy }
+}
+
+extension RequestFailure {
+    /// The start of a text for a message, without credentials, query and invisible characters.
+    package static func shown(_ text: some StringProtocol) -> String {
+        guard !text.utf8.contains(UInt8(ascii: "@")) else { return "…" }
+        var visible = ""
+        for scalar in text.unicodeScalars.prefix(60) {
+            if scalar == "?" || scalar == "#" { break }
+            visible.unicodeScalars.append(scalar.isInvisible ? "\u{FFFD}" : scalar)
+        }
+        return visible
     }
 }

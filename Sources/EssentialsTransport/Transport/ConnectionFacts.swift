@@ -16,3 +16,45 @@ public struct ConnectionFacts: Sendable, Hashable {
     /// Creates facts about an unknown connection.
     public init() {}
 }
+
+/// The connection facts in the engine's format, which are converted to ``ConnectionFacts`` on demand.
+///
+/// Few programs read them, and four strings would need four references for each response.
+package struct UnreadConnection: Sendable {
+    /// The text of the address, padded with zeros.
+    package typealias Address = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+    /// The additional facts of a connection with TLS.
+    package typealias Security = (version: String, cipher: String)
+
+    /// The HTTP version multiplied by ten.
+    private let version: Int32
+    private let isReused: Bool
+    private let port: UInt16
+    private let address: Address
+    private let security: Security?
+
+    package init(version: Int32, isReused: Bool, port: UInt16, address: Address, security: Security?) {
+        self.version = version
+        self.isReused = isReused
+        self.port = port
+        self.address = address
+        self.security = security
+    }
+
+    /// Creates the facts.
+    func read() -> ConnectionFacts {
+        var facts = ConnectionFacts()
+        facts.protocolName =
+            switch version {
+            case 20: "HTTP/2"
+            case 10: "HTTP/1.0"
+            default: "HTTP/1.1"
+            }
+        facts.peerAddress = withUnsafeBytes(of: address) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        facts.peerPort = port
+        facts.isReused = isReused
+        facts.tlsVersion = security?.version
+        facts.tlsCipher = security?.cipher
+        return facts
+    }
+}

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The digest of a public key or certificate that must occur in a server's verified chain (RFC 7469, section 2.4).
 ///
 /// ```swift
@@ -79,4 +85,11 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
         }
         return try Pin(kind: kind, digest: digest, scope: scope)
     }
+}
+
+/// Base64 with the standard alphabet and padding (RFC 4648, section 4).
+enum Base64 {
+    static func encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    static func decoded(_ text: some StringProtocol) -> [UInt8]? { Data(base64Encoded: String(text)).map(Array.init) }
 }
