@@ -85,6 +85,7 @@ public final class CurlTransport: Transport {
         let owner = owner(of: prepared.origin)
         let exchange = makeExchange(prepared, owner)
         let (engine, upload) = (owner.engine, exchange.upload)
+        exchange.isAwaitedInPool = isInPool()
         var registration: Cancellation.Registration?
         await withTaskCancellationHandler {
             await withWaiter { continuation in
@@ -111,6 +112,11 @@ public final class CurlTransport: Transport {
             throw failure
         case nil: throw Failures.closed(prepared)
         }
+    }
+
+    /// Whether the caller runs in the common pool of tasks, on no actor and no executor of its own.
+    private func isInPool(isolation: (any Actor)? = #isolation) -> Bool {
+        isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
     }
 
     /// Cancels all requests, closes all connections and waits for the end of the threads. It is idempotent, and may be

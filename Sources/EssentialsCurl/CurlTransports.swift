@@ -34,7 +34,7 @@ public final class CurlTransports: Transport {
         /// The policy and the transport of the last request, which nearly always are those of the next one.
         var last: (policy: TrustPolicy, transport: CurlTransport)?
         var entries: [TrustPolicy: Entry] = [:]
-        /// The policies in the order of their last use, the last one at the end.
+        /// The policies, least recently used first.
         var order: [TrustPolicy] = []
         var isClosed = false
     }
@@ -85,22 +85,23 @@ public final class CurlTransports: Transport {
             state.last.flatMap { $0.policy.isCopy(of: policy) ? $0.transport : nil }
         }
         if let last { return last }
-        let transport = try entry(for: policy).transport { () throws(RequestFailure) in
+        let entry = try entry(for: policy)
+        let transport = try entry.transport { () throws(RequestFailure) in
             try CurlTransport(trust: CompiledTrust(policy, reporter: reporter), configuration: configuration)
         }
-        state.withLock { state in
-            // Unless it was retired or closed meanwhile.
-            if !state.isClosed, state.order.last == policy { state.last = (policy, transport) }
+        return try state.withLock { state throws(RequestFailure) in
+            // A shutdown in the meantime has not seen a transport that was being created.
+            guard !state.isClosed else { throw Self.closed }
+            // The entry may have made room for others in the meantime.
+            if state.order.last == policy, state.entries[policy] === entry { state.last = (policy, transport) }
+            return transport
         }
-        return transport
     }
 
     /// The entry for a policy, which becomes the one that was used last.
     private func entry(for policy: TrustPolicy) throws(RequestFailure) -> Entry {
         let (entry, retired) = try state.withLock { state throws(RequestFailure) -> (Entry, Entry?) in
-            guard !state.isClosed else {
-                throw RequestFailure(.closed, "The transports were shut down.", phase: .queue)
-            }
+            guard !state.isClosed else { throw Self.closed }
             state.last = nil
             state.order.removeAll { $0 == policy }
             state.order.append(policy)
@@ -114,7 +115,11 @@ public final class CurlTransports: Transport {
         return entry
     }
 
-    /// Cancels the requests of all policies, and waits until all threads have ended. Further calls do no harm.
+    private static var closed: RequestFailure {
+        RequestFailure(.closed, "The transports were shut down.", phase: .queue)
+    }
+
+    /// Cancels the requests of all policies, and waits until all threads have ended. Further calls have no effect.
     public func shutdown() async { await shutdown(grace: .zero) }
 
     /// Refuses new requests as `closed`, gives the others the grace period to finish, and ends.

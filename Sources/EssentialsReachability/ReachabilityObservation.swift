@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// ```swift
 /// observation = tracker.observe(on: .main) { status in banner.show(status) }
-/// observation = nil        // the handler is called no more
+/// observation = nil        // the handler is no longer called
 /// ```
 public final class ReachabilityObservation: Sendable {
     private let end: Mutex<(@Sendable () -> Void)?>

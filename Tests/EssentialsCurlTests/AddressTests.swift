@@ -13,14 +13,14 @@ struct AddressTests {
         .enabled(if: SilentNameServer.isPossible, "needs the right to mount, for a resolv.conf of its own"))
     func remembered() async throws {
         await #expect(processExitsWith: .success) {
-            // Each request has a connection of its own, or nothing would have to be resolved.
+            // Each request uses its own connection, because a reused connection resolves no address.
             let server = try LoopbackServer { _ in .response(headers: [("Connection", "close")], body: "ok") }
             let nameServer = try AnsweringNameServer()
             var usual = CurlTransport.Configuration()
             usual.proxy = .direct
             var forgetful = usual
             forgetful.addressLifetime = .zero
-            // The engine's thread, and with it the resolver's, sees what the thread sees that makes it.
+            // The threads of the engine and the resolver inherit the namespace of the thread that makes the transport.
             let transports = try nameServer.isolated {
                 [try CurlTransport(configuration: usual), try CurlTransport(configuration: forgetful)]
             }

@@ -7,7 +7,7 @@ import Testing
 /// Received responses are kept in buffers that are reused.
 @Suite("A response")
 struct AnswerTests {
-    /// Around the sizes of what is kept in place, copied, and taken over.
+    /// Sizes around the limits between bodies that are stored in place, copied, and taken over.
     private static let sizes = [0, 1, 14, 15, 255, 256, 257, 4_095, 4_096, 4_097, 9_000, 70_000]
 
     private func server() throws -> LoopbackServer {

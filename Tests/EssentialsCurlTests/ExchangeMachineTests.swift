@@ -180,7 +180,7 @@ import Testing
         #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A streamed body is not repeated after a byte of a response, or after a second sending")
+    @Test("A streamed body is not repeated after a byte of a response, or after a second attempt")
     func unrepeatableStream() {
         let faults = [
             Fault(kind: .closedConnection, sendCount: 1, hasFirstByte: true, canRepeatStream: true),

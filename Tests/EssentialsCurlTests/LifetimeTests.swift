@@ -42,7 +42,7 @@ struct LifetimeTests {
 
     @Test("In a forked child a transport is closed, and the parent's transport still works")
     func fork() async throws {
-        // In a process of its own: a child waits for ever for a lock that a thread of another test had at that moment.
+        // The test runs in its own process, because a child waits forever for a lock that another test's thread held.
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { _ in .response(body: "ok") }
             let transport = try CurlTransport()
@@ -125,7 +125,7 @@ struct LifetimeTests {
         await transport.shutdown()
     }
 
-    @Test("A SHA-256 checksum is that of the standard's vectors, whatever the pieces are")
+    @Test("A SHA-256 checksum matches the standard's vectors for pieces of any size")
     func digest() throws {
         let vectors = [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),

@@ -11,7 +11,7 @@ struct MetricsTests {
     /// How much shorter a wait may appear, because several clocks are read and rounded.
     private static let tolerance = Duration.milliseconds(20)
 
-    /// Expects that all moments are there, none of them before the one that it follows.
+    /// Expects that all moments exist, and that none is before its predecessor.
     private func expectOrder(
         _ moments: [(name: String, moment: Duration?)], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -24,7 +24,7 @@ struct UploadPaceTests {
         case memory, stream, chunked, file
     }
 
-    /// Bytes of which each piece of a few hundred KiB is another.
+    /// Bytes in which adjacent pieces of a few hundred KiB differ.
     private static func bytes() -> Data {
         var bytes = Data(count: size)
         for index in stride(from: 0, to: size, by: 4096) { bytes[index] = UInt8(truncatingIfNeeded: index >> 12) }
@@ -46,8 +46,8 @@ struct UploadPaceTests {
         }
     }
 
-    /// Whether the server reads every byte of a body of a kind, and how often the engine did not listen to a socket that
-    /// was writable.
+    /// Checks that the server reads every byte of a body, and returns how often the engine stopped listening to a
+    /// writable socket.
     private func mutes(
         _ source: Source, tls: ServerTLS? = nil, anchors: TrustAnchors = .system, through socket: Bool = false
     ) async throws -> Int {
@@ -71,21 +71,21 @@ struct UploadPaceTests {
         return transport.mutes
     }
 
-    // The engine does not listen for a moment to a socket that is writable without end while nothing is written. Over
-    // HTTP/1 that could only be a mistake: a near peer takes what was written before the write returns.
+    // The engine briefly stops listening to a socket that stays writable while nothing is written. Over HTTP/1 that
+    // would be a mistake, because a peer on this machine acknowledges what was written before the write returns.
 
-    @Test("Over HTTP/1 no upload is held up, whatever it is read from", arguments: Source.allCases)
+    @Test("Over HTTP/1, an upload from any kind of source is never delayed", arguments: Source.allCases)
     func plain(source: Source) async throws {
         #expect(try await mutes(source) == 0)
     }
 
-    @Test("Over HTTP/1 and TLS no upload is held up, whatever it is read from", arguments: Source.allCases)
+    @Test("Over HTTP/1 and TLS, an upload from any kind of source is never delayed", arguments: Source.allCases)
     func secure(source: Source) async throws {
         let authority = try Authority()
         #expect(try await mutes(source, tls: ServerTLS(certificate: authority.leaf), anchors: authority.anchors) == 0)
     }
 
-    @Test("Over a Unix-domain socket no upload is held up, whatever it is read from", arguments: Source.allCases)
+    @Test("Over a Unix-domain socket, an upload from any kind of source is never delayed", arguments: Source.allCases)
     func throughSocket(source: Source) async throws {
         #expect(try await mutes(source, through: true) == 0)
     }

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A server for one request with a body, for what a well-behaved server does not do: it reads slowly and steadily, or it
-/// answers while it is still reading.
+/// A server for one request with a body that behaves unusually: it reads slowly and steadily, or it responds while it
+/// is still reading.
 final class UploadServer: Sendable {
     /// How the server treats the body.
     enum Manner: Sendable {
@@ -128,7 +128,7 @@ final class UploadServer: Sendable {
             return body
         }
 
-        /// Reads to the end of the head and returns what came of the body with it.
+        /// Reads to the end of the head, and returns the part of the body that arrived with it.
         private func readHead(_ connection: Int32) -> [UInt8] {
             var bytes: [UInt8] = []
             while true {

@@ -91,7 +91,7 @@ struct SoundFrameTests {
         },
     ]
 
-    @Test("A response with unusual frames arrives, and its connection serves on", arguments: scripts)
+    @Test("A response with unusual frames arrives, and its connection stays usable", arguments: scripts)
     func unusual(_ script: FrameScript) async throws {
         try await TestBench.scripted(script) { bench in
             let body = try await bench.text("/script")
@@ -113,7 +113,7 @@ struct SoundFrameTests {
         }
     }
 
-    @Test("A field that one response adds to the compression's table can be named by the next")
+    @Test("A field that one response adds to the compression table can be referenced by the next")
     func sharedTable() async throws {
         try await TestBench.secure(handler: { request in
             // 0x88 is ":status: 200" of the static table; 0xbe is the newest entry of the dynamic one.
@@ -130,7 +130,7 @@ struct SoundFrameTests {
         }
     }
 
-    @Test("A server that lowers its limit of streams later has it kept on that connection")
+    @Test("A stream limit that the server lowers later is respected on that connection")
     func loweredStreamLimit() async throws {
         try await TestBench.secure(handler: { request in
             var reply = StreamReply.text(request.path)
@@ -279,7 +279,7 @@ struct EndlessFrameTests {
             "settings", endless: { stream, index in index == 0 ? .headers(ok, stream: stream) : .settings([]) }),
     ]
 
-    @Test("A server that sends without end is given up after a few megabytes", arguments: heads)
+    @Test("A server that sends without end is abandoned after a few megabytes", arguments: heads)
     func endless(_ script: FrameScript) async throws {
         try await TestBench.scripted(script) { bench in
             let failure = try await bench.failure(of: bench.request("/script"))
@@ -324,7 +324,7 @@ struct EndlessFrameTests {
     }
 
     @Test(
-        "Frames that carry nothing end no deadline, and other requests go on",
+        "Frames without content do not stop a deadline, and other requests continue",
         arguments: [RawFrame.Kind.data, .priority])
     func idleFrames(_ kind: RawFrame.Kind) async throws {
         let script = FrameScript(

@@ -158,7 +158,7 @@ struct PriorKnowledgeTests {
         #expect(server.requests.first?.header("HTTP2-Settings") == nil)
     }
 
-    @Test("A server that speaks only HTTP/1.1 gets no request that it could read")
+    @Test("A request that demands HTTP/2 is unreadable to a server with only HTTP/1.1")
     func notUnderstood() async throws {
         let server = try LoopbackServer { _ in .response(body: "plain") }
         defer { server.stop() }

@@ -204,6 +204,20 @@ import Testing
         #expect(transport.requests.map(\.options.totalTimeout) == [nil, nil])
     }
 
+    @Test("The last request of a redirect can be sent again by itself, with its body as its options say")
+    func lastRequest() async throws {
+        let transport = StubTransport { request in
+            request.url.path == "/"
+                ? redirect(302, to: "/there")
+                : TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("x".utf8)))
+        }
+        let request = TransportRequest(.get, try RequestURL("https://a.example/"))
+        let redirected = try await transport.send(request, following: .standard)
+        #expect(redirected.request.url.path == "/there")
+        #expect(redirected.request.unwantedBodies == [])
+        #expect(transport.requests.last?.unwantedBodies == .ofRedirects)
+    }
+
     @Test("A task that is cancelled during a hop sends no further request")
     func cancelled() async throws {
         let (sent, cancelled) = (LoopbackGate(), LoopbackGate())

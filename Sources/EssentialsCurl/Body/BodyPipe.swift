@@ -93,7 +93,7 @@ final class BodyPipe: Sendable {
                     if !hasNews { state.waiter = continuation }
                     return hasNews
                 }
-                // The engine is asked after the waiter is set, so that it hands over a partial chunk, too.
+                // The engine is notified after the waiter is set, so that it also delivers a partial chunk.
                 if resumesNow { continuation.resume() } else { requests.read() }
             }
         } onCancel: {
@@ -109,7 +109,7 @@ final class BodyPipe: Sendable {
     /// Whether the end has been reached or set.
     var isEnded: Bool { state.withLock { $0.end != nil } }
 
-    /// What came with the end, once the reader has taken all chunks.
+    /// The trailers and metrics of a complete body, once the reader has taken all chunks.
     var ending: ResponseEnding? { state.withLock { $0.count == 0 ? try? $0.end?.get() : nil } }
 }
 

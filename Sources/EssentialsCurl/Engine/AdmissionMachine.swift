@@ -39,7 +39,7 @@ struct AdmissionMachine<Ticket: Hashable> {
         var isReady = false
     }
 
-    /// How many lanes without requests are remembered, with what was learned about their origins.
+    /// The maximum number of idle lanes that are remembered, with what was learned about their origins.
     static var idleMaximum: Int { 1_024 }
 
     private let limits: AdmissionLimits

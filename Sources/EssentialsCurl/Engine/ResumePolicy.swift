@@ -2,7 +2,8 @@
 ///
 /// Tasks are resumed after the whole turn's work, because a resumed task competes for the processor.
 struct ResumePolicy {
-    /// From this number on, tasks are resumed together by one task of the common pool.
+    /// From this number on, tasks of the common pool are resumed together by one task of the pool. Tasks with executors of
+    /// their own, such as the main actor's, are always resumed by the engine's thread: they must not wait for the pool.
     ///
     /// Each task that the engine's thread resumes wakes a thread of the pool, which sleeps again before the next task
     /// comes. Resuming them together serves 5 % more requests a second on two cores, and 14 % more on one.
@@ -19,7 +20,8 @@ struct ResumePolicy {
     mutating func resumeAll() {
         guard !ended.isEmpty else { return }
         for exchange in ended {
-            if let waiter = exchange.continuation.take() { waiters.append(waiter) }
+            guard let waiter = exchange.continuation.take() else { continue }
+            if exchange.isAwaitedInPool { waiters.append(waiter) } else { waiter.resume() }
         }
         // The exchanges are released first, so that the thread that made their memory frees it.
         ended.removeAll(keepingCapacity: true)

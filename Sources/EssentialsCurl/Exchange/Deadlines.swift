@@ -60,7 +60,8 @@ struct Deadlines {
     func nextCheck(_ progress: Progress, now: Int64) -> Int64? {
         let next = running(progress)?.moment
         guard !progress.isConnected, let silence = [firstByte, idle].compactMap(\.self).min() else { return next }
-        return min(next ?? .max, now + silence)
+        // Not more often than every 10 ms, whatever the deadlines are.
+        return min(next ?? .max, now + max(10, silence))
     }
 
     private static func earlier(

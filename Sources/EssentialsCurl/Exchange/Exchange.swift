@@ -4,8 +4,8 @@ import Synchronization
 
 /// One request on its way through the engine.
 final class Exchange: @unchecked Sendable {
-    // Argument for @unchecked: `prepared` and `owner` are constant, and `isCancelled` is atomic. `continuation` is set
-    // before the exchange is posted to the engine. Everything under "Engine thread" is used by that thread alone, except
+    // Argument for @unchecked: `prepared` and `owner` are constant, and `isCancelled` is atomic. `continuation` and
+    // `isAwaitedInPool` are set before the exchange is posted to the engine. Everything under "Engine thread" is used by that thread alone, except
     // `outcome` and `body`. The engine's thread writes these two before it publishes `isDone`, and the awaiting task
     // reads them after it has seen `isDone`. The body of a request for a stream is set before the exchange is posted.
     let prepared: PreparedRequest
@@ -17,6 +17,9 @@ final class Exchange: @unchecked Sendable {
     let isCancelled = Atomic<Bool>(false)
     private let isDone = Atomic<Bool>(false)
     var continuation: Waiter<Void>?
+    /// Whether the awaiting task runs in the common pool, where it may also be resumed by another task of the pool. A task
+    /// with an executor of its own must not wait for the pool. Set before the exchange is posted.
+    var isAwaitedInPool = false
 
     // MARK: Engine thread
 

@@ -3,8 +3,8 @@ import Synchronization
 /// A service that has something to finish when the locator that holds it is closed.
 ///
 /// ```swift
-/// extension HTTPDataRequestService: Closeable {
-///     public func close() async { await transport.shutdown() }
+/// extension JobQueue: Closeable {
+///     public func close() async { await finishRunningJobs() }
 /// }
 /// ```
 public protocol Closeable: Sendable {

@@ -59,7 +59,7 @@ struct RegistrationTable: ~Copyable {
     var isClosed: Bool { closed.load(ordering: .acquiring) }
 }
 
-/// A page of a ``RegistrationTable``: a power of two of cells.
+/// A page of a ``RegistrationTable``. The number of cells is a power of two.
 ///
 /// `@unchecked Sendable`: the stored properties are constants, and the cells consist of atomics.
 private final class TablePage: @unchecked Sendable {

@@ -32,7 +32,9 @@ struct SigningStage: Stage {
         signed.headerFields = encoded.headerFields
         // The transport sets the length of the body itself.
         signed.headerFields[.contentLength] = nil
-        return try await next.send(signed, record)
+        let limited = try record.deadline.limited(
+            signed, between: "its signing and its sending", after: "it had been signed")
+        return try await next.send(limited, record)
     }
 }
 

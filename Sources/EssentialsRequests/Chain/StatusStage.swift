@@ -14,7 +14,10 @@ struct StatusStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         let response = try await next.send(request, record)
         if record.rules.expectedStatus.contains(response.statusCode) { return response }
-        throw await failure(for: response, record)
+        let failure = await failure(for: response, record)
+        // A cancellation may have cut the body short.
+        try record.cancellation.check(host: request.hostText)
+        throw failure
     }
 
     private func failure(for response: TransportResponse, _ record: ExchangeRecord) async -> RequestFailure {

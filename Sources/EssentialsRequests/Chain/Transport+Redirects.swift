@@ -30,6 +30,8 @@ extension Transport {
             cancellation: Cancellation())
         let stage = RedirectStage(clock: clock, next: TransportStage(transport: self))
         let response = try await stage.send(request, record)
+        // If the request is sent again, the body of its response comes as its own options say.
+        record.lastRequest.unwantedBodies = []
         return RedirectedResponse(response: response, request: record.lastRequest, history: record.hops)
     }
 }

@@ -97,7 +97,6 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         defer { inFlight.end(place) }
         var request = request
         request.responseKind = .bytes
-        if options.resumes { request.expectedStatus = request.expectedStatus.union([206...206, 416...416]) }
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
             let log = RequestLog(settings: settings, number: place.number)
@@ -105,11 +104,13 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             do throws(RequestFailure) {
                 let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
                 sent = prepared.request
+                var rules = prepared.rules
+                if options.resumes { rules.expectedStatus = rules.expectedStatus.union([206...206, 416...416]) }
                 return try await FileDownload.run(
                     prepared.request, to: destination, options: options, progress: progress
-                ) { [self] request throws(RequestFailure) in
+                ) { [self, rules] request throws(RequestFailure) in
                     let record = ExchangeRecord(
-                        request, prepared.rules, number: place.number, environment: environment,
+                        request, rules, number: place.number, environment: environment,
                         cancellation: place.cancellation)
                     return try await chain.send(request, record, log).transportResponse
                 }
@@ -123,9 +124,13 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private func begin(
         _ request: DataRequest, in environment: EnvironmentSnapshot
     ) throws(RequestFailure) -> RequestsInFlight.Place {
-        try inFlight.begin(
-            in: configuration.onEnvironmentChange == .cancelRequests ? environment : nil,
+        let isWatched = configuration.onEnvironmentChange == .cancelRequests
+        let place = try inFlight.begin(
+            in: isWatched ? environment : nil,
             finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
+        // The environment may have changed before the request was among those that the change cancels.
+        if isWatched, currentEnvironment != environment { place.cancellation.cancel() }
+        return place
     }
 
     // MARK: Authorization

@@ -26,11 +26,13 @@ final class RequestsInFlight: Sendable {
 
         var count: Int { slots.count - freeSlots.count }
 
-        mutating func add(in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool) -> Place {
+        mutating func add(
+            in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool, _ cancellation: Cancellation
+        ) -> Place {
             lastNumber += 1
             let slot = freeSlots.popLast() ?? slots.count
             let place = Place(
-                number: lastNumber, cancellation: Cancellation(), slot: slot, environment: environment,
+                number: lastNumber, cancellation: cancellation, slot: slot, environment: environment,
                 finishesOnShutdown: finishesOnShutdown)
             if slot == slots.count { slots.append(place) } else { slots[slot] = place }
             return place
@@ -58,7 +60,8 @@ final class RequestsInFlight: Sendable {
         in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool
     ) throws(RequestFailure) -> Place {
         let place = state.withLock { state in
-            state.isOpen ? state.add(in: environment, finishesOnShutdown: finishesOnShutdown) : nil
+            state.isOpen
+                ? state.add(in: environment, finishesOnShutdown: finishesOnShutdown, Cancellation()) : nil
         }
         guard let place else {
             throw RequestFailure(.closed, "The service was shut down.", remedy: "Create a new service.")
@@ -68,7 +71,10 @@ final class RequestsInFlight: Sendable {
 
     /// Adds the streamed body of a request, even if the service is closed.
     func beginBody(of request: Place) -> Place {
-        state.withLock { $0.add(in: request.environment, finishesOnShutdown: request.finishesOnShutdown) }
+        state.withLock { state in
+            state.add(
+                in: request.environment, finishesOnShutdown: request.finishesOnShutdown, request.cancellation)
+        }
     }
 
     /// Removes a request.

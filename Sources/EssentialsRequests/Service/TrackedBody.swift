@@ -19,9 +19,8 @@ final class TrackedBody: ResponseBody.Source {
         let place = inFlight.beginBody(of: request)
         cancellation = place.cancellation
         self.place = Mutex(place)
+        // Called at once if the request was cancelled after its response came.
         _ = cancellation.add { [weak source] in source?.cancel() }
-        // The request may have been cancelled between its response and this point.
-        if request.cancellation.isCancelled { cancellation.cancel() }
     }
 
     deinit { end() }

@@ -16,11 +16,11 @@ extension RequestFailure {
         public static let handshake = Phase(name: "handshake")
         /// The request was being sent.
         public static let sending = Phase(name: "sending")
-        /// The request was sent and no byte of an answer had come.
+        /// The request was sent, and no byte of a response had arrived.
         public static let waiting = Phase(name: "waiting")
-        /// The answer was being received.
+        /// The response was being received.
         public static let receiving = Phase(name: "receiving")
-        /// The whole answer was there and its body was being read.
+        /// The response was complete, and its body was being decoded.
         public static let decoding = Phase(name: "decoding")
 
         /// The text that logs show.

@@ -105,7 +105,7 @@ struct AddressAttacks {
         #expect(proxy.connectionCount == 0)
     }
 
-    @Test("A proxy is reached at every spelling of its address, and asked for the one spelling", arguments: folded)
+    @Test("A proxy is reached at every spelling of its address, and sees only the normalized one", arguments: folded)
     func proxy(host: String) async throws {
         let server = try LoopbackServer { .response(body: $0.header("Host") ?? "") }
         let proxy = try HTTPTestProxy()

@@ -117,8 +117,8 @@ enum AttackBench {
         return try LoopbackServer(tls: tls, options: options, handler: handler)
     }
 
-    /// A policy with one rule, for `pin.test`; other hosts are refused, so that no test passes for want of a rule. Its
-    /// client has a certificate, so that there is something to show to the wrong server.
+    /// A policy with one rule, for `pin.test`. Other hosts are refused, so that no test passes for lack of a rule.
+    /// The client has a certificate, so that there is something to show to the wrong server.
     static func policy(
         _ pins: [Pin], mode: PinSet.Mode = .enforce, expires: Date? = nil,
         onExpiry: PinSet.ExpiryAction = .anchorsOnly, host: String = "pin.test", anchors: TrustAnchors? = nil,

@@ -4,8 +4,8 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Certificates, keys and lists that are damaged somewhere. That nothing reads beyond them is the address sanitizer's to
-/// say.
+/// Certificates, keys and lists that are damaged somewhere. The address sanitizer checks that nothing reads beyond
+/// their ends.
 @Suite("Attacks: damaged certificates", .serialized)
 struct DamagedCertificateTests {
     private func damaged(_ bytes: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {

@@ -95,7 +95,7 @@ struct HandshakeAttacks {
         TransportRequest(.post, try RequestURL("https://pin.test:\(port)/"), body: .bytes(Data("secret".utf8)))
     }
 
-    /// After how many of the server's bytes to hold it: depths of the handshake, none of which is its end.
+    /// The numbers of the server's bytes after which it is held. None of these depths is the end of the handshake.
     private static func limits(_ version: ServerTLS.Version) async throws -> [Int] {
         let box = Mutex<(@Sendable () -> Int)?>(nil)
         let size = Mutex(0)
@@ -144,7 +144,7 @@ struct HandshakeAttacks {
         #expect(handshakes.last?.succeeded == true)
         #expect(handshakes.allSatisfy { !$0.resumed })
         if version == .tls13 {
-            // There the client shows itself only when it has seen all of the server.
+            // Under TLS 1.3 the client sends its certificate only after the server's part of the handshake.
             #expect(handshakes.dropLast().allSatisfy { $0.clientCertificatePEM == nil && !$0.succeeded })
         }
     }

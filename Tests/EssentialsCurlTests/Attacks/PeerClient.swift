@@ -5,12 +5,12 @@ import EssentialsTestKit
 import FoundationEssentials
 import Glibc
 
-/// An `SSL_CTX` for clients, as a program makes one that speaks TLS by itself. One thread at a time.
+/// An `SSL_CTX` for clients, as made by a program that uses OpenSSL itself. One thread at a time may use it.
 final class PeerContext {
     private let pointer: OpaquePointer
 
     /// - Parameters:
-    ///   - trust: The policy that is installed; nil for none.
+    ///   - trust: The policy to install; `nil` installs none.
     ///   - host: The host that the policy is installed for.
     ///   - isLoose: Whether the context takes any peer before the policy is installed.
     init(
@@ -115,7 +115,7 @@ final class PeerConnection {
         return answer.holds("200") && answer.suffix(2).elementsEqual("ok".utf8)
     }
 
-    /// The session, with all that hangs on it; after an exchange.
+    /// The session with the data that is attached to it, after an exchange.
     func session() -> PeerSession? { cet_tls_session(tls).map(PeerSession.init) }
 }
 
@@ -129,17 +129,17 @@ enum PeerClient {
     }
 }
 
-/// Makes something that ends at a moment a little ahead, and waits for that moment.
+/// Makes something that expires a few seconds later, and waits until it has expired.
 ///
-/// - Parameter make: What is made and tried in time. It is made again with more time when it took too long, so what it
-///   finds is to be returned, and not expected in there.
+/// - Parameter make: Makes the thing and uses it before it expires. It is called again with more time if it took too
+///   long, so it must return its findings instead of checking expectations.
 func outlived<Value>(_ make: (Date) async throws -> Value) async throws -> Value {
     for seconds in [2.0, 8, 32] {
         let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + seconds).rounded(.down))
         let value = try await make(end)
         guard Date() < end else { continue }
-        // By two whole seconds: certificates end with theirs, which is the next one where a second passed while the
-        // certificate was made, because its end is told from then on.
+        // Two seconds are added, because a certificate's validity is counted in whole seconds from its creation, which
+        // may have been one second later.
         while Date() < end + 2.1 { try await Task.sleep(for: .milliseconds(20)) }
         return value
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Attacks: presented chains", .serialized)
 struct PresentedChainAttacks {
-    /// Expects that pins of what a rogue presents, but did not earn, do not match.
+    /// Expects that pins do not match certificates that a rogue server presents outside of its verified chain.
     private func expectMismatch(_ chain: String, pinned: [String]) async throws {
         let server = try AttackBench.server(chain)
         let pins = try pinned.flatMap { try [Fixture.key($0), Fixture.whole($0)] }

@@ -269,7 +269,7 @@ struct RevocationAttacks {
                     under: policy(revocation, mode: mode))
             }
         }
-        // Beside the lists of all certificates it does no harm and forgives nothing.
+        // Next to the lists of all certificates, the partial list changes nothing.
         let whole = try Revocation.lists(
             (attack.lists + ["intermediate", "root"]).map { try Fixture.pem("\($0).crl.pem") })
         let good = try server(staple: nil, version: version)

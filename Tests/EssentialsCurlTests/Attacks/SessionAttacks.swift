@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Sessions and contexts of a program's own, carried to where they do not belong.
+/// Sessions and contexts of a program that are used where they do not belong.
 @Suite("An OpenSSL session in another context", .serialized)
 struct SessionAttacks {
     static let versions: [ServerTLS.Version] = [.tls12, .tls13]

@@ -2,14 +2,14 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A name server for which every name is this machine's. Only for a process that ends afterwards: its thread stays.
+/// A name server that resolves every name to this machine. Its thread never ends, so the process must end afterwards.
 final class AnsweringNameServer: Sendable {
     private let address: String
     private let work: Work
 
     /// - Parameter hasIPv6: Whether names have the address ::1 in addition to 127.0.0.1.
     init(hasIPv6: Bool = false) throws {
-        // One of its own, so that two test runs do not meet.
+        // The address is random, so that two test runs do not conflict.
         address = "127.78.\(UInt8.random(in: .min ... .max)).\(UInt8.random(in: 1...254))"
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         work = Work(descriptor: descriptor, hasIPv6: hasIPv6)
@@ -41,7 +41,7 @@ final class AnsweringNameServer: Sendable {
     /// How many IPv4 addresses were requested, which is one for each look-up.
     var lookups: Int { work.lookups.load(ordering: .relaxed) }
 
-    /// Runs `body` where this is the only name server, on the calling thread, which stays there.
+    /// Runs `body` on the calling thread where this is the only name server. The thread stays there.
     func isolated<Value>(_ body: () throws -> Value) throws -> Value {
         // The timeout is far longer than needed, so that no query is repeated.
         try NameService.isolated(server: address, options: "timeout:30 attempts:1", body)

@@ -98,7 +98,7 @@ struct DesyncTests {
     func foldedFirst(head: String, isTLS: Bool) async throws {
         let bench = try Bench(
             isTLS ? Authority() : nil, bad: [.text(head + "Content-Length: 2\r\n\r\nok"), .keepAlive])
-        // A response with fields comes first, of which libcurl remembers the last.
+        // A response with fields comes first, because libcurl remembers its last field.
         try await bench.expectRecovery("before, TLS \(isTLS)")
         for _ in 0..<5 {
             #expect(try await bench.bad(as: .collected(upTo: 100)).failure?.reason == .protocolViolation)

@@ -8,7 +8,7 @@ import Testing
 /// Servers that close the connection or respond when they should not.
 @Suite("A server that closes its connection early", .serialized)
 struct HangUpTests {
-    /// A reset can come before the connection is noticed to stand: then it is the connection that failed.
+    /// A reset can arrive before the client has noticed that the connection is open. Then the connection fails instead.
     @Test(
         "A server that closes an accepted connection is `interrupted`, or `tls` in the handshake",
         arguments: [true, false])

@@ -10,8 +10,8 @@ enum NameService {
 
     static let configuration = "/etc/resolv.conf"
 
-    /// Runs `body` where there is this name server alone, on the calling thread, which stays there: only for a process
-    /// that ends afterwards.
+    /// Runs `body` on the calling thread in a mount namespace where this is the only name server. The thread stays in
+    /// the namespace, so call this only in a process that ends afterwards.
     ///
     /// - Parameter options: As in resolv.conf(5).
     static func isolated<Value>(server: String, options: String, _ body: () throws -> Value) throws -> Value {

@@ -64,7 +64,7 @@ struct ScarcityTests {
 
 private let tries = 5
 
-/// The least time that some tries take, which end with the first that is short enough: others use the machine, too.
+/// The shortest time of several tries, because other processes use the machine, too. A try below the limit is the last.
 private func leastTime(
     under limit: Duration, _ attempt: (Int) async throws -> Duration
 ) async throws -> Duration {
@@ -87,7 +87,7 @@ private struct UnansweredNames {
     init() throws {
         nameServer = try SilentNameServer()
         server = try LoopbackServer { .response(body: $0.target) }
-        // An engine's thread, and with it its resolver's, sees what the thread sees that makes it.
+        // The threads of the engine and the resolver inherit the namespace of the thread that makes the transport.
         let transports = try nameServer.isolated { try (0...tries).map { _ in try CurlTransport() } }
         transport = transports[0]
         others = Array(transports.dropFirst())

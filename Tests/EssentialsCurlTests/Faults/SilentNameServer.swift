@@ -46,8 +46,8 @@ final class SilentNameServer: Sendable {
         return count.load(ordering: .relaxed)
     }
 
-    /// Runs `body` where this is the only name server, on the calling thread, which stays there: only for a process
-    /// that ends afterwards.
+    /// Runs `body` on the calling thread where this is the only name server. The thread stays there, so call this only
+    /// in a process that ends afterwards.
     func isolated<Value>(_ body: () throws -> Value) throws -> Value {
         try NameService.isolated(server: Self.address, options: "timeout:5 attempts:2", body)
     }

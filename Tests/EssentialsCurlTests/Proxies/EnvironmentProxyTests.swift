@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// The variables of a process of its own.
+/// Each test runs in its own process with its own variables.
 @Suite("Proxies of the environment", .serialized)
 struct EnvironmentProxyTests {
     /// Forgets what this process was started with.

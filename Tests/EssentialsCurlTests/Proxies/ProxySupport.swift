@@ -62,7 +62,7 @@ extension Sequence<UInt8> {
 }
 
 extension RequestFailure {
-    /// All that is shown of it, and of what is below it.
+    /// All texts of the failure and of its underlying error.
     var allText: String { "\(self) \(message) \(remedy) \(underlying.map { "\($0)" } ?? "")" }
 
     /// Whether nothing of the proxy's credentials is shown.

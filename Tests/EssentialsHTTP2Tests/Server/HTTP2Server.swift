@@ -29,7 +29,7 @@ final class HTTP2Server: Sendable {
     private let core: ServerCore
     private let isTLS: Bool
     private let port16: UInt16
-    /// The server's thread, until somebody has joined it.
+    /// The server's thread; `nil` after it was joined.
     private let thread: Mutex<ServerThread?>
 
     static func start(

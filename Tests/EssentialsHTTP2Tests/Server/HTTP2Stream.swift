@@ -1,7 +1,7 @@
 import EssentialsTestKit
 import FoundationEssentials
 
-/// One stream of a connection: the request as far as it has arrived, and what is left to do about it.
+/// One stream of a connection: the received part of the request, and the remaining steps of the reply.
 final class HTTP2Stream {
     let id: Int32
     var method = ""

@@ -19,9 +19,9 @@ struct ServerRecord: Sendable {
     private var open: [Int: Int] = [:]
     /// The most streams that were open at once, by connection.
     private(set) var maximumOpen: [Int: Int] = [:]
-    /// The codes of the RST_STREAM frames that came, by path.
+    /// The codes of the received RST_STREAM frames, by path.
     var resets: [String: [HTTP2ErrorCode]] = [:]
-    /// The frames other than DATA that came; the first ten thousand.
+    /// The first ten thousand received frames other than DATA.
     private(set) var frames: [Frame] = []
     /// How many bytes of frames the server has sent past its HTTP/2 library.
     var rawByteCount = 0

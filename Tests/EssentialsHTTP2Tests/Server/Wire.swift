@@ -15,7 +15,7 @@ final class Wire {
     }
 
     let descriptor: Int32
-    /// OpenSSL's `SSL *`; `nil` without TLS. Made by `init`, freed by `deinit`, and given to nobody.
+    /// OpenSSL's `SSL *`; `nil` without TLS. It is created by `init`, freed by `deinit` and never shared.
     private let tls: OpaquePointer?
 
     /// Takes over the descriptor unless it returns `nil`.

@@ -19,7 +19,7 @@ struct AuthenticationChallengeTests {
     }
 
     @Test(
-        "is a scheme with parameters or a token, and a field has any number of them (RFC 9110, 11.6.1)",
+        "A challenge is a scheme with parameters or a token, and a field can hold several (RFC 9110, 11.6.1)",
         arguments: [
             ("", []), (" , ,, ", []),
             ("Basic", ["basic"]), ("  Basic  ", ["basic"]), ("Negotiate, NTLM", ["negotiate", "ntlm"]),
@@ -42,12 +42,12 @@ struct AuthenticationChallengeTests {
         ] as [(String, [String])])
     func forms(value: String, challenges: [String]) {
         #expect(read([value]) == challenges)
-        // What one field has, several may have.
+        // Challenges can be spread over several fields.
         #expect(read([value, "Other x=1", value]) == challenges + ["other[x=1]"] + challenges)
     }
 
     @Test(
-        "that is not well formed is none, and takes no other along",
+        "A malformed challenge is ignored, and the other challenges of its field are kept",
         arguments: [
             (#"A b="c, D e="f""#, []), (#"A b="c"#, []), (#"A b="c\"#, []), (#"A b="c\""#, []),
             (#"A b="c"d, E f=g"#, ["e[f=g]"]), ("A b=c;d, E f=g", ["e[f=g]"]), ("A b=, c=d, E f=g", ["e[f=g]"]),
@@ -61,7 +61,7 @@ struct AuthenticationChallengeTests {
         #expect(read([value, "Other x=1"]) == challenges + ["other[x=1]"])
     }
 
-    @Test("has bytes that are no UTF-8 as they came")
+    @Test("Bytes of a challenge that are not UTF-8 are kept unchanged")
     func bytes() throws {
         func challenges(_ bytes: [UInt8]) -> [AuthenticationChallenge] {
             AuthenticationChallenge.all(in: HTTPFields([HTTPField(name: .wwwAuthenticate, value: bytes)]))
@@ -70,7 +70,7 @@ struct AuthenticationChallengeTests {
         #expect(try #require(challenges(latin).first)["b"] == [0xe9, 0xff, 0x09])
     }
 
-    @Test("is one of at most 32, has at most 64 parameters of at most 8 KiB, and stands in the first 64 KiB")
+    @Test("At most 32 challenges of 64 parameters of 8 KiB each are read, from the first 64 KiB")
     func limits() {
         let many = (1...40).map { "S\($0)" }.joined(separator: ", ")
         #expect(read([many]) == (1...32).map { "s\($0)" })
@@ -92,7 +92,7 @@ struct AuthenticationChallengeTests {
         #expect(read(["B x=1", whole]) == ["b[x=1]"])
     }
 
-    @Test("of any bytes whatever is read without harm, with nothing in it that was not sent")
+    @Test("Random bytes do not crash the parser, and challenges contain nothing that was not sent")
     func hostile() {
         var numbers = SeededNumbers(state: 7616)
         let alphabet = Array("aB1=\"\\, \t;-/\u{e9}".utf8) + [0x01, 0x80]
@@ -115,7 +115,7 @@ struct AuthenticationChallengeTests {
         }
     }
 
-    @Test("stands beside fields that are a list of parameters without a scheme")
+    @Test("A field that is a list of parameters without a scheme is parsed, and ignored if malformed")
     func information() throws {
         let name = try #require(HTTPField.Name("Authentication-Info"))
         func parameters(_ value: String) -> [String] {
@@ -131,7 +131,7 @@ struct AuthenticationChallengeTests {
         #expect(AuthenticationChallenge.parameters(of: [:], named: name).isEmpty)
     }
 
-    @Test("A quoted parameter is read by bytes, whatever it holds")
+    @Test("A quoted parameter is parsed byte by byte, so that combining marks do not hide its end")
     func quotedBytes() {
         var numbers = SeededNumbers(state: 7616)
         for _ in 0..<2_000 {

@@ -3,14 +3,14 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("A request that was challenged")
+@Suite("Digest attempts")
 struct DigestAttemptTests {
     private func challenge(_ nonce: String, realm: String = "r", stale: Bool = false) throws -> DigestChallenge {
         let field = "Digest realm=\(realm), nonce=\(nonce), qop=auth" + (stale ? ", stale=true" : "")
         return try #require(DigestChallenge.all(in: [.wwwAuthenticate: field]).first)
     }
 
-    @Test("is answered once, and once more where the nonce was stale and another is named")
+    @Test("A challenge is answered once, and a second time only if the nonce was stale and a new one is sent")
     func answers() throws {
         var machine = DigestMachine()
         let bare = DigestAttempt.bare
@@ -30,7 +30,7 @@ struct DigestAttemptTests {
         #expect(!renewed.allowsAnswer(to: try challenge("c", stale: true)))
     }
 
-    @Test("with an answer in advance is answered where that was for another challenge or stale")
+    @Test("After credentials in advance, a challenge is answered if it is another one or reports a stale nonce")
     func inAdvance() throws {
         var machine = DigestMachine()
         let anticipated = DigestAttempt.anticipated(machine.take(try challenge("a"), cnonce: "c"))

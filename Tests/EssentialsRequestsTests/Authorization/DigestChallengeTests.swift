@@ -10,7 +10,7 @@ struct DigestChallengeTests {
         DigestChallenge.all(in: [.wwwAuthenticate: "Digest " + parameters]).first
     }
 
-    @Test("has a realm and a nonce, or it is none")
+    @Test("A Digest challenge without a realm or a nonce is ignored")
     func required() throws {
         let challenge = try #require(read(#"realm="r\"1", nonce="n, 2", opaque="""#))
         #expect(challenge.realm == Array(#"r"1"#.utf8))
@@ -24,7 +24,7 @@ struct DigestChallengeTests {
     }
 
     @Test(
-        "names an algorithm in any letters, MD5 when it says nothing, and maybe one that is not known",
+        "The algorithm of a challenge is read in any case, is MD5 by default, and can be unknown",
         arguments: [
             ("", HashFunctions.Function.md5, false), ("algorithm=MD5", .md5, false), (#"algorithm="md5""#, .md5, false),
             ("algorithm=MD5-sess", .md5, true), ("algorithm=SHA-256", .sha256, false),
@@ -39,7 +39,7 @@ struct DigestChallengeTests {
     }
 
     @Test(
-        "names what it protects, and is of the oldest kind when it says nothing",
+        "The protections of a challenge are read in any case, and a missing qop means the oldest kind",
         arguments: [
             ("", [.plain]), (#"qop="auth""#, [.authentication]), ("qop=auth", [.authentication]),
             (#"qop="AUTH-INT , Auth""#, [.authentication, .integrity]), (#"qop="auth-int""#, [.integrity]),
@@ -51,7 +51,7 @@ struct DigestChallengeTests {
     }
 
     @Test(
-        "is stale where it says so, in any letters",
+        "The stale parameter of a challenge is read in any case",
         arguments: [("true", true), ("TRUE", true), ("\"true\"", true), ("false", false), ("1", false)])
     func stale(text: String, isStale: Bool) throws {
         #expect(try #require(read("realm=r, nonce=n, stale=\(text)")).isStale == isStale)
@@ -62,7 +62,7 @@ struct DigestChallengeTests {
         return DigestRequest(.post, target: "/", body: body).protection(for: challenge)
     }
 
-    @Test("is answered without a hash of the body where possible, and with one only of a body in memory")
+    @Test("A body is hashed for a response only if the challenge requires it, and a stream is never hashed")
     func protection() throws {
         struct Empty: AsyncSequence, AsyncIteratorProtocol, Sendable {
             func next() async -> Data? { nil }

@@ -18,7 +18,7 @@ struct DigestMachineTests {
         return try #require(ticket)
     }
 
-    @Test("uses nothing in advance before an answer was accepted, then its nonce with a count that grows")
+    @Test("No nonce is used in advance before one was accepted, and the count of an accepted nonce grows")
     func inAdvance() throws {
         var machine = DigestMachine()
         #expect(machine.anticipate(request, cnonce: "c0") == nil)
@@ -37,14 +37,14 @@ struct DigestMachineTests {
         #expect(machine.anticipate(request, cnonce: "c") == nil)
     }
 
-    @Test("goes on with the count of a nonce that a server names again, also with another in between")
+    @Test("A nonce that the server sends again continues its count, also if another came in between")
     func counts() throws {
         var machine = DigestMachine()
         let names = ["a", "b", "a", "a", "b", "c", "a"]
         #expect(try names.map { machine.take(try challenge($0), cnonce: "c").count } == [1, 1, 2, 3, 2, 1, 4])
     }
 
-    @Test("is that of the latest 32 nonces, of which the one in use stays")
+    @Test("At most 32 nonces are kept: the one in use and the latest others")
     func limit() throws {
         var machine = DigestMachine()
         let used = machine.take(try challenge("used"), cnonce: "c")
@@ -56,7 +56,7 @@ struct DigestMachineTests {
         #expect(machine.take(try challenge("1"), cnonce: "c").count == 1)
     }
 
-    @Test("takes the nonce that the server wants next, from its first use on")
+    @Test("The next nonce that the server announces replaces the current one, and its count starts at 1")
     func nextNonce() throws {
         var machine = DigestMachine()
         machine.accepted(machine.take(try challenge("a"), cnonce: "c"), nextNonce: Array("b".utf8))
@@ -64,12 +64,12 @@ struct DigestMachineTests {
         #expect(next.nonce == Array("b".utf8))
         #expect(next.count == 1)
         #expect(next.challenge.nonce == Array("a".utf8))
-        // Named again, it is no new one.
+        // A nonce that is announced again is not a new one.
         machine.accepted(next, nextNonce: Array("b".utf8))
         #expect(machine.anticipate(request, cnonce: "c")?.count == 2)
     }
 
-    @Test("keeps a session's own nonce for all of its requests, and takes a new one with a new session")
+    @Test("A session keeps its client nonce for all requests, and a new session gets a new one")
     func sessions() throws {
         var machine = DigestMachine()
         let first = machine.take(try challenge("a", "qop=auth, algorithm=MD5-sess"), cnonce: "c1")
@@ -79,7 +79,7 @@ struct DigestMachineTests {
         #expect(machine.take(try challenge("d", "qop=auth, algorithm=MD5-sess"), cnonce: "c4").cnonce == "c4")
     }
 
-    @Test("uses no nonce in advance for a request that cannot be answered under it")
+    @Test("A request that cannot satisfy the stored challenge uses no nonce in advance")
     func unfit() throws {
         struct Empty: AsyncSequence, AsyncIteratorProtocol, Sendable {
             func next() async -> Data? { nil }
@@ -92,7 +92,7 @@ struct DigestMachineTests {
         #expect(machine.anticipate(request, cnonce: "c")?.count == 2)
     }
 
-    @Test("keeps a challenge that could not be answered for the next request")
+    @Test("A challenge that its request could not answer is kept for the next request")
     func kept() throws {
         var machine = DigestMachine()
         machine.expect(try challenge("a"), cnonce: "c1")

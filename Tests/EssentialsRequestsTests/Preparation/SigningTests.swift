@@ -26,6 +26,18 @@ struct SigningTests {
         }
     }
 
+    @Test("The time that a signer takes counts for the total deadline, and nothing is sent after it")
+    func slowSigner() async throws {
+        let fixture = try ServiceFixture {
+            $0.interceptors = [Signing { _ in try await Task.sleep(for: .milliseconds(30)) }]
+        }
+        var request = DataRequest(.get, "a")
+        request.options.totalTimeout = .milliseconds(10)
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.send(request) }
+        #expect(failure?.reason == .timeout)
+        #expect(fixture.transport.requests.isEmpty)
+    }
+
     @Test("A signer receives the encoded body, or the length of a stream without reading it")
     func content() async throws {
         let seen = Mutex<EncodedRequest.Content?>(nil)

@@ -55,6 +55,21 @@ struct TransferTests {
         }
     }
 
+    @Test("A download that expects no status at all is refused before it is sent, even if it can be resumed")
+    func nothingExpected() async throws {
+        try await withService({ _ in .response(body: "film") }) { service, server, directory in
+            var request = DataRequest(.get, "film")
+            request.expectedStatus = []
+            var options = DownloadOptions()
+            options.resumes = true
+            let failure = await #expect(throws: RequestFailure.self) {
+                try await service.download(request, to: directory + "/a", options: options)
+            }
+            #expect(failure?.reason == .invalidRequest)
+            #expect(server.requestCount == 0)
+        }
+    }
+
     @Test("A download with an unexpected status keeps the old file, and the failure contains the response")
     func unexpected() async throws {
         try await withService({ request in

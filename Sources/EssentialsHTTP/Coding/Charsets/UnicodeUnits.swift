@@ -41,7 +41,7 @@ enum UnicodeUnits {
         return bytes
     }
 
-    /// Decodes UTF-16. The byte order is that of the mark, or else the given one, or else big-endian.
+    /// Decodes UTF-16. The byte order is that of the mark, otherwise the given one, otherwise big-endian.
     static func utf16Text(_ bytes: Data, _ order: Order?, _ isLenient: Bool) -> String? {
         guard bytes.count.isMultiple(of: 2) || isLenient else { return nil }
         let (start, order) = beginning(bytes, order, mark: [0xfe, 0xff])
@@ -58,7 +58,7 @@ enum UnicodeUnits {
         return isLenient ? String(decoding: units, as: UTF16.self) : String(validating: units, as: UTF16.self)
     }
 
-    /// Decodes UTF-32. The byte order is that of the mark, or else the given one, or else big-endian.
+    /// Decodes UTF-32. The byte order is that of the mark, otherwise the given one, otherwise big-endian.
     static func utf32Text(_ bytes: Data, _ order: Order?, _ isLenient: Bool) -> String? {
         guard bytes.count.isMultiple(of: 4) || isLenient else { return nil }
         let (start, order) = beginning(bytes, order, mark: [0, 0, 0xfe, 0xff])

@@ -64,7 +64,7 @@ public struct FormParameters: Sendable, Hashable {
         set { values[name] = newValue?.formValue }
     }
 
-    /// These parameters and the other ones. If both have a name, the whole value of the other one is used.
+    /// Both sets of parameters. For a name that is in both, the value in `other` replaces the whole value.
     public func merging(_ other: FormParameters) -> FormParameters {
         FormParameters(values: values.merging(other.values) { _, other in other })
     }

@@ -26,7 +26,7 @@ public enum FormValue: Sendable, Hashable {
     case date(Date)
     /// Bytes.
     case data(Data)
-    /// No value. In a query it is the name alone by default.
+    /// No value. By default a query contains only the name.
     case null
     /// Values in order.
     case array([FormValue])

@@ -9,7 +9,7 @@ internal import ThreadCounters
 /// What README's composition costs over a bare `CurlTransport`: a service that makes its transports itself and sends small
 /// GET requests over the loopback interface, one at a time and 64 at a time.
 enum CompositionCost {
-    /// What one side's requests of a round came to.
+    /// The results of one side's requests in a round.
     private struct Side {
         var microseconds: [Double] = []
         var cpuNanoseconds: UInt64 = 0

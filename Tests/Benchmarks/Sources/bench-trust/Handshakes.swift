@@ -4,7 +4,7 @@ internal import EssentialsTestKit
 internal import TrustFloor
 
 /// The same handshake with three kinds of verification: by OpenSSL alone, by a policy without pins, and by one with 20
-/// pins, of which the last one matches.
+/// pins. Only the last pin matches.
 struct Handshakes {
     private let floor: OpaquePointer
     /// The clients. All except the first have a trust gate.

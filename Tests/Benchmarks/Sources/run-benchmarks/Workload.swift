@@ -21,7 +21,7 @@ struct Workload: Sendable {
         case inFlight(delay: Double)
         /// A new process up to its first response.
         case cold
-        /// Many requests, after which no more resources may be held than early on.
+        /// Many requests. Afterwards no more resources may be in use than at the beginning.
         case soak
         /// No requests: the size on disk of a client or of the package's tool.
         case size(ofTool: Bool)
