@@ -57,7 +57,7 @@ struct StressTests {
             try locator.register(counted("always"), as: (any Clock).self)
             let held = counted("held")
             Workers.run(6) { [births, deaths, wrong] index in
-                for round in 0..<150 {
+                for round in 0..<Rounds.racing(300) {
                     let name = "\(round % 8)"
                     switch index {
                     case 0:
@@ -95,16 +95,17 @@ struct StressTests {
         }
         #expect(wrong.value == 0)
         #expect(births.value == deaths.value)
-        #expect(births.value > 150)
+        #expect(births.value > Rounds.racing(300))
     }
 
     @Test("Each lazy registration is built at most once while threads replace and remove it")
     func atMostOnce() throws {
         do {
             let locator = ServiceLocator(name: "app")
-            let builds = (0..<200).map { _ in Counter() }
+            let rounds = Rounds.racing(400)
+            let builds = (0..<rounds).map { _ in Counter() }
             Workers.run(6) { [births, deaths, wrong] index in
-                for round in 0..<200 {
+                for round in 0..<rounds {
                     if index == 0 {
                         _ = try? locator.replaceLazy((any Greeter).self) { _ in
                             builds[round].increment()
@@ -158,7 +159,7 @@ struct StressTests {
 
     @Test("Factories that need each other's services on several threads end with a service or a cycle")
     func webs() throws {
-        for round in 0..<30 {
+        for round in 0..<Rounds.racing(30) {
             let locator = ServiceLocator(name: "app")
             // Each needs two others. In even rounds there is no cycle.
             for index in 0..<8 {
@@ -204,7 +205,7 @@ struct StressTests {
             let locator = ServiceLocator(name: "app", parent: root)
             try root.register(counted("root"), as: (any Greeter).self)
             Workers.run(4) { [births, deaths, wrong] index in
-                for _ in 0..<300 {
+                for _ in 0..<Rounds.racing(300) {
                     if index < 2 {
                         let object = Counted("weak", births: births, deaths: deaths)
                         // Refused while the other thread's object lives. Replaces it once that is released.
@@ -276,7 +277,7 @@ struct StressTests {
 
     @Test("Threads that use locators while they are closed get services or the error, and nothing leaks")
     func closing() async throws {
-        for _ in 0..<20 {
+        for _ in 0..<Rounds.racing(20) {
             let locator = ServiceLocator(name: "app")
             let child = ServiceLocator(name: "child", parent: locator)
             try locator.register(counted(), as: (any Clock).self)
@@ -398,7 +399,7 @@ struct StressTests {
 
     @Test("Tasks that resolve asynchronous services during removal and closing finish, and nothing leaks")
     func tasks() async throws {
-        for round in 0..<20 {
+        for round in 0..<Rounds.racing(20) {
             let locator = ServiceLocator(name: "app")
             await withTaskGroup(of: Void.self) { [births, deaths, wrong] group in
                 for index in 0..<8 {

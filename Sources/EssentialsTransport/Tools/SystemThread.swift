@@ -58,6 +58,9 @@ package struct SystemThread: @unchecked Sendable {
         self.handle = handle
     }
 
+    /// Whether the caller runs on this thread.
+    package var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+
     /// Waits until the thread has ended.
     package func join() { pthread_join(handle, nil) }
 

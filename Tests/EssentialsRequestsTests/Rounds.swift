@@ -1,0 +1,1 @@
+../EssentialsLocatorTests/Rounds.swift
