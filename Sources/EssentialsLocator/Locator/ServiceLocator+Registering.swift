@@ -175,9 +175,9 @@ extension ServiceLocator {
     /// let report = try locator.resolve((any Report).self, arguments: "Sales", 3)
     /// ```
     ///
-    /// Such a factory may resolve its own service with other arguments, for example to build a tree. It may be inside
-    /// itself 256 times; deeper is ``ServiceLocatorError/Reason/cycle``. Everything else is as for the form without
-    /// arguments.
+    /// Such a factory may resolve its own service with other arguments, for example to build a tree, until 256 factories
+    /// run inside each other on the thread; deeper is ``ServiceLocatorError/Reason/cycle``. Everything else is as for the
+    /// form without arguments.
     ///
     /// - Returns: The registration, for ``unregister(_:)``.
     /// - Throws: What ``register(_:as:named:fileID:line:)`` throws.

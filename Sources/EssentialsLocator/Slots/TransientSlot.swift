@@ -16,7 +16,7 @@ final class TransientSlot: Slot, @unchecked Sendable {
     /// The types of the arguments as errors show them.
     private let argumentNames: @Sendable () -> String
     private let origin: TransientOrigin
-    /// How often one thread may run the factory inside itself.
+    /// From this number of factories on that one thread runs inside each other, the factory does not run inside itself.
     private let maximumDepth: Int
     /// Whether the resolves of a successful run were recorded for graphs. Relaxed ordering is enough: a thread that reads
     /// an old value records them once more, which changes nothing.
@@ -46,7 +46,8 @@ final class TransientSlot: Slot, @unchecked Sendable {
         }
         argumentNames = { ArgumentTuple.names(repeat (each Argument).self) }
         self.origin = origin
-        // With arguments a service may need others of its kind, such as a node of a tree its children.
+        // With arguments a service may need others of its kind, such as a node of a tree its children. All factories on the
+        // thread count, because each takes some kilobytes of its stack in debug builds.
         maximumDepth = 256
         super.init(type: type, name: name, site: site, kind: .transient, state: .dynamic)
     }
@@ -95,18 +96,17 @@ final class TransientSlot: Slot, @unchecked Sendable {
         if traces { isTraced.store(true, ordering: .relaxed) }
     }
 
-    /// The path of a cycle, if this thread runs the factory as often already as is allowed.
+    /// The path of a cycle, if this thread runs the factory already, and as many factories as are allowed then.
     private func cycle(owner: ServiceLocator, inside outer: UnsafePointer<BuildFrame>?) -> [String]? {
-        var depth = 0
+        var (depth, isRunning) = (0, false)
         var next = outer
         while let frame = next {
-            if frame.pointee.slot.toOpaque() == Unmanaged.passUnretained(self).toOpaque() { depth += 1 }
-            if depth == maximumDepth {
-                return (BuildFrame.labels(from: self, to: outer) ?? []) + [label(in: owner)]
-            }
+            depth += 1
+            if frame.pointee.slot.toOpaque() == Unmanaged.passUnretained(self).toOpaque() { isRunning = true }
             next = frame.pointee.previous
         }
-        return nil
+        guard isRunning, depth >= maximumDepth else { return nil }
+        return (BuildFrame.labels(from: self, to: outer) ?? []) + [label(in: owner)]
     }
 
     override func check(owner: ServiceLocator) async -> ServiceLocatorError? {
