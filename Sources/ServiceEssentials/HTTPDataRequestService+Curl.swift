@@ -18,7 +18,7 @@ extension HTTPDataRequestService {
     ///   - trust: The policy for environments without one of their own.
     ///   - configuration: Codecs, interceptors, logging and further settings of the service.
     ///   - engine: Connections, proxies and limits.
-    /// - Throws: `invalidPolicy` or `file` if the policy cannot be used, `connection` if the system has no descriptor
+    /// - Throws: `invalidPolicy` or `file` if the policy cannot be used, `resources` if the system has no descriptor
     ///   or thread left, `tls` if the system's libraries are too old.
     public convenience init(
         environment: any EnvironmentService, trust: TrustPolicy = .system,

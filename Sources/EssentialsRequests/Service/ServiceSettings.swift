@@ -5,7 +5,7 @@ import EssentialsHTTP
 /// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
-    let userAgent: HTTPField
+    private let userAgent: HTTPField
     private let acceptResponse: HTTPField
     private let acceptModel: HTTPField
     private let acceptBytes: HTTPField
