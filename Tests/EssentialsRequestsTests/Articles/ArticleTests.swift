@@ -16,8 +16,8 @@ struct ArticleTests {
     @Test(
         "An article contains exactly the tested code and has a limited length",
         arguments: [
-            "FirstRequest", "Environments", "BuildingRequests", "Authenticating", "DownloadsAndUploads", "TestDoubles",
-            "MovingFromServiceEssentials",
+            "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
+            "DownloadsAndUploads", "TestDoubles", "MovingFromServiceEssentials",
         ])
     func sameText(name: String) throws {
         let article = try ArticleText(name)
