@@ -98,7 +98,9 @@ struct ModulePageTests {
         #expect(try Data(contentsOf: URL(filePath: destination)) == Data("film".utf8))
     }
 
-    @Test("A module page contains exactly the tested code", arguments: ["ServiceEssentials", "EssentialsHTTP", "EssentialsTestKit"])
+    @Test(
+        "A module page contains exactly the tested code",
+        arguments: ["ServiceEssentials", "EssentialsHTTP", "EssentialsTestKit"])
     func sameText(module: String) throws {
         let shown = try ArticleText(module, of: module).blocks("swift")
         #expect(!shown.isEmpty)
