@@ -109,7 +109,8 @@ let package = Package(
             name: "FirstProgram", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/FirstProgram"),
         .executableTarget(name: "Roster", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/Roster"),
         .testTarget(
-            name: "TutorialTests", dependencies: ["FirstProgram", "Roster", "essentials", "EssentialsTestKit"],
+            name: "TutorialTests",
+            dependencies: ["FirstProgram", "Roster", "ServiceEssentials", "essentials", "EssentialsTestKit"],
             path: "Tests/Tutorials/Tests"),
     ],
     swiftLanguageModes: [.v6],

@@ -10,6 +10,10 @@ struct ArticleTests {
         "import ServiceLifecycle": "this package does not depend on swift-service-lifecycle",
     ]
 
+    /// The articles in the catalog of the umbrella module.
+    private static let umbrellaArticles: Set = ["ComingFrom"]
+    private let umbrella = "ServiceEssentials"
+
     /// The languages of other code blocks.
     private static let otherLanguages: Set<Substring> = ["sh", "json", "objc"]
 
@@ -17,10 +21,10 @@ struct ArticleTests {
         "An article contains exactly the tested code and has a limited length",
         arguments: [
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
-            "DownloadsAndUploads", "TestDoubles", "MovingFromServiceEssentials",
+            "DownloadsAndUploads", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
         ])
     func sameText(name: String) throws {
-        let article = try ArticleText(name)
+        let article = try ArticleText(name, of: Self.umbrellaArticles.contains(name) ? umbrella : "EssentialsRequests")
         let shown = article.blocks("swift").filter { block in
             Self.exceptions[String(block.first ?? "")] == nil
         }

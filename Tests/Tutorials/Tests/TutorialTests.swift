@@ -1,5 +1,6 @@
 import EssentialsTestKit
 import Foundation
+import ServiceEssentials
 import Testing
 
 @Suite("Tutorials")
@@ -65,6 +66,13 @@ struct TutorialTests {
 
         let run = try await ProgramRun("Roster", directory: directory.url)
         #expect(run.output.hasPrefix("The server did not deliver the users: status: "))
+    }
+
+    @Test("The tutorial's policy file is valid and pins its host")
+    func policy() throws {
+        let policy = try TrustPolicy(json: Self.resource("pins.json"), directory: "/")
+        let rule = try #require(policy.rule(for: HostName("api.example.com")))
+        #expect(rule.pins?.pins.count == 2)
     }
 
     @Test("Pins that the tool prints are accepted as a policy file, and a server with another key is refused")
