@@ -157,8 +157,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// New requests fail as `closed`. Running requests with `finishesOnShutdown`, their own or the configuration's, may
     /// finish within the grace period. All other running requests fail as `cancelled`.
     ///
-    /// A streamed body throws `cancelled` at its next element, at the latest. The file of a download is removed, or kept
-    /// as `NAME.part` with the option `resumes`.
+    /// A streamed body throws `cancelled` at its next element. The file of a download is removed, or kept as `NAME.part`
+    /// with the option `resumes`. The article “Ending a program” shows programs that end on a signal.
     ///
     /// The function returns when all connections are closed. Callers receive the end of their requests at about the
     /// same time. It may be called more than once: a second call with a shorter grace period ends the first one too.

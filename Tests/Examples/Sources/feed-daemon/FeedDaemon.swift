@@ -27,7 +27,6 @@ struct FeedDaemon {
                 fflush(nil)
             })
 
-        // The last service is ended first, so the connections are closed after the reader has ended.
         let services: [any Service] = [
             RequestsLifetime(requests: requests, grace: .seconds(5)),
             RequestLoop(requests: requests) { try await reader.run($0) },

@@ -61,11 +61,11 @@ struct ShopServerTests {
             transport.on(.get, "/v1/films/2").answer(.internalServerError)
             transport.on(.get, "/v1/films/3").answer(.failure(.timeout))
             transport.on(.get, "/v1/films/4").answer(text: "secret, not JSON")
-            for (path, status) in [("1", 404), ("2", 502), ("3", 504), ("4", 502), ("x", 400), ("../x", 404)] {
-                let request = RequestBuilder(.get, "films/\(path)").expecting(200...599)
-                guard let response = try? await client.send(request) else { continue }
+            for (path, status) in [("1", 404), ("2", 502), ("3", 504), ("4", 502), ("x", 400)] {
+                let response = try await client.send(RequestBuilder(.get, "films/\(path)").expecting(200...599))
                 #expect(response.status.code == status, "\(path)")
-                #expect(response.body.data.map { String(decoding: $0, as: UTF8.self).contains("secret") } == false)
+                let text = String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
+                #expect(!text.contains("secret") && !text.contains("films.test"))
             }
         }
     }
