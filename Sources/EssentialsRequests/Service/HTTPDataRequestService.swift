@@ -149,16 +149,22 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     // MARK: Shutdown
 
+    /// Whether a shutdown has begun. New requests then fail as `closed`, and a failure `cancelled` can be its effect.
+    public var isClosed: Bool { inFlight.isClosed }
+
     /// Shuts down the service and its transport.
     ///
     /// New requests fail as `closed`. Running requests with `finishesOnShutdown`, their own or the configuration's, may
     /// finish within the grace period. All other running requests fail as `cancelled`.
     ///
+    /// A streamed body throws `cancelled` at its next element. The file of a download is removed, or kept as `NAME.part`
+    /// with the option `resumes`. The article “Ending a program” shows programs that end on a signal.
+    ///
     /// The function returns when all connections are closed. Callers receive the end of their requests at about the
-    /// same time. It may be called more than once.
+    /// same time. It may be called more than once: a second call with a shorter grace period ends the first one too.
     ///
     /// - Parameter grace: The maximum time for requests with `finishesOnShutdown`, including the time for reading their
-    ///   streamed bodies. The default is zero.
+    ///   streamed bodies. The default is zero. It is over at once if the calling task is cancelled.
     public func shutdown(grace: Duration = .zero) async {
         watch.withLock { $0.take() }?.cancel()
         inFlight.close()

@@ -49,6 +49,8 @@ final class RequestsInFlight: Sendable {
     private let state = Mutex(State())
 
     var count: Int { state.withLock { $0.count } }
+    /// Whether further requests are refused.
+    var isClosed: Bool { state.withLock { !$0.isOpen } }
 
     /// Adds a request.
     ///

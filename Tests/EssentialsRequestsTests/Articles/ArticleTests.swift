@@ -7,7 +7,6 @@ struct ArticleTests {
     private static let exceptions = [
         "// swift-tools-version: 6.2": "a manifest is compiled by the package manager alone",
         "import Configuration": "this package does not depend on swift-configuration",
-        "import ServiceLifecycle": "this package does not depend on swift-service-lifecycle",
         "upload.body = .stream(buffers.map(\\.readableBytesView), length: nil)": "this package has no ByteBuffer",
     ]
 

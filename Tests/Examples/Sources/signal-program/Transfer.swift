@@ -1,0 +1,1 @@
+../lifecycle-program/Transfer.swift

@@ -1,0 +1,91 @@
+import EssentialsTestKit
+import Glibc
+import Hummingbird
+import ServiceEssentials
+import Testing
+
+@testable import shop_server
+
+@Suite("The Hummingbird server with one scope for each request", .timeLimit(.minutes(5)))
+struct ShopServerTests {
+    /// Runs the server in this process, with a double for the network behind it.
+    private func withShop(
+        _ body: (any DataRequestService, ScriptedTransport) async throws -> Void
+    ) async throws {
+        let transport = ScriptedTransport()
+        let doubles = Assembly("doubles") { locator in
+            try locator.registerLazy(HTTPDataRequestService.self) { _ in
+                HTTPDataRequestService(
+                    environment: try ConstantEnvironment("https://films.test/v1/"), transport: transport)
+            }
+            try locator.register(
+                ConstantEnvironment("https://films.test/v1/"), as: (any EnvironmentService).self)
+        }
+        let locator = try Shop.services.makeLocator(overriding: [doubles])
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let server = Task {
+            try await Shop.application(locator, port: 0) { port.yield($0) }.run()
+        }
+        var iterator = ports.makeAsyncIterator()
+        let client = try HTTPDataRequestService(
+            environment: ConstantEnvironment("http://127.0.0.1:\(try #require(await iterator.next()))/"))
+        do { try await body(client, transport) } catch { Issue.record(error) }
+        await client.shutdown()
+        server.cancel()
+        _ = try? await server.value
+        await locator.close()
+    }
+
+    @Test("Every request has its own scope, whose identifier its outgoing requests carry")
+    func traces() async throws {
+        try await withShop { client, transport in
+            transport.on(.get, "/v1/films/*").answer(json: Film(id: 7, title: "Metropolis"))
+            let request = RequestBuilder(.get, "films/7")
+            let first = try await client.model(of: request.header("X-Trace-ID", "abc-1"), as: Film.self)
+            #expect(first == Film(id: 7, title: "Metropolis"))
+            for trace in [nil, "no spaces", String(repeating: "x", count: 65)] {
+                _ = try await client.send(trace.map { request.header("X-Trace-ID", $0) } ?? request)
+            }
+            let traces = transport.requests.map { $0.headerFields["X-Trace-ID"] ?? "" }
+            #expect(traces.count == 4)
+            #expect(traces[0] == "abc-1")
+            #expect(Set(traces).count == 4)
+            #expect(traces.allSatisfy { (1...64).contains($0.count) && !$0.contains(" ") })
+        }
+    }
+
+    @Test("A failure behind the server becomes a status without details")
+    func failures() async throws {
+        try await withShop { client, transport in
+            transport.on(.get, "/v1/films/1").answer(.notFound)
+            transport.on(.get, "/v1/films/2").answer(.internalServerError)
+            transport.on(.get, "/v1/films/3").answer(.failure(.timeout))
+            transport.on(.get, "/v1/films/4").answer(text: "secret, not JSON")
+            for (path, status) in [("1", 404), ("2", 502), ("3", 504), ("4", 502), ("x", 400)] {
+                let response = try await client.send(RequestBuilder(.get, "films/\(path)").expecting(200...599))
+                #expect(response.status.code == status, "\(path)")
+                let text = String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
+                #expect(!text.contains("secret") && !text.contains("films.test"))
+            }
+        }
+    }
+
+    @Test("The built server serves requests from another server, and ends on a signal")
+    func process() async throws {
+        let films = try LoopbackServer { request in
+            .response(
+                headers: [("Content-Type", "application/json")],
+                body: #"{"id": 7, "title": "\#(request.header("X-Trace-ID") ?? "-")"}"#)
+        }
+        defer { films.stop() }
+        let process = try ExampleProcess("shop-server", ["0"], environment: ["SHOP_BASE_URL": "\(films.url)/v1/"])
+        let port = try await process.line(after: "port ")
+        let client = try HTTPDataRequestService(environment: ConstantEnvironment("http://127.0.0.1:\(port)/"))
+        let film: Film = try await client.model(of: RequestBuilder(.get, "films/7").header("X-Trace-ID", "t-1"))
+        #expect(film == Film(id: 7, title: "t-1"))
+        process.signal(SIGTERM)
+        let end = try await process.end()
+        #expect(end.status == 0, "\(end.errors)")
+        await client.shutdown()
+    }
+}
