@@ -3,8 +3,8 @@ public import EssentialsHTTP
 
 /// Sends requests below an environment's base URL. Application code resolves this protocol from the locator.
 ///
-/// A test double implements ``send(_:)`` and ``codecs``, usually as `.standard`; everything else has a default. A service
-/// that wraps another one conforms to ``DataRequestDecorator``.
+/// A test double implements ``send(_:)`` and ``codecs``, usually as `.standard`; everything else has a default. A
+/// service that wraps another one conforms to ``DataRequestDecorator``.
 ///
 /// ```swift
 /// let requests = try locator.resolve((any DataRequestService).self)
@@ -39,8 +39,8 @@ public protocol DataRequestService: Sendable {
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
     ) async throws(RequestFailure) -> DownloadedFile
 
-    /// The codecs that encode and decode bodies by media type. There is no default, because a service that wraps another
-    /// one has to use the same codecs.
+    /// The codecs that encode and decode bodies by media type. There is no default, because a service that wraps
+    /// another one has to use the same codecs.
     var codecs: CodecRegistry { get }
 
     /// The queue for completion handlers of calls without a `completionQueue`. The default is never the main queue.

@@ -31,37 +31,39 @@ struct ReceivingStage: Stage {
         guard let environment = record.environment, !record.hasLeftOrigin else {
             return try await next.send(request, record)
         }
-        var response: TransportResponse?
-        var failure: RequestFailure?
-        do throws(RequestFailure) {
-            response = try await readable(next.send(request, record), to: request, record)
-        } catch {
-            guard error.reason != .cancelled else { throw error }
-            failure = error
-        }
-        let outcome = HopOutcome(request, environment, response, failure, record)
+        let result = await result(of: request, record)
+        if case .failure(let failure) = result, failure.reason == .cancelled { throw failure }
         let step = Step(
             interceptors: interceptors,
             replacement: ReplacedOutcome(status: StatusFailure(request, record, codecs), host: request.hostText),
-            outcome: outcome)
+            outcome: HopOutcome(request, environment, result, record))
         do throws(RequestFailure) {
-            failure = try await record.cancellation.runTask(host: request.hostText) { () throws(RequestFailure) in
+            let failure = try await record.cancellation.runTask(host: request.hostText) { () throws(RequestFailure) in
                 try await Self.run(step)
             }
             // An interceptor may have ignored the cancellation.
             try record.cancellation.check(host: request.hostText)
             if Task.isCancelled { throw step.replacement.cancelled }
             if let failure { throw failure }
+            return try result.get()
         } catch {
-            if let response {
+            if case .success(let response) = result {
                 record.keep(response)
                 if case .stream(let source) = response.body.content { source.cancel() }
             }
             throw error
         }
-        // The stages below have either returned a response or thrown a failure, which the interceptors cannot remove.
-        guard let response else { throw step.replacement.cancelled }
-        return response
+    }
+
+    /// The response or the failure of the stages below.
+    private func result(
+        of request: TransportRequest, _ record: ExchangeRecord
+    ) async -> Result<TransportResponse, RequestFailure> {
+        do throws(RequestFailure) {
+            return .success(try await readable(next.send(request, record), to: request, record))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Calls the interceptors and returns the failure of the hop, if it has one.

@@ -10,8 +10,8 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// If a response came, ``status``, ``metrics`` and ``connection`` are present. Otherwise ``failure`` is the reason. Both
-/// are present if another interceptor has already replaced the response by a failure.
+/// If a response came, ``status``, ``metrics`` and ``connection`` are present. Otherwise ``failure`` is the reason.
+/// Both are present if another interceptor has already replaced the response by a failure.
 public struct HopOutcome: Sendable {
     /// The method, which a redirect may have changed.
     public let method: HTTPRequest.Method
@@ -25,8 +25,8 @@ public struct HopOutcome: Sendable {
     public let attempt: Int
     /// Whether the response is a redirect that the request's policy can follow. Its body is not read.
     public let isRedirect: Bool
-    /// Whether the response is no reason for the failure `status`: the request expects its status, or ``isRedirect`` is
-    /// `true`. It is `false` if no response came.
+    /// Whether the request accepts the response: it expects the status, or ``isRedirect`` is `true`. It is `false` if
+    /// no response came.
     public let isExpected: Bool
     /// Whether the response comes from the response cache, so that its metrics and its connection may be those of an
     /// earlier request.
@@ -42,9 +42,10 @@ public struct HopOutcome: Sendable {
     private let id: RequestID?
 
     init(
-        _ request: TransportRequest, _ environment: EnvironmentSnapshot, _ response: TransportResponse?,
-        _ failure: RequestFailure?, _ record: ExchangeRecord
+        _ request: TransportRequest, _ environment: EnvironmentSnapshot,
+        _ result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
     ) {
+        let response = try? result.get()
         method = request.method
         url = request.url
         self.environment = environment
@@ -54,7 +55,7 @@ public struct HopOutcome: Sendable {
         isExpected = isRedirect || response.map { record.rules.expectedStatus.contains($0.statusCode) } ?? false
         isFromCache = record.isFromCache
         body = isRedirect ? nil : response?.body.data
-        self.failure = failure
+        if case .failure(let failure) = result { self.failure = failure }
         self.response = response?.withoutBody
         id = record.id
     }
@@ -100,13 +101,13 @@ public struct HopOutcome: Sendable {
     public var status: HTTPResponse.Status? { response?.status }
     /// The header fields in order of arrival; empty if no response came.
     public var headerFields: HTTPFields { response?.headerFields ?? [:] }
-    /// Times and byte counts of the hop's last attempt; `nil` if no response came. Those of a streamed response end with
-    /// its head.
+    /// Times and byte counts of the hop's last attempt; `nil` if no response came. Those of a streamed response end
+    /// with its head.
     public var metrics: TransportMetrics? { response?.metrics }
     /// The connection of the hop's last attempt; `nil` if no response came. It is created at each access.
     public var connection: ConnectionFacts? { response?.connection }
-    /// The `request-id` of the request's log messages, for an interceptor's own messages. It is empty in an outcome that
-    /// a test has created.
+    /// The `request-id` of the request's log messages, for an interceptor's own messages. It is empty in an outcome
+    /// that a test has created.
     public var requestID: String { id?.description ?? "" }
 }
 

@@ -58,8 +58,8 @@ public protocol RequestInterceptor: Sendable {
     /// cache are marked. Attempts that were repeated, such as those of a Digest challenge that was answered, are not
     /// shown. It is not called for a cancelled request. The total deadline does not end it.
     ///
-    /// If it returns, the outcome stays as it is. If it throws, the error replaces the outcome, the request ends without
-    /// another attempt, and the interceptors that are called later receive the failure:
+    /// If it returns, the outcome stays as it is. If it throws, the error replaces the outcome, the request ends
+    /// without another attempt, and the interceptors that are called later receive the failure:
     ///
     /// - A `RequestFailure` keeps its reason and texts. Its host, phase and response are filled in if it has none.
     /// - A `CancellationError` becomes `cancelled`, which no other interceptor receives.

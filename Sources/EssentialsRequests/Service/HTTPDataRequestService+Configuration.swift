@@ -23,8 +23,8 @@ extension HTTPDataRequestService {
         /// The queue for completion handlers of calls without a `completionQueue`. The default is a serial queue of the
         /// configuration, which is not the main queue.
         public var callbackQueue = DispatchQueue(label: "essentials.service")
-        /// Logs requests at the levels debug and trace, without queries, field values or bodies; see <doc:Logging>. The
-        /// default logs nothing.
+        /// Logs requests at the levels debug and trace, without queries, field values or bodies; see
+        /// <doc:LoggingRequests>. The default logs nothing.
         public var logger = Logger(label: "essentials.requests", factory: { _ in SwiftLogNoOpLogHandler() })
         /// The parts of requests that are not logged. The default hides queries and secret fields.
         public var redaction = Redaction()

@@ -6,8 +6,8 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite("The article Logging")
-struct LoggingTests {
+@Suite("The article LoggingRequests")
+struct LoggingRequestsTests {
     // Article begins
     struct LineHandler: LogHandler {
         let write: @Sendable (String) -> Void
@@ -110,7 +110,7 @@ struct LoggingTests {
             _ = try? await body.collect(upTo: 100)
         }
 
-        let article = try ArticleText("Logging")
+        let article = try ArticleText("LoggingRequests")
         func names(_ cell: String) -> [String] {
             cell.split(separator: ",").map { $0.filter { $0 != "`" }.drop { $0 == " " } }.map(String.init)
         }
