@@ -61,9 +61,10 @@ import Testing
         #expect(labels == ["own", "own"])
     }
 
-    @Test("A double that implements only send has every other form, including callbacks")
+    @Test("A double that implements only send and codecs has every other form, including callbacks")
     func double() async throws {
         struct Double: DataRequestService {
+            let codecs = CodecRegistry.standard
             func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
                 guard request.path == "a" else { throw RequestFailure(.status, "Nothing there.") }
                 return DataResponse(body: Data(DataRequestServiceCallbackTests.body.utf8))

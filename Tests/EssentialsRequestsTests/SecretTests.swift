@@ -32,6 +32,7 @@ private struct Observer: RequestInterceptor {
 
     func prepare(_ draft: inout RequestDraft) async throws { see(draft) }
     func sign(_ request: inout EncodedRequest) async throws { see(request) }
+    func received(_ outcome: HopOutcome) async throws { see(outcome) }
 }
 
 @Suite("Secrets of service values") struct RequestSecretTests {
@@ -81,6 +82,7 @@ private struct Observer: RequestInterceptor {
                 EncodedRequest(
                     .post, url, headerFields: fields, content: .bytes(Data(marker.utf8)), environment: environment)
             ),
+            ("HopOutcome", HopOutcome(.get, url, environment: environment, response: data)),
             ("basic Credentials", try Credentials.basic(user: "ada", password: marker)),
             ("bearer Credentials", try Credentials.bearer(marker)),
             ("header Credentials", try Credentials.header("Key \(marker)")),
@@ -110,7 +112,7 @@ private struct Observer: RequestInterceptor {
         _ = try await service.send(Self.request())
         let recorded = try await transport.request(number: 1)
         let texts = seen.withLock { $0 } + [shown(recorded), shown(service), shown(configuration)]
-        #expect(texts.count == 5)
+        #expect(texts.count == 6)
         #expect(recorded.headerFields[.authorization]?.contains(marker) == true)
         for text in texts { #expect(!text.contains(marker), "\(text)") }
     }

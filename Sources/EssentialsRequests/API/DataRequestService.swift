@@ -3,7 +3,8 @@ public import EssentialsHTTP
 
 /// Sends requests below an environment's base URL. Application code resolves this protocol from the locator.
 ///
-/// A test double only has to implement ``send(_:)``: everything else has a default that uses it.
+/// A test double implements ``send(_:)`` and ``codecs``, usually as `.standard`; everything else has a default. A
+/// service that wraps another one conforms to ``DataRequestDecorator``.
 ///
 /// ```swift
 /// let requests = try locator.resolve((any DataRequestService).self)
@@ -38,7 +39,8 @@ public protocol DataRequestService: Sendable {
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
     ) async throws(RequestFailure) -> DownloadedFile
 
-    /// The codecs that encode and decode bodies by media type.
+    /// The codecs that encode and decode bodies by media type. There is no default, because a service that wraps
+    /// another one has to use the same codecs.
     var codecs: CodecRegistry { get }
 
     /// The queue for completion handlers of calls without a `completionQueue`. The default is never the main queue.
@@ -48,23 +50,13 @@ public protocol DataRequestService: Sendable {
 extension DataRequestService {
     /// A queue that is shared by all services without their own.
     public var callbackQueue: DispatchQueue { sharedCallbackQueue }
-    /// The standard codecs: JSON, forms, text and bytes.
-    public var codecs: CodecRegistry { .standard }
 
-    /// Writes the response of ``send(_:)`` into a file. This default is for test doubles.
+    /// Writes the response of ``send(_:)`` into a file. This default is for test doubles and decorators.
     @discardableResult
     public func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
     ) async throws(RequestFailure) -> DownloadedFile {
-        let subject = FileDownload.Subject(
-            request.method, resource: request.path, headerFields: request.headerFields, options: request.options)
-        return try await FileDownload.run(subject, to: destination, options: options, progress: progress) {
-            [self] fields, options throws(RequestFailure) in
-            var sent = request
-            sent.headerFields = fields
-            sent.options = options
-            return try await send(sent).transportResponse
-        }
+        try await downloadBySending(request, to: destination, options: options, progress: progress)
     }
 
     /// Downloads a file with GET; see ``download(_:to:options:progress:)-(DataRequest,_,_,_)``.

@@ -70,14 +70,16 @@ public final class UnsafeRequestService: Sendable {
         defer { inFlight.end(place) }
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self] () throws(RequestFailure) in
-            try await logged(place) { log, sent throws(RequestFailure) in
+            try await logged(place) { log throws(RequestFailure) in
                 let request = try request(url, parameters, accept: "*/*", TransportOptions())
-                sent = request
-                let expected = StatusExpectation.success.union(options.resumes ? [416...416] : [])
-                return try await FileDownload.run(request, to: destination, options: options, progress: progress) {
+                log.prepared(request)
+                let expected = options.resumes ? StatusExpectation.success.forResumption : .success
+                let file = try await FileDownload.run(request, to: destination, options: options, progress: progress) {
                     [self] request throws(RequestFailure) in
                     try await exchange(request, expecting: expected, place, log).transportResponse
                 }
+                log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
+                return file
             }
         }
     }
@@ -137,25 +139,23 @@ public final class UnsafeRequestService: Sendable {
     ) async throws(RequestFailure) -> DataResponse {
         let place = try inFlight.begin(in: nil, finishesOnShutdown: false)
         defer { inFlight.end(place) }
-        return try await logged(place) { log, sent throws(RequestFailure) in
+        return try await logged(place) { log throws(RequestFailure) in
             let request = try request(url, parameters, accept: accept, options)
-            sent = request
             let response = try await exchange(request, expecting: .success, place, log)
-            return inFlight.tracking(response, of: place)
+            return inFlight.tracking(response, of: place, log)
         }
     }
 
     /// Runs the work and logs its failure.
     private func logged<Value>(
         _ place: RequestsInFlight.Place,
-        _ work: (RequestLog, _ sent: inout TransportRequest?) async throws(RequestFailure) -> Value
+        _ work: (RequestLog) async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
-        let log = RequestLog(settings: settings, number: place.number)
-        var sent: TransportRequest?
+        let log = RequestLog(settings, place.id, .get)
         do throws(RequestFailure) {
-            return try await work(log, &sent)
+            return try await work(log)
         } catch {
-            log.failed(error, sent, method: .get)
+            log.failed(error)
             throw error
         }
     }
@@ -177,7 +177,7 @@ public final class UnsafeRequestService: Sendable {
         let rules = ExchangeRules(
             expectedStatus: expected, errorModel: configuration.errorModel, redirects: configuration.redirects)
         let record = ExchangeRecord(
-            request, rules, number: place.number, environment: nil, cancellation: place.cancellation)
+            request, rules, id: place.id, environment: nil, cancellation: place.cancellation)
         return try await chain.send(request, record, log)
     }
 }

@@ -51,7 +51,7 @@ final class DigestSession: Sendable {
             return nil
         }
         let body = await cancellation.whileReading(response.body) { body in
-            await body.beginning(upTo: StatusStage.failedBodyLimit)
+            await body.beginning(upTo: StatusFailure.bodyLimit)
         }
         return weakness(of: challenges, request, FailedResponse(head: response.head, body: body))
     }

@@ -47,3 +47,28 @@ extension Cancellation {
         return try await read(body)
     }
 }
+
+extension TransportResponse {
+    /// The response with a collected body, if the request collects it.
+    ///
+    /// The body was delivered as a stream if its status could have made it unwanted.
+    func collected(
+        for request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard !body.isWhole, case .collected(let limit) = request.options.delivery else { return self }
+        let data = try await record.cancellation.whileReading(body) { body throws(RequestFailure) in
+            try await body.collect(upTo: limit)
+        }
+        let ending = body.ending
+        // The stream is empty if a transport that wraps another one has already read it.
+        if data.isEmpty, let ending, ending.metrics.bodyBytesReceived > 0, !headerFields.contains(.contentEncoding) {
+            throw RequestFailure(
+                .invalidRequest, "The transport has already read the body of a redirect.",
+                remedy: "A transport that reads a streamed body has to return a response with the bytes that it read.",
+                phase: .receiving, host: request.hostText)
+        }
+        return TransportResponse(
+            head, body: ResponseBody(data), metrics: ending?.metrics ?? metrics, connection: connection,
+            trailerFields: ending?.trailerFields ?? trailerFields, informational: informational)
+    }
+}

@@ -40,6 +40,11 @@ struct Chain: Sendable {
 
         // Each attempt of one hop: retry.
         // Each hop: the response cache.
+        // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
+        if !settings.configuration.interceptors.isEmpty {
+            stage = ReceivingStage(
+                interceptors: settings.configuration.interceptors, codecs: settings.configuration.codecs, next: stage)
+        }
         stage = RedirectStage(clock: clock, next: stage)
         // Merging of equal requests.
 
@@ -53,9 +58,11 @@ struct Chain: Sendable {
         _ request: TransportRequest, _ record: ExchangeRecord, _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
         log.sends(request)
+        // The log of a failure needs the counts too.
+        defer { log.keep(record) }
         let response = DataResponse(
             try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops)
-        log.received(response, to: request)
+        log.received(response, record)
         return response
     }
 }

@@ -4,8 +4,8 @@ import EssentialsHTTP
 ///
 /// A record is not `Sendable`, because it stays in the task that sends its request.
 final class ExchangeRecord {
-    /// The request's number, the same in all of its log messages.
-    let number: UInt64
+    /// Identifies the request in its log messages.
+    let id: RequestID
     /// Ends the request from outside. Every stage registers its waits here.
     let cancellation: Cancellation
     /// The environment that the request was submitted to; `nil` for requests to full URLs.
@@ -24,19 +24,27 @@ final class ExchangeRecord {
     var hasLeftOrigin = false
     /// The number of attempts over all hops.
     var attempts = 0
+    /// Whether the response of the current hop comes from the response cache, which sets this. It is `false` when a hop
+    /// begins.
+    var isFromCache = false
+    /// The response that ended the request with a failure, without its body; `nil` if there was none.
+    private(set) var failedResponse: TransportResponse?
     /// A stage's suggestion for an unexpected status; `nil` if there is none.
     var remedy: String?
 
     init(
-        _ request: TransportRequest, _ rules: ExchangeRules, number: UInt64, environment: EnvironmentSnapshot?,
+        _ request: TransportRequest, _ rules: ExchangeRules, id: RequestID, environment: EnvironmentSnapshot?,
         cancellation: Cancellation
     ) {
-        self.number = number
+        self.id = id
         self.cancellation = cancellation
         self.environment = environment
         self.rules = rules
         lastRequest = request
     }
+
+    /// Keeps the head of a response for the log, because a failure does not contain its metrics.
+    func keep(_ response: TransportResponse) { failedResponse = response.withoutBody }
 }
 
 /// The rules by which the stages send one request.

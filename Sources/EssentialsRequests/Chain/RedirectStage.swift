@@ -15,6 +15,7 @@ struct RedirectStage: Stage {
         record.deadline = SharedDeadline(of: request, clock: clock)
         var request = request
         request.unwantedBodies = record.rules.redirects.unwantedBodies
+        record.isFromCache = false
         var response = try await next.send(request, record)
         while RedirectRules.isFollowed(response.statusCode) {
             let outcome = RedirectRules.outcome(
@@ -28,9 +29,10 @@ struct RedirectStage: Stage {
             if hop.leavesOrigin { record.hasLeftOrigin = true }
             let limited = try record.deadline.limited(
                 request, between: "two redirects", after: "it had been redirected \(record.hops.count) times")
+            record.isFromCache = false
             response = try await next.send(limited, record)
         }
-        return try await collected(response, for: request, record)
+        return try await response.collected(for: request, record)
     }
 
     /// The next hop, or `nil` if the response is delivered.
@@ -45,33 +47,14 @@ struct RedirectStage: Stage {
             throw failure
         }
     }
-
-    /// Collects a body that was delivered as a stream because its status could have made it unwanted.
-    private func collected(
-        _ response: TransportResponse, for request: TransportRequest, _ record: ExchangeRecord
-    ) async throws(RequestFailure) -> TransportResponse {
-        guard !response.body.isWhole, case .collected(let limit) = request.options.delivery else { return response }
-        let data = try await record.cancellation.whileReading(response.body) { body throws(RequestFailure) in
-            try await body.collect(upTo: limit)
-        }
-        let ending = response.body.ending
-        // The stream is empty if a transport that wraps another one has already read it.
-        if data.isEmpty, let ending, ending.metrics.bodyBytesReceived > 0,
-            !response.headerFields.contains(.contentEncoding)
-        {
-            throw RequestFailure(
-                .invalidRequest, "The transport has already read the body of a redirect.",
-                remedy: "A transport that reads a streamed body has to return a response with the bytes that it read.",
-                phase: .receiving, host: request.hostText)
-        }
-        return TransportResponse(
-            response.head, body: ResponseBody(data), metrics: ending?.metrics ?? response.metrics,
-            connection: response.connection, trailerFields: ending?.trailerFields ?? response.trailerFields,
-            informational: response.informational)
-    }
 }
 
 extension RedirectPolicy {
     /// The bodies that following this policy leaves unread.
     var unwantedBodies: UnwantedBodies { limit == nil ? [] : .ofRedirects }
+
+    /// Whether a response is a redirect that the policy can follow, before its limits and its decision are applied.
+    func mayFollow(_ response: TransportResponse) -> Bool {
+        limit != nil && RedirectRules.isFollowed(response.statusCode) && response.headerFields[.location] != nil
+    }
 }

@@ -26,8 +26,8 @@ extension Transport {
         _ request: TransportRequest, following policy: RedirectPolicy, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(RequestFailure) -> RedirectedResponse {
         let record = ExchangeRecord(
-            request, ExchangeRules(expectedStatus: .any, redirects: policy), number: 0, environment: nil,
-            cancellation: Cancellation())
+            request, ExchangeRules(expectedStatus: .any, redirects: policy), id: RequestID(service: 0, number: 0),
+            environment: nil, cancellation: Cancellation())
         let stage = RedirectStage(clock: clock, next: TransportStage(transport: self))
         let response = try await stage.send(request, record)
         // If the request is sent again, the body of its response comes as its own options say.

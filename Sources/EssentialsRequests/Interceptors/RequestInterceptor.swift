@@ -1,6 +1,8 @@
-/// Changes, signs or refuses requests before they are sent.
+/// Changes, signs or refuses requests before they are sent, and receives their outcomes.
 ///
-/// Interceptors run in the order of the service's configuration, in a task that is cancelled with the request.
+/// Interceptors prepare and sign requests in the order of the service's configuration, and receive outcomes in reverse
+/// order. So the first one has the last word. Each function runs in a task that is cancelled with the request. Such a
+/// task takes about 1.5 µs of CPU time.
 ///
 /// Header fields that they add or replace are sent only to the environment's origin, not to another one after a
 /// redirect. A body whose parameters they changed is not sent to another origin either: a redirect with 307 or 308 that
@@ -17,7 +19,22 @@
 /// }
 /// ```
 ///
-/// The defaults of both functions do nothing.
+/// An interceptor that receives outcomes can read the fields of all responses, and replace responses by errors of its
+/// own, so that an application needs no decorator for paging, quotas or error models:
+///
+/// ```swift
+/// struct InvalidInput: Error, Decodable { var field: String }
+///
+/// struct InputErrors: RequestInterceptor {
+///     func received(_ outcome: HopOutcome) async throws {
+///         guard outcome.status == .unprocessableContent, let body = outcome.body else { return }
+///         throw try JSONDecoder().decode(InvalidInput.self, from: body)
+///     }
+/// }
+/// // The caller: catch { if let error = error.underlying as? InvalidInput { mark(error.field) } }
+/// ```
+///
+/// The defaults of all functions do nothing.
 public protocol RequestInterceptor: Sendable {
     /// Changes the draft before its body is encoded. It is called once for each request.
     ///
@@ -33,6 +50,23 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// - Throws: An error that ends the request, as in ``prepare(_:)``.
     func sign(_ request: inout EncodedRequest) async throws
+
+    /// Receives the outcome of a hop: a response, or the failure that ended the hop.
+    ///
+    /// It is called once for every hop to the environment's origin, before a redirect is followed and before the status
+    /// is checked. It is not called for other origins, nor after a redirect back from one. Responses from the response
+    /// cache are marked. Attempts that were repeated, such as those of a Digest challenge that was answered, are not
+    /// shown. It is not called for a cancelled request. The total deadline does not end it.
+    ///
+    /// If it returns, the outcome stays as it is. If it throws, the error replaces the outcome, the request ends
+    /// without another attempt, and the interceptors that are called later receive the failure:
+    ///
+    /// - A `RequestFailure` keeps its reason and texts. Its host, phase and response are filled in if it has none.
+    /// - A `CancellationError` becomes `cancelled`, which no other interceptor receives.
+    /// - Any other error becomes the underlying error of a failure. If it replaces a failure, the rest of that failure
+    ///   stays. If it replaces a response, the reason is `status`, even for a status that the request expects, and the
+    ///   failure contains the response's head and ``HopOutcome/body``. A streamed body is cancelled.
+    func received(_ outcome: HopOutcome) async throws
 }
 
 extension RequestInterceptor {
@@ -40,4 +74,6 @@ extension RequestInterceptor {
     public func prepare(_ draft: inout RequestDraft) async throws {}
     /// Changes nothing.
     public func sign(_ request: inout EncodedRequest) async throws {}
+    /// Keeps the outcome.
+    public func received(_ outcome: HopOutcome) async throws {}
 }

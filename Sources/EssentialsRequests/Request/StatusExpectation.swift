@@ -28,7 +28,8 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
         StatusExpectation(.ranges(codes.sorted().map { $0...$0 }))
     }
 
-    /// The codes for which the closure returns `true`. It is called in the task of the request, once for each response.
+    /// The codes for which the closure returns `true`. It is called in the task of the request, and may be called more
+    /// than once for a response.
     public static func matching(_ isExpected: @escaping @Sendable (Int) -> Bool) -> StatusExpectation {
         StatusExpectation(.matching(isExpected))
     }

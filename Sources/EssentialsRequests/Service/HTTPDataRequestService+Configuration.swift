@@ -23,8 +23,8 @@ extension HTTPDataRequestService {
         /// The queue for completion handlers of calls without a `completionQueue`. The default is a serial queue of the
         /// configuration, which is not the main queue.
         public var callbackQueue = DispatchQueue(label: "essentials.service")
-        /// Logs requests at the levels debug and trace, without queries, field values or bodies. The default logs
-        /// nothing.
+        /// Logs requests at the levels debug and trace, without queries, field values or bodies; see
+        /// <doc:LoggingRequests>. The default logs nothing.
         public var logger = Logger(label: "essentials.requests", factory: { _ in SwiftLogNoOpLogHandler() })
         /// The parts of requests that are not logged. The default hides queries and secret fields.
         public var redaction = Redaction()
@@ -53,7 +53,8 @@ extension HTTPDataRequestService {
         public var sendsPriority = false
         /// The redirects to follow. The default is up to 10, without credentials for other origins.
         public var redirects = RedirectPolicy.standard
-        /// The interceptors of every request, in the order in which they run. The default is none.
+        /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
+        /// in reverse order. The default is none.
         public var interceptors: [any RequestInterceptor] = []
         /// The `User-Agent` field of requests without one. The default names the program, the system and this package.
         public var userAgent = Configuration.standardUserAgent

@@ -20,7 +20,7 @@ import Synchronization
 /// be read to its end after the service and the transport are gone. To end requests at a chosen time, use
 /// ``shutdown(grace:)``, a token, or the cancellation of the calling task. Closing a locator shuts down its services.
 /// Only ``shutdown(grace:)`` shuts down the transport.
-public final class HTTPDataRequestService: DataRequestService, AuthorizationService {
+public final class HTTPDataRequestService: DataRequestService, AuthorizationService, URLResolving {
     private let environment: any EnvironmentService
     private let transport: any Transport
     private let settings: ServiceSettings
@@ -70,18 +70,16 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let environment = environment.snapshot
         let place = try begin(request, in: environment)
         defer { inFlight.end(place) }
-        let log = RequestLog(settings: settings, number: place.number)
-        var sent: TransportRequest?
+        let log = RequestLog(settings, place.id, request.method)
         do throws(RequestFailure) {
             let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
-            sent = prepared.request
             let record = ExchangeRecord(
-                prepared.request, prepared.rules, number: place.number, environment: environment,
+                prepared.request, prepared.rules, id: place.id, environment: environment,
                 cancellation: place.cancellation)
             let response = try await chain.send(prepared.request, record, log)
-            return inFlight.tracking(response, of: place)
+            return inFlight.tracking(response, of: place, log)
         } catch {
-            log.failed(error, sent, method: request.method)
+            log.failed(error)
             throw error
         }
     }
@@ -99,23 +97,24 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         request.responseKind = .bytes
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
-            let log = RequestLog(settings: settings, number: place.number)
-            var sent: TransportRequest?
+            let log = RequestLog(settings, place.id, request.method)
             do throws(RequestFailure) {
                 let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
-                sent = prepared.request
+                log.prepared(prepared.request)
                 var rules = prepared.rules
-                if options.resumes { rules.expectedStatus = rules.expectedStatus.union([206...206, 416...416]) }
-                return try await FileDownload.run(
+                if options.resumes { rules.expectedStatus = rules.expectedStatus.forResumption }
+                let file = try await FileDownload.run(
                     prepared.request, to: destination, options: options, progress: progress
                 ) { [self, rules] request throws(RequestFailure) in
                     let record = ExchangeRecord(
-                        request, rules, number: place.number, environment: environment,
+                        request, rules, id: place.id, environment: environment,
                         cancellation: place.cancellation)
                     return try await chain.send(request, record, log).transportResponse
                 }
+                log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
+                return file
             } catch {
-                log.failed(error, sent, method: request.method)
+                log.failed(error)
                 throw error
             }
         }
@@ -131,6 +130,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         // The environment may have changed before the request was among those that the change cancels.
         if isWatched, currentEnvironment != environment { place.cancellation.cancel() }
         return place
+    }
+
+    func url(of request: DataRequest) throws(RequestFailure) -> RequestURL {
+        try PathRules.url(request.path, under: currentEnvironment.baseURL, configuration.pathResolution)
     }
 
     // MARK: Authorization

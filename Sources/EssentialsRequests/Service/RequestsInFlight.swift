@@ -6,8 +6,8 @@ import Synchronization
 final class RequestsInFlight: Sendable {
     /// The entry of one request. ``end(_:)`` is called once for each.
     struct Place: Sendable {
-        /// The number of the request, which is unique in the service.
-        let number: UInt64
+        /// The identifier of the request, which is unique in the process.
+        let id: RequestID
         /// Ends the request from outside.
         let cancellation: Cancellation
         fileprivate let slot: Int
@@ -27,13 +27,14 @@ final class RequestsInFlight: Sendable {
         var count: Int { slots.count - freeSlots.count }
 
         mutating func add(
-            in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool, _ cancellation: Cancellation
+            to service: UInt64, in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool,
+            _ cancellation: Cancellation
         ) -> Place {
             lastNumber += 1
             let slot = freeSlots.popLast() ?? slots.count
             let place = Place(
-                number: lastNumber, cancellation: cancellation, slot: slot, environment: environment,
-                finishesOnShutdown: finishesOnShutdown)
+                id: RequestID(service: service, number: lastNumber), cancellation: cancellation, slot: slot,
+                environment: environment, finishesOnShutdown: finishesOnShutdown)
             if slot == slots.count { slots.append(place) } else { slots[slot] = place }
             return place
         }
@@ -46,6 +47,10 @@ final class RequestsInFlight: Sendable {
         }
     }
 
+    private static let services = Atomic<UInt64>(0)
+
+    /// The number of the service, which is unique in the process.
+    private let service = services.add(1, ordering: .relaxed).newValue
     private let state = Mutex(State())
 
     var count: Int { state.withLock { $0.count } }
@@ -63,7 +68,8 @@ final class RequestsInFlight: Sendable {
     ) throws(RequestFailure) -> Place {
         let place = state.withLock { state in
             state.isOpen
-                ? state.add(in: environment, finishesOnShutdown: finishesOnShutdown, Cancellation()) : nil
+                ? state.add(
+                    to: service, in: environment, finishesOnShutdown: finishesOnShutdown, Cancellation()) : nil
         }
         guard let place else {
             throw RequestFailure(.closed, "The service was shut down.", remedy: "Create a new service.")
@@ -75,7 +81,8 @@ final class RequestsInFlight: Sendable {
     func beginBody(of request: Place) -> Place {
         state.withLock { state in
             state.add(
-                in: request.environment, finishesOnShutdown: request.finishesOnShutdown, request.cancellation)
+                to: service, in: request.environment, finishesOnShutdown: request.finishesOnShutdown,
+                request.cancellation)
         }
     }
 

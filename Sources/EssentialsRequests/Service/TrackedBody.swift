@@ -8,14 +8,18 @@ final class TrackedBody: ResponseBody.Source {
     private let host: String?
     private let cancellation: Cancellation
     private let place: Mutex<RequestsInFlight.Place?>
+    private let log: RequestLog
+    /// The number of bytes that were read, for the log.
+    private let count = Atomic<Int>(0)
 
     init(
         _ source: any ResponseBody.Source, of request: RequestsInFlight.Place, _ inFlight: RequestsInFlight,
-        host: String?
+        host: String?, _ log: RequestLog
     ) {
         self.source = source
         self.inFlight = inFlight
         self.host = host
+        self.log = log
         let place = inFlight.beginBody(of: request)
         cancellation = place.cancellation
         self.place = Mutex(place)
@@ -23,34 +27,46 @@ final class TrackedBody: ResponseBody.Source {
         _ = cancellation.add { [weak source] in source?.cancel() }
     }
 
-    deinit { end() }
+    deinit { drop() }
 
     func next() async throws(RequestFailure) -> BodyChunk? {
+        let failure: RequestFailure
         do throws(RequestFailure) {
-            if let chunk = try await source.next() { return chunk }
+            if let chunk = try await source.next() {
+                if log.isOn { count.add(chunk.count, ordering: .relaxed) }
+                return chunk
+            }
+            guard cancellation.isCancelled else {
+                end { log, count in log.finishedBody(source.ending?.metrics, read: count) }
+                return nil
+            }
+            failure = cancelled()
         } catch {
-            end()
-            throw cancellation.isCancelled ? cancelled() : error
+            failure = cancellation.isCancelled ? cancelled() : error
         }
-        end()
-        if cancellation.isCancelled { throw cancelled() }
-        return nil
+        end { log, count in log.failedBody(failure, read: count) }
+        throw failure
     }
 
     func cancel() {
         source.cancel()
-        end()
+        drop()
     }
 
     func abandon() {
         source.abandon()
-        end()
+        drop()
     }
 
     var ending: ResponseEnding? { source.ending }
 
-    private func end() {
-        if let place = place.withLock({ $0.take() }) { inFlight.end(place) }
+    private func drop() { end { log, count in log.droppedBody(read: count) } }
+
+    /// Ends the request, and logs its end once.
+    private func end(_ write: (RequestLog, _ count: Int64) -> Void) {
+        guard let place = place.withLock({ $0.take() }) else { return }
+        if log.isOn { write(log, Int64(count.load(ordering: .relaxed))) }
+        inFlight.end(place)
     }
 
     private func cancelled() -> RequestFailure {
@@ -61,11 +77,11 @@ final class TrackedBody: ResponseBody.Source {
 
 extension RequestsInFlight {
     /// The response, with a streamed body that counts as a request in flight and is cancelled with the service.
-    func tracking(_ response: DataResponse, of place: Place) -> DataResponse {
+    func tracking(_ response: DataResponse, of place: Place, _ log: RequestLog) -> DataResponse {
         guard case .stream(let source) = response.body.content else { return response }
         var response = response
         response.body = ResponseBody(
-            source: TrackedBody(source, of: place, self, host: response.url?.origin.host.text))
+            source: TrackedBody(source, of: place, self, host: response.url?.origin.host.text, log))
         return response
     }
 }

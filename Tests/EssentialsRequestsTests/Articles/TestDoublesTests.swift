@@ -37,6 +37,7 @@ struct TestDoublesTests {
     // Article begins
     struct OneAnswer: DataRequestService {
         let response: DataResponse
+        let codecs = CodecRegistry.standard
         func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse { response }
     }
     // Article ends

@@ -2,41 +2,17 @@ import EssentialsHTTP
 import EssentialsRequests
 import FoundationEssentials
 import Logging
-import Synchronization
 import Testing
 
 @Suite("Request log")
 struct RequestLogTests {
-    private final class Lines: Sendable {
-        let all = Mutex<[(message: String, metadata: [String: String])]>([])
-        var messages: [String] { all.withLock { $0.map(\.message) } }
-        var text: String { all.withLock { "\($0)" } }
-        func metadata(of message: String) -> [String: String]? {
-            all.withLock { $0.last { $0.message == message }?.metadata }
-        }
-    }
-
-    private struct Handler: LogHandler {
-        let lines: Lines
-        var logLevel: Logger.Level
-        var metadata: Logger.Metadata = [:]
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-        func log(event: LogEvent) {
-            let shown = (event.metadata ?? [:]).mapValues { "\($0)" }
-            lines.all.withLock { $0.append(("\(event.message)", shown)) }
-        }
-    }
-
     private func fixture(
         _ level: Logger.Level, status: Int = 200,
         _ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }
-    ) throws -> (ServiceFixture, Lines) {
-        let lines = Lines()
+    ) throws -> (ServiceFixture, LogLines) {
+        let lines = LogLines()
         let fixture = try ServiceFixture(StubTransport(status: status)) { configuration in
-            configuration.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: level) }
+            configuration.logger = lines.logger(level)
             change(&configuration)
         }
         return (fixture, lines)
@@ -93,9 +69,9 @@ struct RequestLogTests {
 
     @Test("The log contains unsafe requests, including invalid ones")
     func unsafe() async throws {
-        let lines = Lines()
+        let lines = LogLines()
         var configuration = HTTPDataRequestService.Configuration()
-        configuration.logger = Logger(label: "test") { _ in Handler(lines: lines, logLevel: .trace) }
+        configuration.logger = lines.logger(.trace)
         configuration.logsCommands = true
         let service = UnsafeRequestService(transport: StubTransport(status: 404), configuration: configuration)
         await #expect(throws: RequestFailure.self) {

@@ -21,6 +21,7 @@ enum OwnCost {
         let control = try await sample(options.isSmoke ? 10_000 : 500_000) { () async throws in consume(Object()) }
         return try await rows(options, null, "GET, transport that responds at once")
             + rows(options, TaskTransport(transport: null), "the same, transport with a task for each request")
+            + rows(options, null, "the same, with an interceptor that does nothing", [IdleInterceptor()])
             + [
                 Row(
                     what: "    control: allocations of an object made and released", value: control.allocations,
@@ -29,9 +30,16 @@ enum OwnCost {
             ]
     }
 
-    private static func rows(_ options: Options, _ transport: any Transport, _ what: String) async throws -> [Row] {
+    private struct IdleInterceptor: RequestInterceptor {}
+
+    private static func rows(
+        _ options: Options, _ transport: any Transport, _ what: String, _ interceptors: [any RequestInterceptor] = []
+    ) async throws -> [Row] {
         let base = "http://127.0.0.1:8080/v1/"
-        let service = HTTPDataRequestService(environment: try ConstantEnvironment(base), transport: transport)
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.interceptors = interceptors
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment(base), transport: transport, configuration: configuration)
         let sent = TransportRequest(
             .get, try RequestURL(base + "users/1"), headerFields: [.accept: "*/*", .userAgent: "bench-requests"])
         let requests = options.isSmoke ? 100 : 5_000

@@ -1,0 +1,77 @@
+import EssentialsHTTP
+import FoundationEssentials
+
+/// Makes the failure of a request whose response ends it: because of its status, or because of an interceptor.
+struct StatusFailure: Sendable {
+    /// The maximum number of bytes of an unexpected response's streamed body that a failure keeps.
+    static let bodyLimit = 64 << 10
+
+    private let request: TransportRequest
+    private let codecs: CodecRegistry
+    private let rules: ExchangeRules
+    private let remedy: String?
+
+    /// - Parameters:
+    ///   - request: The request of the hop.
+    ///   - record: The state of the request.
+    ///   - codecs: Decode the error model.
+    init(_ request: TransportRequest, _ record: ExchangeRecord, _ codecs: CodecRegistry) {
+        self.request = request
+        self.codecs = codecs
+        rules = record.rules
+        remedy = record.remedy
+    }
+
+    /// The failure for a status that the request does not expect.
+    func failure(_ response: FailedResponse) -> RequestFailure {
+        let (read, underlying) = withModel(response)
+        return RequestFailure(
+            .status, message(read), remedy: remedy, phase: .receiving, host: request.hostText, response: read,
+            underlying: underlying)
+    }
+
+    /// The failure for a response that an interceptor has answered with an error, whether its status is expected or
+    /// not.
+    func failure(
+        _ response: FailedResponse?, thrownBy interceptor: any RequestInterceptor, _ error: any Error
+    ) -> RequestFailure {
+        guard var response else {
+            return RequestFailure(
+                .status, "An interceptor (\(type(of: interceptor))) has ended the request.",
+                remedy: "See the underlying error.", host: request.hostText, underlying: error)
+        }
+        if !rules.expectedStatus.contains(response.head.status.code) { response = withModel(response).0 }
+        return RequestFailure(
+            .status, "\(message(response)) An interceptor (\(type(of: interceptor))) has ended the request.",
+            remedy: "See the underlying error.", phase: .receiving, host: request.hostText, response: response,
+            underlying: error)
+    }
+
+    private func message(_ response: FailedResponse) -> String {
+        let status = response.head.status
+        let phrase = status.registeredPhrase ?? status.reasonPhrase
+        let shown = phrase.isEmpty ? "\(status.code)" : "\(status.code) \(phrase)"
+        return "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(shown)."
+    }
+
+    /// The response with its body decoded as the error model of the request or the service, or the reason why the body
+    /// could not be decoded.
+    private func withModel(_ response: FailedResponse) -> (FailedResponse, RequestFailure?) {
+        guard let errorModel = rules.errorModel, !response.body.isEmpty else { return (response, nil) }
+        var response = response
+        do throws(RequestFailure) {
+            response.model = try model(errorModel, of: response)
+            return (response, nil)
+        } catch {
+            return (response, error)
+        }
+    }
+
+    private func model<Model: Decodable & Sendable>(
+        _ type: Model.Type, of failed: FailedResponse
+    ) throws(RequestFailure) -> any Sendable {
+        try codecs.decode(
+            type, from: failed.body, contentType: failed.head.headerFields[.contentType], response: failed.head,
+            method: request.method, host: request.hostText)
+    }
+}
