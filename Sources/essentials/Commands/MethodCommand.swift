@@ -21,7 +21,7 @@ struct MethodCommand: RequestCommand {
 
     var body: BodyOptions? { content }
 
-    private static func readMethod(_ text: String) throws -> HTTPRequest.Method {
+    static func readMethod(_ text: String) throws -> HTTPRequest.Method {
         guard let method = HTTPRequest.Method(rawValue: text) else {
             throw ValidationError("A method is one word of letters, digits and “-”, such as PURGE.")
         }
