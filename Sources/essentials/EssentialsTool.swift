@@ -20,6 +20,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
               essentials reachability example.com
+              essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
 
             VARIABLES
@@ -39,6 +40,6 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            DemoCommand.self,
+            BenchCommand.self, DemoCommand.self,
         ])
 }

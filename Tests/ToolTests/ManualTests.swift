@@ -32,7 +32,8 @@ extension ToolTests {
         @Test(
             "The help of every command contains examples and exit codes",
             arguments: [
-                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "demo",
+                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "bench",
+                "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -47,7 +48,8 @@ extension ToolTests {
             #expect(result.code == 0)
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
-                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "demo",
+                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "bench",
+                "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
             ] {
                 #expect(words.contains(command[...]), "\(command)")
