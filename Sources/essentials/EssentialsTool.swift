@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ServiceEssentials
 
 /// The command-line tool: requests, pins, and a demonstration of the package.
@@ -29,6 +30,9 @@ struct EssentialsTool: AsyncParsableCommand {
               ESSENTIALS_BEARER          Same as --bearer: a token.
               ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
 
+            TOPICS
+            \(HelpTopic.list)
+
             EXIT CODES
               0    Success.
               1    The request failed. The line “error: REASON: text” names a stable REASON.
@@ -40,6 +44,30 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            BenchCommand.self, DemoCommand.self,
+            BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
+
+    /// Runs the command of the command line, and improves the parser's messages about wrong usage.
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            try Mistakes.checkCommand(arguments)
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let message = fullMessage(for: error)
+            switch exitCode(for: error) {
+            case .validationFailure where !message.isEmpty:
+                StandardStream.error.printLine(Mistakes.improved(message, command: arguments.first ?? ""))
+                Glibc.exit(ExitCode.validationFailure.rawValue)
+            case .success where arguments.first?.hasPrefix("--generate-completion-script") == true:
+                print(CompletionScript.completed(message, words: HelpTopicCommand.words))
+            default: exit(withError: error)
+            }
+        }
+    }
 }

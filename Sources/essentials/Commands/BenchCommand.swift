@@ -24,7 +24,7 @@ struct BenchCommand: AsyncParsableCommand {
             EXAMPLES
               essentials bench https://localhost:8443/ -c 64 -n 10000 --anchor ca.pem
               essentials bench http://127.0.0.1:8080/users -z 30s --warmup 5s
-              essentials bench https://localhost:8443/users --method POST --json '{"name": "Ada"}' --anchor ca.pem
+              essentials bench https://localhost:8443/users -X PUT --json '{"name": "Ada"}' --anchor ca.pem
               essentials bench https://localhost:8443/ --pin sha256/… --pin sha256/… --format json
 
             EXIT CODES
@@ -40,7 +40,7 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Load") var load: LoadOptions
 
     @Option(
-        name: .customLong("method"),
+        name: [.customShort("X", allowingJoined: true), .customLong("method")],
         help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "method"),
         transform: MethodArgument.read)
     var method: HTTPRequest.Method?

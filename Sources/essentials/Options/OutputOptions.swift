@@ -25,7 +25,8 @@ struct OutputOptions: ParsableArguments {
             Write the body to this file. The file is created or replaced only if the body is complete and the status \
             is expected; otherwise it is left unchanged.
             """,
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Flag(
