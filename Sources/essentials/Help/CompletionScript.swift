@@ -1,13 +1,13 @@
-/// Adds the topics of `essentials help` to the parser's completion scripts, which know no values for that command.
+/// Completes the parser's completion scripts: they know no topics for `essentials help`, and the one for zsh lacks an
+/// action for arguments without values.
 enum CompletionScript {
     /// - Parameters:
     ///   - script: The parser's script.
     ///   - words: The commands and topics.
     static func completed(_ script: String, words: [String]) -> String {
         if script.hasPrefix("#compdef") {
-            let specification = "'*:subcommands:'"
-            guard let place = script.firstRange(of: specification) else { return script }
-            return script.replacingSubrange(place, with: "'1:topic:(\(words.joined(separator: " ")))'")
+            let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.map { zshLine($0, words: words) }.joined(separator: "\n")
         }
         if script.hasPrefix("#!/bin/bash") {
             // A later definition of a function replaces the first one.
@@ -21,10 +21,16 @@ enum CompletionScript {
         let condition = "'__essentials_should_offer_completions_for_positional \"essentials help\" -eq 1'"
         return script + words.map { "\ncomplete -c 'essentials' -n \(condition) -fa '\($0)'" }.joined()
     }
-}
 
-extension String {
-    fileprivate func replacingSubrange(_ range: Range<Index>, with text: String) -> String {
-        String(self[..<range.lowerBound]) + text + String(self[range.upperBound...])
+    /// Gives arguments without values an action that offers nothing. Without an action, zsh lists the options that may
+    /// stand before the argument, but does not insert them.
+    private static func zshLine(_ line: Substring, words: [String]) -> String {
+        let specification = line.drop { $0 == " " }
+        let indent = String(repeating: " ", count: line.count - specification.count)
+        if specification == "'*:subcommands:'" { return "\(indent)'1:topic:(\(words.joined(separator: " ")))'" }
+        guard specification.hasPrefix("':") || specification.hasPrefix("'*:"), specification.hasSuffix(":'") else {
+            return String(line)
+        }
+        return line.dropLast() + "{true}'"
     }
 }

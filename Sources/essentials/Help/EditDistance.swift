@@ -5,23 +5,23 @@ enum EditDistance {
     /// Longer words are not compared, because the cost grows with the product of the lengths.
     private static let lengthMaximum = 64
 
-    /// The closest words, at most three, all of the same distance. Words that are too far away are left out.
+    /// The words that begin with a word of at least 3 characters, if there are at most three, and otherwise the closest
+    /// words, at most three, all of the same distance. Words that are too far away are left out.
     ///
     /// The permitted distance grows with the length: a word of up to 2 characters must match except for its case, up to
-    /// 5 may have one mistake, up to 9 two, and longer ones three. If no word is close enough, the words that begin with
-    /// a misspelt word of at least 3 characters are returned.
+    /// 5 may have one mistake, up to 9 two, and longer ones three.
     static func suggestions(for word: String, among candidates: [String]) -> [String] {
         let (typed, candidates) = (Array(word.lowercased()), unique(candidates))
         guard typed.count <= lengthMaximum, !typed.isEmpty else { return [] }
+        if typed.count >= prefixMinimum {
+            let longer = candidates.filter { $0.lowercased().hasPrefix(word.lowercased()) }
+            if (1...maximumSuggestions).contains(longer.count) { return longer }
+        }
         let permitted = permittedDistance(typed.count)
         let near = candidates.map { (word: $0, distance: distance(typed, Array($0.lowercased()))) }
             .filter { $0.distance <= permitted }
-        if let least = near.map(\.distance).min() {
-            return near.filter { $0.distance == least }.prefix(maximumSuggestions).map(\.word)
-        }
-        guard typed.count >= prefixMinimum else { return [] }
-        let longer = candidates.filter { $0.lowercased().hasPrefix(word.lowercased()) }
-        return longer.count <= maximumSuggestions ? longer : []
+        guard let least = near.map(\.distance).min() else { return [] }
+        return near.filter { $0.distance == least }.prefix(maximumSuggestions).map(\.word)
     }
 
     /// “Did you mean “get”?” or “Did you mean “get” or “put”?”, with a leading space; empty without suggestions.
