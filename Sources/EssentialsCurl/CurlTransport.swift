@@ -104,7 +104,7 @@ public final class CurlTransport: Transport {
         if let registration { cancellation?.remove(registration) }
         switch exchange.takeOutcome() {
         case .answer(let answer):
-            let response = engine.answers.read(answer, of: exchange)
+            let response = engine.answers.read(answer, of: exchange, under: trust)
             log(response, of: prepared)
             return response
         case .failure(let failure):
@@ -163,6 +163,11 @@ public final class CurlTransport: Transport {
     ///
     /// After a shutdown, tasks that prefer it run on the common pool.
     public func taskExecutor(for origin: Origin) -> any TaskExecutor { owner(of: origin).engine }
+
+    /// Returns the header lines of a request as they are sent, including those that the transport adds.
+    package func fieldLines(of request: TransportRequest) throws(RequestFailure) -> [String] {
+        try prepare(request).fieldLines
+    }
 
     /// Lays a request out, and refuses a request that this transport cannot send.
     func prepare(_ request: TransportRequest) throws(RequestFailure) -> PreparedRequest {

@@ -12,8 +12,13 @@ struct EssentialsTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "essentials",
         abstract: "Send HTTP requests under a strict trust policy, and inspect servers and their reachability.",
+        usage: """
+            essentials <url> [<item> ...] [<options>]
+            essentials <subcommand>
+            """,
         discussion: """
             EXAMPLES
+              essentials api.example.com/users role==admin
               essentials get https://api.example.com/users --query role=admin
               essentials post https://api.example.com/users --json '{"name": "Ada"}'
               essentials post https://api.example.com/pictures --part 'picture=@1.png' --part title=Summer
@@ -38,18 +43,20 @@ struct EssentialsTool: AsyncParsableCommand {
               1    The request failed. The line “error: REASON: text” names a stable REASON.
               64   Wrong usage, or an invalid value that was refused before anything was sent.
               130  Interrupted with Ctrl-C.
+              141  The program that read the output has ended, as “head” does.
               143  Terminated by SIGTERM.
             """,
         version: "essentials \(version) (\(CurlTransport.libraryVersions))",
         subcommands: [
-            GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
+            SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
             BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
     /// Runs the command of the command line, and improves the parser's messages about wrong usage.
     static func main() async {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let commands = configuration.subcommands.map { $0._commandName }
+        let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands)
         do {
             try Mistakes.checkCommand(arguments)
             var command = try await asyncParseAsRoot(arguments)

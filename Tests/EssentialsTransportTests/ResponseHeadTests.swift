@@ -34,7 +34,7 @@ import Testing
         let longest = "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"
         let secured = UnreadConnection(
             version: version, isReused: false, port: 443, address: address(longest),
-            security: (version: "TLSv1.3", cipher: "TLS_AES_128_GCM_SHA256"))
+            security: (version: "TLSv1.3", cipher: "TLS_AES_128_GCM_SHA256", trust: nil))
         let response = TransportResponse(
             status: 200, block: [], body: ResponseBody(Data()), metrics: TransportMetrics(), connection: secured,
             trailerFields: [.date: "now"], informational: [])

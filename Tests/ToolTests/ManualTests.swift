@@ -32,8 +32,8 @@ extension ToolTests {
         @Test(
             "The help of every command contains examples and exit codes",
             arguments: [
-                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "bench",
-                "demo",
+                "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
+                "bench", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -48,8 +48,8 @@ extension ToolTests {
             #expect(result.code == 0)
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
-                "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability", "bench",
-                "demo",
+                "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
+                "bench", "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
             ] {
                 #expect(words.contains(command[...]), "\(command)")
@@ -65,12 +65,12 @@ extension ToolTests {
         func options(command: String, takesBody: Bool) async throws {
             let text = try await tool(command, "--help").text
             for option in [
-                "--user <name:password>", "--digest <name:password>", "--bearer <token>", "--environment <file>",
+                "-u, --user <name:password>", "--digest <name:password>", "--bearer <token>", "--environment <file>",
                 "--env <name>",
             ] {
                 #expect(text.contains("\n  \(option)"), "\(option)")
             }
-            for option in ["--form <name=value>", "--part <name=text|name=@file>"] {
+            for option in ["--form <name=value>", "-F, --part <name=text|name=@file>"] {
                 #expect(text.contains("\n  \(option)") == takesBody, "\(option)")
             }
         }

@@ -80,12 +80,12 @@ extension ToolTests {
             #expect(result.reason == "tooLarge")
         }
 
-        @Test("A closed standard output is an error and not a signal")
+        @Test("A closed standard output ends the tool quietly with 141, like a process that SIGPIPE ends")
         func closedOutput() async throws {
             let server = try LoopbackServer { _ in .response(body: [UInt8](repeating: 7, count: 1 << 20)) }
             let result = try await tool("get", server.url, output: .closedPipe)
-            #expect(result.code == 1)
-            #expect(result.reason == "file")
+            #expect(result.code == 141)
+            #expect(result.errors.isEmpty)
         }
     }
 }

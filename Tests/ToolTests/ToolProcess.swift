@@ -33,11 +33,14 @@ final class ToolProcess: Sendable {
         case closedPipe
         /// A pipe that is not read: writing blocks once it is full.
         case stalledPipe
+        /// A pseudo-terminal, which is standard error, too. It changes no byte.
+        case terminal
     }
 
     let identifier: pid_t
     private let outputFile: Int32
     private let errorFile: Int32
+    private let terminal: PseudoTerminal?
 
     /// Starts the tool with these environment variables in addition to those of the tests.
     init(
@@ -47,7 +50,9 @@ final class ToolProcess: Sendable {
         outputFile = try Self.temporaryFile()
         errorFile = try Self.temporaryFile()
         let inputFile = try Self.temporaryFile(input)
-        let pipe = output == .captured ? nil : try Self.pipe(keepsReader: output == .stalledPipe)
+        let usesPipe = output == .closedPipe || output == .stalledPipe
+        let pipe = usesPipe ? try Self.pipe(keepsReader: output == .stalledPipe) : nil
+        terminal = output == .terminal ? try PseudoTerminal() : nil
         defer {
             close(inputFile)
             if let pipe { close(pipe) }
@@ -56,8 +61,8 @@ final class ToolProcess: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, inputFile, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, pipe ?? outputFile, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errorFile, STDERR_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, terminal?.programEnd ?? pipe ?? outputFile, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, terminal?.programEnd ?? errorFile, STDERR_FILENO)
 
         let path = try #require(Self.executable, "no executable “essentials” beside the tests")
         // The shell changes the directory and is replaced by the tool.
@@ -77,6 +82,7 @@ final class ToolProcess: Sendable {
         let code = posix_spawn(&child, shell.first ?? path, &actions, nil, &words, &variables)
         try #require(code == 0, "the tool could not be started")
         identifier = child
+        terminal?.startReading()
     }
 
     deinit {
@@ -96,8 +102,9 @@ final class ToolProcess: Sendable {
             }
         }
         let signal = status & 0x7f
+        let output = await terminal?.contents() ?? Self.contents(outputFile)
         return ToolResult(
-            code: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: Self.contents(outputFile),
+            code: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output,
             errors: String(decoding: Self.contents(errorFile), as: UTF8.self))
     }
 
@@ -162,7 +169,8 @@ private enum Thread {
 
 /// Runs the tool and waits for its end.
 func tool(
-    _ arguments: String..., input: [UInt8] = [], output: ToolProcess.Output = .captured
+    _ arguments: String..., input: [UInt8] = [], output: ToolProcess.Output = .captured,
+    environment: [String: String] = [:]
 ) async throws -> ToolResult {
-    try await ToolProcess(arguments, input: input, output: output).end()
+    try await ToolProcess(arguments, input: input, output: output, environment: environment).end()
 }

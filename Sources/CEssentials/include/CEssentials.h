@@ -147,12 +147,20 @@ typedef struct ce_chain_entry {
     char subject[CE_TEXT_SIZE];
 } ce_chain_entry;
 
+/// The pin that a verified chain matched.
+typedef struct ce_match {
+    bool is_found;
+    unsigned pin;   // index in the pins of the rule
+    unsigned depth; // index of the certificate in the chain
+} ce_match;
+
 typedef struct ce_report {
     ce_verdict verdict;
     int x509_error;
     int depth;
     char text[CE_TEXT_SIZE];
     bool missed_pins; // of a rule that only reports
+    ce_match match;   // recorded for requests with `records_trust`
     unsigned chain_count;
     ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path, or the certificates of a refused chain
 } ce_report;
@@ -322,6 +330,7 @@ typedef struct ce_request {
     bool streams_challenges; // the same for the body of a 401
     bool fresh_connection;
     bool full_handshake; // no TLS session is resumed
+    bool records_trust;  // the answer has a `trust` report
     size_t rule;       // index in the trust's rules, for the host
     size_t proxy_rule; // index in the rules of the proxies' trust, for `proxy_host`
     const char *_Nullable proxy_host; // the proxy's host if it is itself reached over TLS
@@ -434,6 +443,9 @@ typedef struct ce_answer {
     int64_t queued_ms;
     char tls_version[16]; // of the connection; empty without TLS, like `cipher`
     char cipher[64];
+    /// The trusted chain and the matched pin, if the request records them. The answer owns it. The names and times of a
+    /// resumed session's chain are empty.
+    ce_report *_Nullable trust;
     struct ce_answer *_Nullable next;
 } ce_answer;
 

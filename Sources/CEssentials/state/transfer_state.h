@@ -49,6 +49,7 @@ typedef struct ce_run_request {
     size_t rule, proxy_rule;       // indexes in the rules of the trusts
     bool host_is_address, proxy_is_secure, proxy_is_address;
     bool secure, idempotent, is_head;
+    bool records_trust;
     int http_version; // ce_http_version
     size_t head_limit, head_line_limit, body_limit;
     unsigned expansion_limit;
@@ -93,6 +94,7 @@ typedef struct ce_run_gates {
     unsigned request_gate_count; // how often the request gate ran
     ce_verdict verdict;          // the request gate's
     ce_report *report;           // made when the request gate refuses
+    ce_report *trust;            // made when the request gate trusts a session, if the request records it
     bool missed_pins;            // of a rule that only reports
     bool blames_proxy;           // `report` is about the proxy
     ce_connection *connection;   // the last one whose handshake began

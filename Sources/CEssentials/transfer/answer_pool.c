@@ -61,6 +61,7 @@ void ce_answer_give(ce_answer_pool *pool, ce_answer *answer) {
     ce_bytes_reset(&answer->body);
     ce_bytes_free(&answer->trailers);
     ce_bytes_free(&answer->informational);
+    free(answer->trust);
     *answer = (ce_answer){.head = answer->head, .body = answer->body};
     ce_answer *top = atomic_load_explicit(&pool->returned, memory_order_relaxed);
     do answer->next = top;
@@ -74,6 +75,7 @@ void ce_answer_destroy(ce_answer *answer) {
     ce_bytes_free(&answer->body);
     ce_bytes_free(&answer->trailers);
     ce_bytes_free(&answer->informational);
+    free(answer->trust);
     free(answer);
 }
 
@@ -99,5 +101,7 @@ ce_answer *ce_transfer_take_answer(ce_transfer *transfer, ce_answer_pool *pool) 
     answer->send_count = transfer->run.send_count;
     ce_copy_text(answer->tls_version, sizeof answer->tls_version, transfer->run.gates.tls_version);
     ce_copy_text(answer->cipher, sizeof answer->cipher, transfer->run.gates.cipher);
+    answer->trust = transfer->run.gates.trust;
+    transfer->run.gates.trust = NULL;
     return answer;
 }

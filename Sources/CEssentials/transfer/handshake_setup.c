@@ -27,6 +27,7 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     ce_connection *connection = ce_connection_create(&peer);
     if (!connection) return CURLE_OUT_OF_MEMORY;
     connection->is_proxy = is_proxy;
+    connection->records_names = request->records_trust;
     ce_connection_retain(connection);
     ce_connection_release(gates->connection);
     gates->connection = connection;

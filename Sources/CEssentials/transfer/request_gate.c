@@ -31,6 +31,23 @@ static int distrust(ce_transfer *transfer, ce_verdict verdict, const char *text)
     return stop(transfer, CE_REFUSED_TRUST);
 }
 
+// Records the trusted chain and the matched pin. The names are those of the connection's own handshake, which a resumed
+// session does not have. Without memory nothing is recorded.
+static void record_trust(ce_transfer *transfer, const SSL *ssl, const ce_judgement *found, const ce_peer *peer) {
+    ce_run_gates *gates = &transfer->run.gates;
+    if (!gates->trust && !(gates->trust = calloc(1, sizeof *gates->trust))) return;
+    const ce_evidence *evidence = found->evidence;
+    const ce_connection *connection = ce_connection_of(ssl);
+    *gates->trust = (ce_report){.verdict = found->verdict, .missed_pins = found->missed_pins};
+    gates->trust->match = ce_pins_match(peer->trust, peer->rule, evidence->chain, evidence->chain_count);
+    ce_report_fill_chain(gates->trust, evidence);
+    if (!connection || connection->report.chain_count != evidence->chain_count) return;
+    for (unsigned i = 0; i < evidence->chain_count; i++) {
+        const ce_chain_entry *entry = &connection->report.chain[i];
+        if (memcmp(&entry->digests, &evidence->chain[i], sizeof entry->digests) == 0) gates->trust->chain[i] = *entry;
+    }
+}
+
 static int judge_session(ce_transfer *transfer, SSL *ssl) {
     ce_run_gates *gates = &transfer->run.gates;
     const ce_run_request *request = &transfer->run.request;
@@ -43,6 +60,7 @@ static int judge_session(ce_transfer *transfer, SSL *ssl) {
     }
     gates->verdict = CE_VERDICT_TRUSTED;
     gates->missed_pins = found.missed_pins;
+    if (request->records_trust) record_trust(transfer, ssl, &found, &peer);
     if (found.missed_pins && (gates->report || (gates->report = calloc(1, sizeof *gates->report)))) {
         ce_report_fill_chain(gates->report, found.evidence);
     }

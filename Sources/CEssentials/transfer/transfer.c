@@ -58,6 +58,7 @@ static void end_run(ce_transfer *transfer) {
     ce_connection_release(gates->connection);
     ce_connection_release(gates->carrier);
     free(gates->report);
+    free(gates->trust);
     transfer->run = (ce_run){0};
 }
 
@@ -86,6 +87,7 @@ static ce_run_request copy_request(const ce_request *request) {
         .proxy_is_address = request->proxy_is_address,
         .secure = request->secure,
         .idempotent = request->idempotent,
+        .records_trust = request->records_trust,
         .is_head = strcmp(request->method, "HEAD") == 0,
         .http_version = request->http_version,
         .head_limit = request->head_limit,

@@ -20,8 +20,9 @@ static int handshake_gate(X509_STORE_CTX *context, void *user) {
         return ce_verify_refuse(context, report, CE_VERDICT_PEER, X509_V_ERR_APPLICATION_VERIFICATION, sni ? sni : "");
     }
     ce_peer peer = ce_connection_peer(connection);
-    // Names are needed if a bad stapled status may still refuse a chain that is trusted here.
-    if (!ce_verify(context, &peer, peer.trust->staple != CE_STAPLE_IGNORED, report)) return 0;
+    // Names are also needed if a bad stapled status may still refuse a chain that is trusted here.
+    bool names_trusted = connection->records_names || peer.trust->staple != CE_STAPLE_IGNORED;
+    if (!ce_verify(context, &peer, names_trusted, report)) return 0;
     if (!ce_evidence_attach(ssl, connection)) {
         return ce_verify_refuse(context, report, CE_VERDICT_INTERNAL, X509_V_ERR_OUT_OF_MEM, "out of memory");
     }

@@ -26,9 +26,13 @@ final class AnswerPool: @unchecked Sendable {
     }
 
     /// Makes a response of an answer and returns the answer to the pool. Any thread.
-    func read(_ answer: ReceivedAnswer, of exchange: Exchange) -> TransportResponse {
+    ///
+    /// - Parameter trust: The policy under which the request was sent.
+    func read(_ answer: ReceivedAnswer, of exchange: Exchange, under trust: CompiledTrust) -> TransportResponse {
         defer { ce_answer_give(pool, answer.pointer) }
-        return ResponseReader.response(answer.pointer, body: exchange.body)
+        let report = answer.pointer.pointee.trust
+        let facts = report.map { TrustFacts(GateReport($0), trust.rules.entries[exchange.prepared.rule]) }
+        return ResponseReader.response(answer.pointer, body: exchange.body, trust: facts)
     }
 }
 

@@ -12,8 +12,12 @@ enum ResponseReader {
 
     /// Returns the response.
     ///
-    /// - Parameter pipe: What the body comes through if it follows as a stream.
-    static func response(_ answer: UnsafeMutablePointer<ce_answer>, body pipe: BodyPipe?) -> TransportResponse {
+    /// - Parameters:
+    ///   - pipe: What the body comes through if it follows as a stream.
+    ///   - trust: The chain and the matched pin, if the request records them.
+    static func response(
+        _ answer: UnsafeMutablePointer<ce_answer>, body pipe: BodyPipe?, trust: TrustFacts?
+    ) -> TransportResponse {
         let body = pipe.map { ResponseBody(source: BodyStream($0)) } ?? ResponseBody(takeBody(of: answer))
         var metrics = metrics(
             answer.pointee.timings, queued: answer.pointee.queued_ms,
@@ -24,7 +28,7 @@ enum ResponseReader {
         let informational = answer.pointee.informational
         return TransportResponse(
             status: Int(answer.pointee.status), block: block(answer.pointee.head), body: body, metrics: metrics,
-            connection: connection(answer),
+            connection: connection(answer, trust),
             trailerFields: trailers.count == 0 ? nil : HeaderBlock.read(block(trailers)),
             informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
@@ -40,10 +44,14 @@ enum ResponseReader {
                 sendings: UInt32(exchange.machine.earlierSendings) + ce_transfer_send_count(transfer)))
     }
 
-    private static func connection(_ answer: UnsafeMutablePointer<ce_answer>) -> UnreadConnection {
+    private static func connection(
+        _ answer: UnsafeMutablePointer<ce_answer>, _ trust: TrustFacts?
+    ) -> UnreadConnection {
         var security: UnreadConnection.Security?
         if answer.pointee.tls_version.0 != 0 {
-            security = (GateReport.text(of: answer.pointee.tls_version), GateReport.text(of: answer.pointee.cipher))
+            security = (
+                GateReport.text(of: answer.pointee.tls_version), GateReport.text(of: answer.pointee.cipher), trust
+            )
         }
         return UnreadConnection(
             version: Int32(answer.pointee.timings.http_version), isReused: answer.pointee.timings.reused,

@@ -23,7 +23,7 @@ final class PreparedRequest: Sendable {
     /// The proxy that the request goes through, or `nil` if there is none.
     let proxy: Proxy?
     /// The rule of the trust policy for the host.
-    private let rule: Int
+    let rule: Int
     /// Whether the host has pins.
     let isPinned: Bool
     /// The rule of the proxies' policy for the proxy.
@@ -90,6 +90,12 @@ final class PreparedRequest: Sendable {
         }
     }
 
+    /// All header lines as they are sent, except the framing of a body of unknown length.
+    var fieldLines: [String] {
+        let length = bodyKind == CE_BODY_NONE || bodyLength < 0 ? [] : ["Content-Length: \(bodyLength)"]
+        return ["Host: \(origin.authority)"] + texts.fieldLines + length
+    }
+
     /// Copies a part of a lent body. The part must lie within its length.
     func copyBody(from offset: Int, count: Int, to target: UnsafeMutableRawPointer) {
         guard let body else { return }
@@ -104,6 +110,7 @@ final class PreparedRequest: Sendable {
         target.proxy_rule = proxyRule
         target.proxy_is_address = proxy?.host.isAddress ?? false
         target.secure = origin.scheme == .https
+        target.records_trust = options.recordsTrust
         target.idempotent = request.method.isIdempotent
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength

@@ -98,6 +98,16 @@ struct RequestTexts: Sendable {
         }
     }
 
+    /// The header lines as they are sent, without those that libcurl adds.
+    var fieldLines: [String] {
+        bytes[offsets.headers...].split(separator: 0).compactMap { line in
+            // A line without a value removes a field of libcurl's, and a semicolon ends the name of an empty field.
+            if line.last == UInt8(ascii: ":") { return nil }
+            let text = String(decoding: line, as: UTF8.self)
+            return text.contains(": ") ? text : text.dropLast() + ":"
+        }
+    }
+
     /// The checked and measured header fields of the request, and those that the transport adds.
     private struct HeaderLines: ~Copyable {
         private let fields: HTTPFields

@@ -8,12 +8,16 @@ struct GateReport {
     var x509Error: Int32
     var depth: Int32
     var chain: [CertificateFacts]
+    /// The indexes of the matched pin in its rule and of its certificate in the chain.
+    var match: (pin: Int, certificate: Int)?
 
     init(_ pointer: UnsafePointer<ce_report>) {
         verdict = pointer.pointee.verdict
         x509Error = pointer.pointee.x509_error
         depth = pointer.pointee.depth
         text = Self.text(of: pointer.pointee.text)
+        let found = pointer.pointee.match
+        match = found.is_found ? (Int(found.pin), Int(found.depth)) : nil
         // The entries are read in place, because `pointer` is valid during this call.
         let offset = MemoryLayout<ce_report>.offset(of: \.chain) ?? 0
         let entries = UnsafeRawPointer(pointer).advanced(by: offset).assumingMemoryBound(to: ce_chain_entry.self)
@@ -50,4 +54,14 @@ struct GateReport {
     }
 
     private static func bytes<Tuple>(of tuple: Tuple) -> [UInt8] { withUnsafeBytes(of: tuple) { Array($0) } }
+}
+
+extension TrustFacts {
+    /// The findings about a trusted connection.
+    init(_ report: GateReport, _ entry: HostRuleTable.Entry) {
+        let match = report.match.flatMap { match in
+            entry.pins.map { (pin: $0.pins[match.pin], index: match.certificate) }
+        }
+        self.init(chain: report.chain, pattern: entry.pattern, pins: entry.pins, match: match)
+    }
 }

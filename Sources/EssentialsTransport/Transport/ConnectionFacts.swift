@@ -12,6 +12,9 @@ public struct ConnectionFacts: Sendable, Hashable {
     public var tlsVersion: String?
     /// OpenSSL's name of the cipher; `nil` without TLS.
     public var tlsCipher: String?
+    /// The verified chain and the pin that matched; `nil` without TLS, and for requests without
+    /// ``TransportOptions/recordsTrust``.
+    public var trust: TrustFacts?
 
     /// Creates facts about an unknown connection.
     public init() {}
@@ -24,7 +27,7 @@ package struct UnreadConnection: Sendable {
     /// The text of the address, padded with zeros.
     package typealias Address = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
     /// The additional facts of a connection with TLS.
-    package typealias Security = (version: String, cipher: String)
+    package typealias Security = (version: String, cipher: String, trust: TrustFacts?)
 
     /// The HTTP version multiplied by ten.
     private let version: Int32
@@ -55,6 +58,7 @@ package struct UnreadConnection: Sendable {
         facts.isReused = isReused
         facts.tlsVersion = security?.version
         facts.tlsCipher = security?.cipher
+        facts.trust = security?.trust
         return facts
     }
 }

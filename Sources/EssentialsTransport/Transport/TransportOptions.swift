@@ -83,6 +83,9 @@ public struct TransportOptions: Sendable, Hashable {
     /// reused. If more bytes are left, or if they take more than one second, the connection is closed. The default is
     /// 64 KiB.
     public var drainLimit = 64 << 10
+    /// Whether the verified chain and the matched pin are recorded in ``ConnectionFacts/trust``. The default is
+    /// `false`, because the names of the certificates take longer than the rest of the chain's verification.
+    public var recordsTrust = false
 
     /// Creates options with the default of each property.
     public init() {}

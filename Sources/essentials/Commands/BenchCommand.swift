@@ -66,6 +66,9 @@ struct BenchCommand: AsyncParsableCommand {
         if content.parts.isEmpty == false, request.hasHeader("content-type") {
             throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
         }
+        if request.hasMembers, let option = content.given.first {
+            throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
+        }
         if connection.maximumRedirects != nil { throw ValidationError("A load follows no redirects.") }
         if connection.maximumBody != nil { throw ValidationError("A load discards bodies, so --max-body has no use.") }
     }
@@ -132,22 +135,24 @@ struct BenchCommand: AsyncParsableCommand {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = EssentialsTool.userAgent
         let service = HTTPDataRequestService(
-            environment: ConstantEnvironment(environment), transport: transport, configuration: configuration)
+            environment: ConstantEnvironment(environment),
+            transport: ToolTransport(
+                transport: transport, removedFields: request.removedFields.compactMap { HTTPField.Name($0) }, log: nil),
+            configuration: configuration)
         if let credentials { service.setAuthorization(credentials) }
         return (service, transport)
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
-        let isEmpty =
-            content.json == nil && content.data == nil && content.upload == nil && content.fields.isEmpty
-            && content.parts.isEmpty
-        var sent = try request.request(method ?? (isEmpty ? .get : .post))
-        sent.body = try content.content()
-        if sent.headerFields[.contentType] == nil {
-            sent.headerFields[.contentType] = content.standardType?.description
+        let hasBody = request.hasMembers || !content.given.isEmpty
+        var sent = try request.request(method ?? (hasBody ? .post : .get))
+        sent.body =
+            request.hasMembers ? .raw(.bytes(InputFile.bytes(of: try request.members()))) : try content.content()
+        if !request.hasHeader("content-type") {
+            sent.headerFields[.contentType] = (request.hasMembers ? .json : content.standardType)?.description
         }
         sent.expectedStatus = .any
-        sent.options = connection.transportOptions
+        sent.options = connection.transportOptions(recordsTrust: false)
         var connection = connection
         connection.followsNoRedirect = true
         sent.redirects = connection.redirectPolicy

@@ -59,7 +59,7 @@ struct PinsReport {
         return index == chain.certificates.count - 1 && chain.distrust == nil ? "root" : "intermediate"
     }
 
-    private static func validity(of certificate: CertificateFacts, now: Int64) -> String {
+    static func validity(of certificate: CertificateFacts, now: Int64) -> String {
         let left = certificate.notAfter - now
         let days = abs(left) / day
         let count = days == 1 ? "1 day" : "\(days) days"

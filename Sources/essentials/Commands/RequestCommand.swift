@@ -15,68 +15,118 @@ protocol RequestCommand: AsyncParsableCommand {
 extension RequestCommand {
     var body: BodyOptions? { nil }
 
-    func validate() throws {
+    func validate() throws { try validateRequest() }
+
+    /// Checks the options that depend on each other.
+    func validateRequest() throws {
         if body?.parts.isEmpty == false, request.hasHeader("content-type") {
             throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
         }
     }
 
-    func run() async throws {
-        try await FailurePrinter(format: output.errorFormat).run { () async throws(RequestFailure) in
-            let exchange = try makeExchange()
-            let reports = exchange.transport.trustReports
-            let warnings = Task {
-                for await report in reports where !report.isEnforced {
-                    StandardStream.error.printLine("warning: " + OneLine.text(report.message))
-                }
-            }
-            var failure: RequestFailure?
-            do throws(RequestFailure) {
-                try await Interruption.watch(removing: exchange.temporaryPath) { () async throws(RequestFailure) in
-                    try await exchange.run()
-                }
-            } catch {
-                failure = error
-            }
-            // Reports up to here are still printed; no further ones can arrive.
-            warnings.cancel()
-            await warnings.value
-            if let failure { throw failure }
+    /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,
+    /// because the value of an unknown option looks like an item.
+    private func validateMembers() throws {
+        guard request.hasMembers else { return }
+        guard let body else {
+            throw ValidationError(
+                "\(method.rawValue) has no body, so there is no place for name=text. Write name==text for the query.")
+        }
+        if let option = body.given.first {
+            throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
         }
     }
 
-    private func makeExchange() throws(RequestFailure) -> StreamedExchange {
-        var environment = try request.environmentInForce()
+    func run() async throws {
+        try validateMembers()
+        try await output.failurePrinter.run { () async throws(RequestFailure) in
+            do throws(RequestFailure) {
+                try await send()
+            } catch {
+                if request.environment.file == nil, !output.isSilent, output.errors.format == .text,
+                    let hint = URLArgument.hint(for: request.url, after: error)
+                {
+                    StandardStream.endLine()
+                    StandardStream.error.printLine(hint)
+                }
+                throw error
+            }
+        }
+    }
+
+    private func send() async throws(RequestFailure) {
+        let environment = try request.environmentInForce()
         let sent = try makeRequest()
-        let policy = try trust.policy(in: environment)
+        let transport = try CurlTransport(
+            trust: trust.policy(in: environment), configuration: connection.configuration())
+        let exchange = try makeExchange(sent, in: environment, over: transport)
+        let log = log
+        let reports = transport.trustReports
+        let isSilent = output.isSilent
+        let warnings = Task {
+            for await report in reports {
+                if report.isEnforced {
+                    log?.refused(report)
+                } else if !isSilent {
+                    StandardStream.error.printLine("warning: " + OneLine.text(report.message))
+                }
+            }
+        }
+        var failure: RequestFailure?
+        do throws(RequestFailure) {
+            try await Interruption.watch(removing: exchange.temporaryPath) { () async throws(RequestFailure) in
+                try await exchange.run()
+            }
+        } catch {
+            failure = error
+        }
+        // Reports up to here are still printed; no further ones can arrive.
+        warnings.cancel()
+        await warnings.value
+        if let failure { throw failure }
+    }
+
+    private var log: VerboseLog? {
+        output.isVerbose ? VerboseLog(showsSecrets: output.showsSecrets) : nil
+    }
+
+    private func makeExchange(
+        _ sent: DataRequest, in environment: EnvironmentSnapshot, over transport: CurlTransport
+    ) throws(RequestFailure) -> StreamedExchange {
+        var environment = environment
         let credentials = request.hasHeader("authorization") ? nil : try request.authorization.credentials()
-        let transport = try CurlTransport(trust: policy, configuration: connection.configuration())
-        // The transport already enforces this policy for every request.
+        // The transport already enforces the environment's policy for every request.
         environment.trust = nil
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = EssentialsTool.userAgent
         let service = HTTPDataRequestService(
-            environment: ConstantEnvironment(environment), transport: transport, configuration: configuration)
+            environment: ConstantEnvironment(environment),
+            transport: ToolTransport(
+                transport: transport, removedFields: request.removedFields.compactMap { HTTPField.Name($0) }, log: log),
+            configuration: configuration)
         if let credentials { service.setAuthorization(credentials) }
         return StreamedExchange(
-            request: sent, service: service, transport: transport,
-            maximumBody: connection.maximumBody?.bytes, expected: output.expected,
-            printsHead: output.includesHead || method == .head, printsTimings: output.printsTimings,
-            target: try output.target())
+            request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
+            printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
         var sent = try request.request(method)
-        if let body {
+        var standardType = body?.standardType
+        if request.hasMembers {
+            sent.body = .raw(.bytes(InputFile.bytes(of: try request.members())))
+            standardType = .json
+        } else if let body {
             sent.body = try body.content()
-            sent.uploadProgress = body.progress
-            if sent.headerFields[.contentType] == nil {
-                sent.headerFields[.contentType] = body.standardType?.description
-            }
+            sent.uploadProgress = output.isSilent ? nil : body.progress
         }
+        if !request.hasHeader("content-type") { sent.headerFields[.contentType] = standardType?.description }
         // The body of an unexpected response is printed before the command fails.
         sent.expectedStatus = .any
-        sent.options = connection.transportOptions
+        sent.options = connection.transportOptions(recordsTrust: output.isVerbose)
+        if request.removedFields.contains(where: { $0.lowercased() == "accept-encoding" }) {
+            sent.options.decompresses = false
+        }
         sent.redirects = connection.redirectPolicy
         return sent
     }
@@ -86,8 +136,9 @@ extension RequestCommand {
         CommandConfiguration(
             commandName: name, abstract: abstract,
             discussion: """
-                The body is written to standard output as it arrives. A compressed body is decompressed, unless a \
-                header field Accept-Encoding is given. Redirects are followed, but never from https to http, and \
+                The body is written to standard output as it arrives: unchanged through a pipe. On a terminal, JSON is \
+                indented and colored, control characters are shown by their numbers, and a binary body is refused. A \
+                compressed body is decompressed, unless a header field Accept-Encoding is given. Redirects are followed, but never from https to http, and \
                 credentials are not sent to another origin. If the status is not in --expect, the body is printed \
                 and the command fails with "status".
 
@@ -100,7 +151,8 @@ extension RequestCommand {
                 \(examples)
 
                 EXIT CODES
-                  0 success, 1 the request failed, 64 wrong usage or an invalid value, 130 Ctrl-C, 143 SIGTERM
+                  0 success, 1 the request failed, 64 wrong usage or an invalid value, 130 Ctrl-C, 141 closed output, \
+                143 SIGTERM
                 """)
     }
 }

@@ -5,6 +5,10 @@ extension HelpTopic {
         The body goes to standard output as it arrives. Everything else goes to standard error: errors, warnings,
         timings and the progress of a transfer. Progress is shown on a terminal only.
 
+        Through a pipe and into a file, the bytes of the body are unchanged. On a terminal, JSON is indented and colored
+        (--pretty and --color change that, and the variable NO_COLOR is respected), control characters are shown by their
+        numbers, and a binary body is refused. “--output -” prints the bytes unchanged in any case.
+
         # SAVE A BODY
 
         --output writes the body to a file. The file appears or changes only if the body is complete and the status is
@@ -20,9 +24,11 @@ extension HelpTopic {
         # MORE THAN THE BODY
 
         --include prints the status line and the header fields before the body. --timings prints when each phase ended
-        and how long it took.
+        and how long it took. --verbose shows on standard error what is sent and received, the TLS connection, its
+        certificates and the pin that matched; values that look secret are hidden.
 
           essentials get https://localhost:8443/ --anchor ca.pem --include --timings
+          essentials -v https://localhost:8443/ --anchor ca.pem
 
         # ERRORS
 
@@ -41,6 +47,7 @@ extension HelpTopic {
         Standard error has a line “error: REASON: text”.
         64:: Wrong usage, or a value that was refused before anything was sent. Nothing was sent.
         130:: Ctrl-C ended the command.
+        141:: The program that read the output has ended, as “head” does.
         143:: The signal SIGTERM ended the command.
 
         “essentials reachability” also exits with 1 if the host is unreachable. “essentials bench” exits with 1 if a
@@ -72,6 +79,7 @@ extension HelpTopic {
         ESSENTIALS_KEY_PASSPHRASE:: The passphrase of --client-key.
         http_proxy, https_proxy, all_proxy, no_proxy:: The proxy, unless --proxy is given. “--proxy none” ignores them.
         SSL_CERT_FILE, SSL_CERT_DIR:: Replace the system's certificate authorities.
+        NO_COLOR:: If set, JSON on a terminal is not colored.
         COLUMNS:: The width of text if standard output is not a terminal.
 
         Credentials are sent only to the URL's own origin, also after redirects.

@@ -11,7 +11,7 @@ struct AuthorizationOptions: ParsableArguments {
     // No option uses a transform, because the parser would print a refused value.
 
     @Option(
-        name: .customLong("user"), parsing: .unconditional,
+        name: [.customShort("u", allowingJoined: true), .customLong("user")], parsing: .unconditional,
         help: ArgumentHelp(
             "Use Basic authentication, at the URL's own origin only. Other users may see command lines; the variable "
                 + "\(userVariable) has the same effect.", valueName: "name:password"))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import ServiceEssentials
 
 /// The body of a request.
@@ -6,16 +7,19 @@ struct BodyOptions: ParsableArguments {
     @Option(
         name: .customLong("json"), parsing: .unconditional,
         help: ArgumentHelp(
-            "A JSON text, sent as application/json unless a header field sets another type.", valueName: "text"),
+            "JSON as text, @ and the path of a file, or @- for standard input. It is checked and sent unchanged, as "
+                + "application/json unless a header field sets another type.", valueName: "text|@file|@-"),
         transform: JSONText.checked)
     var json: String?
 
     @Option(
-        name: .customLong("data"), parsing: .unconditional,
+        name: [.customShort("d", allowingJoined: true), .customLong("data")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "The body as text, @ and the path of a file, or @- for standard input. No content type is added.",
+            "The body as text, @ and the path of a file, or @- for standard input. A text is sent as "
+                + "application/x-www-form-urlencoded unless a header field sets another type, as curl does; a file has no "
+                + "type and is sent unchanged. Several are joined with “&”.",
             valueName: "text|@file|@-"))
-    var data: String?
+    var data: [String] = []
 
     @Option(
         name: .customLong("form"), parsing: .unconditionalSingleValue,
@@ -25,7 +29,7 @@ struct BodyOptions: ParsableArguments {
     var fields: [NamedText] = []
 
     @Option(
-        name: .customLong("part"), parsing: .unconditionalSingleValue,
+        name: [.customShort("F", allowingJoined: true), .customLong("part")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "A form part, sent as multipart/form-data: a text, or @ and the path of a file, which is read while it is "
                 + "sent. “;type=image/png” and “;filename=x.png” after the path set the part's type and file name. "
@@ -41,18 +45,24 @@ struct BodyOptions: ParsableArguments {
         completion: .file())
     var upload: String?
 
-    func validate() throws {
-        let given = [
-            json == nil ? nil : "--json", data == nil ? nil : "--data", fields.isEmpty ? nil : "--form",
+    /// The options that were given.
+    var given: [String] {
+        [
+            json == nil ? nil : "--json", data.isEmpty ? nil : "--data", fields.isEmpty ? nil : "--form",
             parts.isEmpty ? nil : "--part", upload == nil ? nil : "--upload",
         ].compactMap { $0 }
+    }
+
+    func validate() throws {
+        let given = given
         if given.count > 1 { throw ValidationError("Give \(given[0]) or \(given[1]), not both.") }
     }
 
     /// The content type of the body if no header field sets one.
     var standardType: MediaType? {
         if json != nil { return .json }
-        return fields.isEmpty ? nil : .form
+        let isText = !data.isEmpty && !data.contains { $0.utf8.first == UInt8(ascii: "@") }
+        return fields.isEmpty && !isText ? nil : .form
     }
 
     /// Reports upload progress for bodies from files, if standard error is a terminal; otherwise `nil`.
@@ -64,7 +74,10 @@ struct BodyOptions: ParsableArguments {
     /// that they can be sent again.
     func content() throws(RequestFailure) -> DataRequest.Body {
         if let upload { return .raw(try .file(upload)) }
-        if let json { return .raw(.bytes(InputFile.bytes(of: json))) }
+        if let json {
+            let isFile = json.utf8.first == UInt8(ascii: "@")
+            return .raw(.bytes(InputFile.bytes(of: isFile ? try InputFile.json(of: String(json.dropFirst())) : json)))
+        }
         if !fields.isEmpty {
             let items = QueryItems(fields.map { QueryItems.Item(name: $0.name, value: $0.value) })
             return .raw(.bytes(InputFile.bytes(of: items.encodedQuery)))
@@ -74,11 +87,13 @@ struct BodyOptions: ParsableArguments {
             for part in parts { try form.append(part.part()) }
             return .multipart(form)
         }
-        guard let data else { return .none }
-        if data == "@-" { return .raw(.bytes(try InputFile.standardInput())) }
-        if data.utf8.first == UInt8(ascii: "@") {
-            return .raw(.bytes(try InputFile.contents(of: String(Substring(data.utf8.dropFirst())))))
+        guard !data.isEmpty else { return .none }
+        var bytes = Data()
+        for (index, piece) in data.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: "&")) }
+            let isFile = piece.utf8.first == UInt8(ascii: "@")
+            bytes += isFile ? try InputFile.contents(of: String(piece.dropFirst())) : InputFile.bytes(of: piece)
         }
-        return .raw(.bytes(InputFile.bytes(of: data)))
+        return .raw(.bytes(bytes))
     }
 }

@@ -11,7 +11,7 @@ struct ConnectionOptions: ParsableArguments {
     var addressOverrides: [CurlTransport.AddressOverride] = []
 
     @Option(
-        name: .customLong("proxy"),
+        name: [.customShort("x", allowingJoined: true), .customLong("proxy")],
         help: ArgumentHelp(
             "Use this proxy: http://, https://, socks5:// or socks5h://, with user:password@ if needed, or "
                 + "\"none\" for no proxy. (default: taken from http_proxy, https_proxy, all_proxy and no_proxy)",
@@ -34,8 +34,13 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(name: .customLong("no-redirects"), help: "Follow no redirects and print the redirect response.")
     var followsNoRedirect = false
 
+    @Flag(
+        name: [.customShort("L"), .customLong("location")],
+        help: "Follow redirects, which is the default. The option exists because curl needs it.")
+    var followsRedirects = false
+
     @Option(
-        name: .customLong("timeout"),
+        name: [.customShort("m", allowingJoined: true), .customLong("timeout")],
         help: ArgumentHelp(
             "For the whole exchange, such as 300ms, 5s or 2m; a plain number means seconds.", valueName: "time"),
         transform: DurationArgument.read)
@@ -61,6 +66,9 @@ struct ConnectionOptions: ParsableArguments {
     var speaksHTTP2 = false
 
     func validate() throws {
+        if followsNoRedirect, followsRedirects {
+            throw ValidationError("Give --location or --no-redirects, not both.")
+        }
         if followsNoRedirect, maximumRedirects != nil {
             throw ValidationError("Give --max-redirects or --no-redirects, not both.")
         }
@@ -70,9 +78,11 @@ struct ConnectionOptions: ParsableArguments {
         if speaksHTTP1, speaksHTTP2 { throw ValidationError("Give --http1.1 or --http2, not both.") }
     }
 
-    var transportOptions: TransportOptions {
+    /// - Parameter recordsTrust: Whether the verified chain is printed.
+    func transportOptions(recordsTrust: Bool) -> TransportOptions {
         var options = TransportOptions()
         options.delivery = .streamed
+        options.recordsTrust = recordsTrust
         options.totalTimeout = total
         if let connect { options.connectTimeout = connect }
         if speaksHTTP1 { options.protocolVersion = .http1 }
@@ -89,7 +99,8 @@ struct ConnectionOptions: ParsableArguments {
         configuration.addressOverrides = addressOverrides
         configuration.unixSocket = unixSocket
         if let proxy { configuration.proxy = proxy == "none" ? .direct : .fixed(try Proxy(proxy)) }
-        configuration.userAgent = EssentialsTool.userAgent
+        // The service sets the field, so that it can be left out.
+        configuration.userAgent = nil
         return configuration
     }
 }

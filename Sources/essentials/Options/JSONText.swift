@@ -20,12 +20,18 @@ struct JSONText {
         return "\"\(escaped.joined())\""
     }
 
-    /// Returns the text if it is valid JSON.
-    static func checked(_ text: String) throws -> String {
+    /// Whether the text is valid JSON.
+    static func isValid(_ text: String) -> Bool {
         var reader = JSONText(rest: text[...].utf8)
-        guard reader.value(), reader.rest.isEmpty else {
+        return reader.value() && reader.rest.isEmpty
+    }
+
+    /// Returns the text if it is valid JSON, or `@` and the path of a file, which is checked when it is read.
+    static func checked(_ text: String) throws -> String {
+        guard text.utf8.first == UInt8(ascii: "@") || isValid(text) else {
             throw ValidationError("The text is not valid JSON. Check its quotes, commas and brackets.")
         }
+        guard text != "@" else { throw ValidationError("The @ needs a file name, or - for standard input.") }
         return text
     }
 

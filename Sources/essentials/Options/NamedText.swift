@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A name and a value given in one argument: `name=value` or `Name: value`.
+/// A name and a value given in one argument: `name=value`.
 struct NamedText: Sendable, Equatable {
     let name: String
     let value: String
@@ -10,18 +10,6 @@ struct NamedText: Sendable, Equatable {
 
     /// Parses `name=value`. The value may be empty and may contain further equals signs.
     static func formField(_ text: String) throws -> NamedText { try pair(text, "a form field") }
-
-    /// Parses `Name: value` and removes blanks around the value. Name and value are validated
-    /// when the request is created.
-    static func header(_ text: String) throws -> NamedText {
-        guard let (name, value) = split(text, at: UInt8(ascii: ":")), !name.isEmpty else {
-            throw ValidationError("Write a header field as 'Name: value'.")
-        }
-        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
-        var scalars = value.unicodeScalars.drop(while: isBlank)
-        while let last = scalars.last, isBlank(last) { scalars.removeLast() }
-        return NamedText(name: name, value: String(scalars))
-    }
 
     private static func pair(_ text: String, _ kind: String) throws -> NamedText {
         guard let (name, value) = split(text, at: UInt8(ascii: "=")), !name.isEmpty else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ServiceEssentials
 
 /// Options for the output of a response.
@@ -11,46 +12,163 @@ struct OutputOptions: ParsableArguments {
     var expected = StatusSet.successful
 
     @Flag(
-        name: .customLong("include"),
+        name: [.customShort("f"), .customLong("fail")],
+        help: "Do not print the body of a response with an unexpected status.")
+    var hidesUnexpectedBody = false
+
+    @Flag(
+        name: [.customShort("i"), .customLong("include")],
         help: "Print the status line and header fields first, on standard output even with --output.")
     var includesHead = false
+
+    @Flag(
+        name: [.customShort("v"), .customLong("verbose")],
+        help: """
+            Print on standard error what is sent and received: each request and redirect, the TLS connection with its \
+            certificates and the pin that matched, and the timings. Values that look secret are hidden.
+            """)
+    var isVerbose = false
+
+    @Flag(name: .customLong("show-secrets"), help: "With --verbose: also print the values that look secret.")
+    var showsSecrets = false
 
     @Flag(name: .customLong("timings"), help: "Print when each phase ended and how long it took, on standard error.")
     var printsTimings = false
 
+    @Flag(
+        name: [.customShort("s"), .customLong("silent")],
+        help: "Print no progress, warnings or errors. The exit code stays.")
+    var isSilent = false
+
+    @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With --silent: print errors nevertheless.")
+    var showsErrors = false
+
     @Option(
-        name: .customLong("output"),
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: ArgumentHelp(
             """
             Write the body to this file. The file is created or replaced only if the body is complete and the status \
-            is expected; otherwise it is left unchanged.
+            is expected; otherwise it is left unchanged. “-” is standard output: the bytes are then printed unchanged \
+            even on a terminal.
             """,
             valueName: "file"),
         completion: .file())
     var file: String?
 
     @Flag(
+        name: [.customShort("O"), .customLong("remote-name")],
+        help: """
+            Write the body to a file in the current directory, like --output. Its name is the last part of the URL's \
+            path as given; a name from the server is never used.
+            """)
+    var usesRemoteName = false
+
+    @Flag(
         name: .customLong("resume"),
         help: """
-            With --output: if the download fails, keep the received part as NAME.part and resume from there the next \
-            time, if the server's file is unchanged.
+            With --output or --remote-name: if the download fails, keep the received part as NAME.part and resume from \
+            there the next time, if the server's file is unchanged.
             """)
     var resumes = false
 
+    @OptionGroup var style: StyleOptions
     @OptionGroup var errors: ErrorOptions
 
     func validate() throws {
         if file?.isEmpty == true { throw ValidationError("--output needs a file name.") }
-        if resumes, file == nil { throw ValidationError("--resume needs --output.") }
+        if file != nil, usesRemoteName { throw ValidationError("Give --output or --remote-name, not both.") }
+        if resumes, !usesRemoteName, file == nil || file == "-" {
+            throw ValidationError("--resume needs the name of a file: --output FILE or --remote-name.")
+        }
+        if showsSecrets, !isVerbose { throw ValidationError("--show-secrets needs --verbose.") }
     }
 
     /// The destination of the body.
-    func target() throws(RequestFailure) -> OutputTarget {
-        guard let file else { return .standardOutput }
-        return resumes ? .download(path: file) : .file(try OutputFile(path: file))
+    ///
+    /// - Parameter url: The URL or path as given, whose last part `--remote-name` uses.
+    func target(for url: String) throws(RequestFailure) -> OutputTarget {
+        let path = usesRemoteName ? try Self.remoteName(of: url) : file
+        guard let path, path != "-" else { return .standardOutput }
+        return resumes ? .download(path: path) : .file(try OutputFile(path: path))
     }
 
-    var errorFormat: FailurePrinter.Format { errors.format }
+    /// The last part of a URL's path.
+    ///
+    /// - Throws: `invalidRequest` if the path ends in a slash or in a name that is no file.
+    private static func remoteName(of url: String) throws(RequestFailure) -> String {
+        let bytes = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let address = Substring(bytes)
+        let path = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address
+        let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? ""
+        guard !["", ".", ".."].contains(name), name.unicodeScalars.allSatisfy({ !$0.isInvisible }) else {
+            throw RequestFailure(
+                .invalidRequest, "The URL does not end in the name of a file.", remedy: "Name a file with --output.")
+        }
+        return name
+    }
+
+    /// How a body is printed on standard output.
+    var bodyStyle: BodyStyle {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        return BodyStyle(
+            isProtected: isTerminal && file != "-", formats: style.formats(isTerminal: isTerminal && file != "-"),
+            colors: style.colors(isTerminal: isTerminal && file != "-"))
+    }
+
+    var failurePrinter: FailurePrinter {
+        FailurePrinter(format: errors.format, isSilent: isSilent && !showsErrors)
+    }
+}
+
+/// Options for the appearance of JSON on standard output.
+struct StyleOptions: ParsableArguments {
+    /// The values of `--pretty`.
+    enum Pretty: String, ExpressibleByArgument, CaseIterable {
+        case all, format, colors, none
+    }
+
+    /// The values of `--color`.
+    enum Color: String, ExpressibleByArgument, CaseIterable {
+        case auto, always, never
+    }
+
+    @Option(
+        name: .customLong("pretty"),
+        help: """
+            Indent and color a JSON body, do only one of both, or neither. Numbers, order and duplicate members stay as \
+            they are. (default: all on a terminal, otherwise none)
+            """)
+    var pretty: Pretty?
+
+    @Option(
+        name: .customLong("color"),
+        help: """
+            When to color JSON. With auto, on a terminal unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; \
+            CLICOLOR_FORCE colors everywhere.
+            """)
+    var color = Color.auto
+
+    func formats(isTerminal: Bool) -> Bool {
+        pretty.map { $0 == .all || $0 == .format } ?? isTerminal
+    }
+
+    func colors(isTerminal: Bool) -> Bool {
+        guard pretty != Pretty.none, pretty != .format else { return false }
+        switch color {
+        case .always: return true
+        case .never: return false
+        case .auto: return Self.wantsColor(isTerminal: isTerminal) { getenv($0).map { String(cString: $0) } }
+        }
+    }
+
+    /// Whether `--color auto` uses colors.
+    ///
+    /// - Parameter variable: Returns the value of an environment variable.
+    static func wantsColor(isTerminal: Bool, variable: (String) -> String?) -> Bool {
+        if let value = variable("NO_COLOR"), !value.isEmpty { return false }
+        if let value = variable("CLICOLOR_FORCE"), !value.isEmpty, value != "0" { return true }
+        return isTerminal && variable("CLICOLOR") != "0" && variable("TERM") != "dumb"
+    }
 }
 
 /// The format of error messages.

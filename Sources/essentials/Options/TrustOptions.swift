@@ -73,6 +73,9 @@ struct TrustOptions: ParsableArguments {
         help: ArgumentHelp("The lowest TLS version. (default: 1.2)", valueName: "version"))
     var minimumTLS: MinimumTLS?
 
+    @Flag(name: [.customShort("k"), .customLong("insecure")], help: .hidden)
+    var acceptsAnything = false
+
     /// The trust options given on the command line.
     var given: [String] {
         let isGiven = [
@@ -86,6 +89,11 @@ struct TrustOptions: ParsableArguments {
     }
 
     func validate() throws {
+        if acceptsAnything {
+            throw ValidationError(
+                "No option accepts an invalid certificate, so there is no --insecure. For a private authority or a "
+                    + "self-signed certificate, name it with --anchor FILE. To accept only a known key, add --pin.")
+        }
         let hasPins = !publicKeyPins.isEmpty || !certificatePins.isEmpty
         if acceptsSinglePin, !hasPins { throw ValidationError("--single-pin needs --pin or --pin-certificate.") }
         if reportsOnly, !hasPins { throw ValidationError("--report-only needs --pin or --pin-certificate.") }

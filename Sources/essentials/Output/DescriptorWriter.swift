@@ -16,14 +16,16 @@ struct DescriptorWriter: Sendable {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
                 waitForRoom()
+            } else if errno == EPIPE {
+                let error = SystemError.last
+                throw RequestFailure(
+                    .file, "\(name) could not be written to: \(error).",
+                    remedy: "The reading program has ended; let it read to the end.",
+                    underlying: descriptor == STDOUT_FILENO ? ClosedOutput() : nil)
             } else if errno != EINTR {
-                throw RequestFailure.file("\(name) could not be written to", remedy: remedy(errno))
+                throw RequestFailure.file("\(name) could not be written to")
             }
         }
-    }
-
-    private func remedy(_ code: Int32) -> String? {
-        code == EPIPE ? "The reading program has ended; let it read to the end." : nil
     }
 
     /// Waits until an inherited, non-blocking descriptor accepts bytes.
@@ -31,6 +33,12 @@ struct DescriptorWriter: Sendable {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&request, 1, -1)
     }
+}
+
+/// The program that read standard output has ended. It is the underlying error of the failure.
+struct ClosedOutput: Error {
+    /// The exit code of a process that SIGPIPE ends.
+    static let exitCode = 128 + SIGPIPE
 }
 
 extension RequestFailure {

@@ -12,6 +12,8 @@ struct FailurePrinter {
     }
 
     let format: Format
+    /// Whether failures are not printed.
+    var isSilent = false
 
     /// Runs a command.
     ///
@@ -22,7 +24,10 @@ struct FailurePrinter {
         do throws(RequestFailure) {
             try await command()
         } catch {
-            StandardStream.error.printLine(line(for: error))
+            // Other programs, too, end without a message when nobody reads their output any more.
+            if error.underlying is ClosedOutput { throw ExitCode(ClosedOutput.exitCode) }
+            StandardStream.endLine()
+            if !isSilent { StandardStream.error.printLine(line(for: error)) }
             throw Self.exitCode(for: error)
         }
     }
@@ -65,16 +70,16 @@ struct FailurePrinter {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings and a number can always be encoded.
         guard let data = try? encoder.encode(Object(failure: failure)) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        // The encoder escapes only the controls of ASCII.
+        return String(decoding: data, as: UTF8.self).unicodeScalars
+            .map { $0.controlsTerminal ? VisibleText.escapedInJSON($0) : String(Character($0)) }.joined()
     }
 }
 
 /// Formats a text as one printable line.
 enum OneLine {
-    /// The text with each run of line breaks and other control characters replaced by a space.
+    /// The text with each run of line breaks and other characters that control a terminal replaced by a space.
     static func text(_ text: String) -> String {
-        text.unicodeScalars
-            .split { $0.properties.generalCategory == .control || $0 == "\u{2028}" || $0 == "\u{2029}" }
-            .map(String.init).joined(separator: " ")
+        text.unicodeScalars.split(whereSeparator: \.controlsTerminal).map(String.init).joined(separator: " ")
     }
 }

@@ -10,9 +10,10 @@ enum ProgressBar {
     /// The width of the bar itself in characters.
     private static let barWidth = 24
 
-    /// Reports progress on standard error if it is a terminal; otherwise returns `nil`.
+    /// Reports progress on standard error if it is a terminal that can move its cursor; otherwise returns `nil`.
     static func report(verb: String) -> ProgressReport? {
-        guard isatty(STDERR_FILENO) == 1 else { return nil }
+        let terminal = getenv("TERM").map { String(cString: $0) }
+        guard isatty(STDERR_FILENO) == 1, terminal != "dumb" else { return nil }
         return ProgressReport(every: .milliseconds(100), now: clock()) { progress in
             // Returns to the start of the line and erases the remains of a longer text.
             try? StandardStream.error.write("\r\(text(of: progress, verb: verb))\u{1B}[K")

@@ -1,5 +1,6 @@
 import Glibc
 import ServiceEssentials
+import Synchronization
 
 /// Standard output or standard error, unbuffered.
 struct StandardStream: Sendable {
@@ -8,6 +9,11 @@ struct StandardStream: Sendable {
     static let output = StandardStream(
         writer: DescriptorWriter(descriptor: STDOUT_FILENO, name: "Standard output"))
     static let error = StandardStream(writer: DescriptorWriter(descriptor: STDERR_FILENO, name: "Standard error"))
+
+    private static let isMidLine = Atomic(false)
+
+    /// Whether the last byte of standard output is not a line break.
+    static var isOutputMidLine: Bool { isMidLine.load(ordering: .relaxed) }
 
     /// Writes a line and ignores failures, because they could not be reported.
     func printLine(_ text: String) { try? write(text + "\n") }
@@ -19,9 +25,20 @@ struct StandardStream: Sendable {
 
     /// - Throws: `file` if the stream is closed or full.
     func write(_ bytes: [UInt8]) throws(RequestFailure) {
-        try bytes.span.bytes.withUnsafeBytes { bytes throws(RequestFailure) in try writer.write(bytes) }
+        try bytes.span.bytes.withUnsafeBytes { bytes throws(RequestFailure) in try write(bytes) }
     }
 
     /// - Throws: `file` if the stream is closed or full.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(RequestFailure) { try writer.write(bytes) }
+    func write(_ bytes: UnsafeRawBufferPointer) throws(RequestFailure) {
+        if writer.descriptor == STDOUT_FILENO, let last = bytes.last {
+            Self.isMidLine.store(last != UInt8(ascii: "\n"), ordering: .relaxed)
+        }
+        try writer.write(bytes)
+    }
+
+    /// Ends an unfinished line of standard output, if both streams are the terminal, so that an error has its own line.
+    static func endLine() {
+        guard isOutputMidLine, isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return }
+        output.printLine("")
+    }
 }

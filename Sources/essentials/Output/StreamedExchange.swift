@@ -1,3 +1,4 @@
+import Glibc
 import ServiceEssentials
 
 /// Sends one request and forwards the response body as it arrives.
@@ -6,12 +7,11 @@ struct StreamedExchange: Sendable {
     let request: DataRequest
     /// The service. It is shut down after the exchange, together with the transport.
     let service: HTTPDataRequestService
-    let transport: CurlTransport
     /// The maximum size of the body in bytes; `nil` means no limit.
     let maximumBody: Int?
-    let expected: StatusSet
+    let output: OutputOptions
+    /// Whether the head is printed.
     let printsHead: Bool
-    let printsTimings: Bool
     /// The destination of the body of an expected response. Other bodies go to standard output.
     let target: OutputTarget
 
@@ -39,9 +39,9 @@ struct StreamedExchange: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let response = try await service.send(request)
-        let isExpected = expected.contains(response.status.code)
-        if printsHead { try ResponseHeadText.print(response.head, version: response.connection.protocolName) }
-        let progress = isExpected && file != nil ? ProgressBar.report(verb: "received") : nil
+        let isExpected = output.expected.contains(response.status.code)
+        if printsHead { try print(response.head, response.connection) }
+        let progress = isExpected && file != nil ? receiveProgress : nil
         // The length of a compressed body is not the number of bytes that are written.
         let isCompressed = response.headerFields[.contentEncoding] != nil
         progress?.begin(expected: isCompressed ? nil : response.headerFields[.contentLength].flatMap { Int64($0) })
@@ -63,14 +63,24 @@ struct StreamedExchange: Sendable {
         options.resumes = true
         options.maximumSize = maximumBody.map(Int64.init)
         let file = try await service.download(
-            request, to: path, options: options, progress: ProgressBar.report(verb: "received"))
-        if printsHead { try ResponseHeadText.print(file.head, version: file.connection.protocolName) }
+            request, to: path, options: options, progress: receiveProgress)
+        if printsHead { try print(file.head, file.connection) }
         printTimings(
             file.metrics, clock.now - start, Int(file.bytes - file.resumedFrom), isReused: file.connection.isReused)
     }
 
+    private var receiveProgress: ProgressReport? {
+        output.isSilent ? nil : ProgressBar.report(verb: "received")
+    }
+
+    private func print(_ head: HTTPResponse, _ connection: ConnectionFacts) throws(RequestFailure) {
+        try ResponseHeadText.print(
+            head, version: connection.protocolName, isProtected: isatty(STDOUT_FILENO) == 1 && output.file != "-")
+    }
+
     private func printTimings(_ metrics: TransportMetrics, _ total: Duration, _ bodyBytes: Int, isReused: Bool) {
-        guard printsTimings else { return }
+        guard output.printsTimings || output.isVerbose else { return }
+        StandardStream.endLine()
         let report = TimingsReport(metrics: metrics, total: total, bodyBytes: bodyBytes, isReused: isReused)
         for line in report.lines { StandardStream.error.printLine(line) }
     }
@@ -79,6 +89,8 @@ struct StreamedExchange: Sendable {
         _ response: DataResponse, to file: OutputFile?, _ progress: ProgressReport?
     ) async throws(RequestFailure) -> Int {
         let host = response.url?.origin.host.text
+        let isHidden = output.hidesUnexpectedBody && !output.expected.contains(response.status.code)
+        var printer = BodyPrinter(output.bodyStyle, type: response.headerFields[.contentType])
         var count = 0
         var chunks = response.body.makeAsyncIterator()
         while let chunk = try await chunks.next() {
@@ -93,10 +105,11 @@ struct StreamedExchange: Sendable {
             }
             count += chunk.count
             try chunk.withUnsafeBytes { bytes throws(RequestFailure) in
-                if let file { try file.write(bytes) } else { try StandardStream.output.write(bytes) }
+                if let file { try file.write(bytes) } else if !isHidden { try printer.print(bytes) }
             }
             progress?.reached(Int64(count))
         }
+        if file == nil { try printer.end() }
         return count
     }
 
@@ -105,7 +118,9 @@ struct StreamedExchange: Sendable {
         let url = response.url.map { " \($0.redacted)" } ?? ""
         return RequestFailure(
             .status, "\(method.rawValue)\(url) was answered with the status \(StatusText.text(of: response.status)).",
-            remedy: "See the body for the reason, or accept the status with --expect.", phase: .receiving,
+            remedy: output.hidesUnexpectedBody
+                ? "Print the body by leaving --fail out, or accept the status with --expect."
+                : "See the body for the reason, or accept the status with --expect.", phase: .receiving,
             host: response.url?.origin.host.text)
     }
 }

@@ -1,0 +1,40 @@
+import ServiceEssentials
+
+/// A URL on the command line, which may lack its scheme.
+enum URLArgument {
+    /// Whether the first word of a command line is a URL and not a command: it contains a dot, a slash or a colon, or is
+    /// `localhost`.
+    static func isURL(_ word: String) -> Bool {
+        !word.utf8.starts(with: "-".utf8)
+            && (word == "localhost" || word.utf8.contains { ".:/".utf8.contains($0) })
+    }
+
+    /// Whether the URL begins with a scheme, such as `https://`.
+    static func hasScheme(_ text: String) -> Bool {
+        guard let mark = text.firstRange(of: "://") else { return false }
+        return text[..<mark.lowerBound].utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
+    }
+
+    /// Returns the URL with the scheme `https` if it has none.
+    ///
+    /// - Throws: `invalidRequest` if a URL without a scheme does not begin with `localhost`, an address, or a host with a
+    ///   dot or a port. It is more likely a mistake than the name of a host.
+    static func absolute(_ text: String) throws(RequestFailure) -> String {
+        guard !hasScheme(text) else { return text }
+        let authority = text.utf8.prefix { !"/?#".utf8.contains($0) }
+        let host = String(Substring(authority))
+        guard host == "localhost" || host.utf8.contains(where: { ".:".utf8.contains($0) }) else {
+            throw RequestFailure(
+                .invalidRequest, "“\(RequestFailure.shown(text))” is not a URL.",
+                remedy: "Write it as https://host/path, or select an environment for a path below its base URL.")
+        }
+        return "https://" + text
+    }
+
+    /// A hint for a failed request whose URL had no scheme: a server on this machine may speak plain http.
+    static func hint(for text: String, after failure: RequestFailure) -> String? {
+        let mayBePlain: [RequestFailure.Reason] = [.tls, .connection, .trustChain, .protocolViolation]
+        guard !hasScheme(text), mayBePlain.contains(failure.reason) else { return nil }
+        return "hint: The URL has no scheme, so https was used. For plain http, write it as http://HOST."
+    }
+}
