@@ -69,7 +69,7 @@ struct EssentialsTool: AsyncParsableCommand {
             let message = fullMessage(for: error)
             switch exitCode(for: error) {
             case .validationFailure where !message.isEmpty:
-                StandardStream.error.printLine(Mistakes.improved(message, command: arguments.first ?? ""))
+                StandardStream.error.printLine(Mistakes.improved(message, arguments: arguments))
                 Glibc.exit(ExitCode.validationFailure.rawValue)
             case .success where arguments.first?.hasPrefix("--generate-completion-script") == true:
                 print(CompletionScript.completed(message, words: HelpTopicCommand.words))

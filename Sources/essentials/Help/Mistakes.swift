@@ -40,13 +40,19 @@ enum Mistakes {
     ///
     /// - Parameters:
     ///   - message: The parser's message.
-    ///   - command: The name of the command; an empty text for the tool itself.
-    static func improved(_ message: String, command: String) -> String {
+    ///   - arguments: The command line.
+    static func improved(_ message: String, arguments: [String]) -> String {
         var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard let first = lines.first, let tool = CommandSchema.tool() else { return message }
-        let options = (tool.commands.first { $0.commandName == command } ?? tool).optionNames
+        let options = (tool.commands.first { $0.commandName == arguments.first } ?? tool).optionNames
         if let name = text(in: first, after: "Unknown option '", before: "'") {
             lines[0] = "Error: Unknown option “\(name)”." + advice(on: name, options)
+        } else if let value = text(in: first, after: "The value '", before: "' is invalid for '<item>'"),
+            let name = unknownOption(before: value, in: arguments, options)
+        {
+            // The parser takes the value of an unknown option for an item, and complains about that one first.
+            lines[0] = "Error: Unknown option “\(name)”." + advice(on: name, options)
+            lines.removeAll { $0.hasPrefix("Help:") }
         } else if let value = text(in: first, after: "The value '", before: "' is invalid for '"),
             let list = first.firstRange(of: "Please provide one of ")
         {
@@ -58,6 +64,13 @@ enum Mistakes {
             lines[0] += ". Did you mean “--\(word)”?"
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The unknown option that stands directly before a value.
+    private static func unknownOption(before value: String, in arguments: [String], _ options: [String]) -> String? {
+        zip(arguments, arguments.dropFirst()).first { name, next in
+            next == value && name.hasPrefix("--") && !options.contains(name)
+        }?.0
     }
 
     private static func advice(on name: String, _ options: [String]) -> String {
