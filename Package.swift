@@ -75,7 +75,7 @@ let package = Package(
                 "ServiceEssentials", "EssentialsTestKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            exclude: ["essentials.1"], swiftSettings: settings),
         .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsTestTraitsTests", dependencies: ["EssentialsTestTraits"], swiftSettings: settings),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import ServiceEssentials
 
 /// The command-line tool: requests, pins, and a demonstration of the package.
@@ -25,6 +26,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
               essentials reachability example.com
+              essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
 
             VARIABLES
@@ -32,6 +34,9 @@ struct EssentialsTool: AsyncParsableCommand {
               ESSENTIALS_DIGEST          Same as --digest: name:password.
               ESSENTIALS_BEARER          Same as --bearer: a token.
               ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
+
+            TOPICS
+            \(HelpTopic.list)
 
             EXIT CODES
               0    Success.
@@ -45,11 +50,31 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            DemoCommand.self,
+            BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
+    /// Runs the command of the command line, and improves the parser's messages about wrong usage.
     static func main() async {
-        let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
-        await main(CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands))
+        let commands = configuration.subcommands.map { $0._commandName }
+        let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands)
+        do {
+            try Mistakes.checkCommand(arguments)
+            var command = try await asyncParseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let message = fullMessage(for: error)
+            switch exitCode(for: error) {
+            case .validationFailure where !message.isEmpty:
+                StandardStream.error.printLine(Mistakes.improved(message, arguments: arguments))
+                Glibc.exit(ExitCode.validationFailure.rawValue)
+            case .success where arguments.first?.hasPrefix("--generate-completion-script") == true:
+                print(CompletionScript.completed(message, words: HelpTopicCommand.words))
+            default: exit(withError: error)
+            }
+        }
     }
 }

@@ -33,7 +33,7 @@ extension ToolTests {
             "The help of every command contains examples and exit codes",
             arguments: [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "demo",
+                "bench", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -49,7 +49,7 @@ extension ToolTests {
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "demo",
+                "bench", "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
             ] {
                 #expect(words.contains(command[...]), "\(command)")

@@ -10,7 +10,7 @@ struct MethodCommand: RequestCommand {
           essentials request PURGE https://cache.example.com/page
         """#)
 
-    @Argument(help: "The method. Methods are case-sensitive.", transform: Self.readMethod)
+    @Argument(help: "The method. Methods are case-sensitive.", transform: MethodArgument.read)
     var method: HTTPRequest.Method
 
     @OptionGroup(title: "Request") var request: RequestOptions
@@ -20,16 +20,4 @@ struct MethodCommand: RequestCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
-
-    static func readMethod(_ text: String) throws -> HTTPRequest.Method {
-        guard let method = HTTPRequest.Method(rawValue: text) else {
-            throw ValidationError("A method is one word of letters, digits and “-”, such as PURGE.")
-        }
-        // CONNECT creates a tunnel, not a response. TRACE must not carry credentials (RFC 9110,
-        // sections 9.3.6 and 9.3.8).
-        guard method != .connect, method != .trace else {
-            throw ValidationError("CONNECT and TRACE are not supported. To tunnel through a proxy, use --proxy.")
-        }
-        return method
-    }
 }

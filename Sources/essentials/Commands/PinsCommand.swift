@@ -24,7 +24,9 @@ struct PinsCommand: AsyncParsableCommand {
               0 success, 1 the server or file could not be read, 64 wrong usage or an invalid value
             """)
 
-    @Argument(help: "A server, its https URL, or the path of a PEM file that begins with /, ./ or ../.")
+    @Argument(
+        help: "A server, its https URL, or the path of a PEM file that begins with /, ./ or ../.",
+        completion: .file())
     var source: String
 
     @Flag(name: .customLong("file"), help: "Treat the argument as the path of a PEM file in any case.")

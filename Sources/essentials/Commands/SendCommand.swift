@@ -18,7 +18,7 @@ struct SendCommand: RequestCommand {
         name: [.customShort("X", allowingJoined: true), .customLong("request")],
         help: ArgumentHelp(
             "The method. (default: GET, or POST if there is a body)", valueName: "method"),
-        transform: MethodCommand.readMethod)
+        transform: MethodArgument.read)
     var givenMethod: HTTPRequest.Method?
 
     @Flag(name: [.customShort("I"), .customLong("head")], help: "Send HEAD.")

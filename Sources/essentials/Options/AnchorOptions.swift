@@ -6,13 +6,15 @@ import ServiceEssentials
 struct AnchorOptions: ParsableArguments {
     @Option(
         name: .customLong("anchor"),
-        help: ArgumentHelp("Trust the certificates of this PEM file and no others; repeatable.", valueName: "file"))
+        help: ArgumentHelp("Trust the certificates of this PEM file and no others; repeatable.", valueName: "file"),
+        completion: .file())
     var only: [String] = []
 
     @Option(
         name: .customLong("add-anchor"),
         help: ArgumentHelp(
-            "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file"))
+            "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file"),
+        completion: .file())
     var added: [String] = []
 
     func validate() throws {

@@ -41,7 +41,8 @@ struct BodyOptions: ParsableArguments {
         name: .customLong("upload"),
         help: ArgumentHelp(
             "A file that is read while it is sent, with a progress bar on a terminal. No content type is added.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var upload: String?
 
     /// The options that were given.

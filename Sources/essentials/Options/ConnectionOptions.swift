@@ -22,7 +22,8 @@ struct ConnectionOptions: ParsableArguments {
         name: .customLong("unix-socket"),
         help: ArgumentHelp(
             "Connect to this Unix-domain socket for every host; @name for the abstract namespace.",
-            valueName: "path"))
+            valueName: "path"),
+        completion: .file())
     var unixSocket: String?
 
     @Option(

@@ -8,7 +8,8 @@ struct EnvironmentOptions: ParsableArguments {
         help: ArgumentHelp(
             "Read environments from this JSON file. The URL is then a path below the base URL of the selected "
                 + "environment, which also adds its header fields. If the environment has a trust policy, --policy, "
-                + "--pin and the other trust options are refused.", valueName: "file"))
+                + "--pin and the other trust options are refused.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(

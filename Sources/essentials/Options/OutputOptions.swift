@@ -51,7 +51,8 @@ struct OutputOptions: ParsableArguments {
             is expected; otherwise it is left unchanged. “-” is standard output: the bytes are then printed unchanged \
             even on a terminal.
             """,
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Flag(

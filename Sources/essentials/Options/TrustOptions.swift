@@ -35,7 +35,8 @@ struct TrustOptions: ParsableArguments {
         name: .customLong("policy"),
         help: ArgumentHelp(
             "Read the trust policy from this JSON file; other trust options are then refused. “essentials pins "
-                + "--format json” prints such a file.", valueName: "file"))
+                + "--format json” prints such a file.", valueName: "file"),
+        completion: .file())
     var policyFile: String?
 
     @OptionGroup var anchorFiles: AnchorOptions
@@ -44,7 +45,8 @@ struct TrustOptions: ParsableArguments {
         name: .customLong("crl"),
         help: ArgumentHelp(
             "A certificate revocation list, as a PEM file; repeatable. Every authority of the chain needs one.",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var revocationLists: [String] = []
 
     @Flag(
@@ -54,14 +56,16 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         name: .customLong("client-cert"),
-        help: ArgumentHelp("The client's certificate and its chain, as a PEM file.", valueName: "file"))
+        help: ArgumentHelp("The client's certificate and its chain, as a PEM file.", valueName: "file"),
+        completion: .file())
     var clientCertificate: String?
 
     @Option(
         name: .customLong("client-key"),
         help: ArgumentHelp(
             "The client certificate's private key, as a PEM file. The passphrase of an encrypted key is read from the "
-                + "variable ESSENTIALS_KEY_PASSPHRASE.", valueName: "file"))
+                + "variable ESSENTIALS_KEY_PASSPHRASE.", valueName: "file"),
+        completion: .file())
     var clientKey: String?
 
     @Option(

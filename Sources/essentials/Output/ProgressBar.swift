@@ -39,7 +39,7 @@ enum ProgressBar {
     }
 
     /// Bytes in units of powers of 1,000.
-    private static func amount(_ bytes: Double) -> String {
+    static func amount(_ bytes: Double) -> String {
         var value = max(0, bytes)
         var units = ["B", "kB", "MB", "GB", "TB"][...]
         while value >= 999.5, units.count > 1 {

@@ -41,7 +41,7 @@ struct TimingsReport {
 
 extension String {
     /// The text padded with spaces on the right, or on the left for a negative width.
-    fileprivate func padded(to width: Int) -> String {
+    func padded(to width: Int) -> String {
         let padding = String(repeating: " ", count: max(0, abs(width) - count))
         return width < 0 ? padding + self : self + padding
     }

@@ -1,0 +1,182 @@
+import ArgumentParser
+import Glibc
+import ServiceEssentials
+
+/// `essentials bench`
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Load a server with many requests, and measure rate and latencies.",
+        discussion: """
+            Sends the same request again and again, with --concurrency requests at a time, until --requests were sent \
+            or --duration is over. Load only servers that you may load.
+
+            The load is a closed loop: each of the requests in flight is followed by the next one when its response is \
+            complete. A slow server is therefore sent fewer requests, and the latencies do not contain the time for \
+            which requests would have waited if they had arrived at a steady rate. A latency is the time from the \
+            start of a request to the last byte of its body, with connection and handshake if it opens a connection. \
+            Bodies are read and discarded. Redirects are not followed.
+
+            Trust options, pins, proxies and credentials have the same effect as in other commands. The tool's own \
+            processor time is printed too: if it comes near one core, the tool may be the bottleneck. Ctrl-C ends the \
+            load and prints what was measured. The memory does not grow with the number of requests.
+
+            EXAMPLES
+              essentials bench https://localhost:8443/ -c 64 -n 10000 --anchor ca.pem
+              essentials bench http://127.0.0.1:8080/users -z 30s --warmup 5s
+              essentials bench https://localhost:8443/users -X PUT --json '{"name": "Ada"}' --anchor ca.pem
+              essentials bench https://localhost:8443/ --pin sha256/… --pin sha256/… --format json
+
+            EXIT CODES
+              0 every response had an expected status, 1 a request failed or a status was not expected, 64 wrong \
+            usage or an invalid value, 130 Ctrl-C, 143 SIGTERM
+            """)
+
+    /// The values of `--format`.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    @OptionGroup(title: "Load") var load: LoadOptions
+
+    @Option(
+        name: [.customShort("X", allowingJoined: true), .customLong("method")],
+        help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "method"),
+        transform: MethodArgument.read)
+    var method: HTTPRequest.Method?
+
+    @Option(
+        name: .customLong("expect"),
+        help: ArgumentHelp(
+            "The statuses that count as success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
+        transform: StatusSet.init)
+    var expected = StatusSet.successful
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Body") var content: BodyOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+
+    @Option(name: .customLong("format"), help: "The output format.")
+    var format = Format.text
+
+    @OptionGroup(title: "Output") var errors: ErrorOptions
+
+    func validate() throws {
+        if content.parts.isEmpty == false, request.hasHeader("content-type") {
+            throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
+        }
+        if request.hasMembers, let option = content.given.first {
+            throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
+        }
+        if connection.maximumRedirects != nil { throw ValidationError("A load follows no redirects.") }
+        if connection.maximumBody != nil { throw ValidationError("A load discards bodies, so --max-body has no use.") }
+    }
+
+    func run() async throws {
+        try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
+            let (service, transport) = try makeService()
+            let bench = BenchLoad(request: try makeRequest(), service: service, concurrency: load.concurrency)
+            let warnings = TrustWarnings(transport.trustReports)
+            let progress = BenchProgress(of: bench)
+            var failure: RequestFailure?
+            do throws(RequestFailure) {
+                try await Interruption.watch(removing: nil) { [self] () async throws(RequestFailure) in
+                    try await measure(bench, progress)
+                }
+            } catch {
+                let signal = error.underlying as? Interruption.Signal
+                failure = signal.map { RequestFailure(.cancelled, "A signal ended the load.", underlying: $0) } ?? error
+            }
+            progress.end()
+            await service.shutdown()
+            await warnings.end()
+            if let failure { throw failure }
+        }
+    }
+
+    /// Runs the load and prints its result.
+    ///
+    /// - Throws: `cancelled` after a signal, the failure of the output, and the most frequent reason if a request failed
+    ///   or a status was not expected.
+    private func measure(_ bench: BenchLoad, _ progress: BenchProgress) async throws(RequestFailure) {
+        if let warmup = load.warmup {
+            _ = await bench.run(BenchLoad.Limits(requests: nil, duration: warmup))
+        }
+        let result = await bench.run(load.limits)
+        progress.end()
+        let lines =
+            switch format {
+            case .text: BenchReport(result: result, width: Terminal.width).lines
+            case .json: [BenchJSON(result).line]
+            }
+        try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
+        if result.earlyEnd == .interrupted { throw RequestFailure(.cancelled, "The load was interrupted.") }
+        let (failed, unexpected) = (result.record.failureCount, result.record.unexpectedCount(expected))
+        guard failed + unexpected > 0 else { return }
+        throw RequestFailure(
+            result.record.rankedFailures.first?.reason ?? .status,
+            "Of \(result.record.requestCount) requests, \(failed) failed and \(unexpected) had an unexpected "
+                + "status.",
+            remedy: "See the failures and statuses on standard output; --expect accepts statuses.", phase: .receiving)
+    }
+
+    private func makeService() throws(RequestFailure) -> (HTTPDataRequestService, CurlTransport) {
+        var environment = try request.environmentInForce()
+        let policy = try trust.policy(in: environment)
+        let credentials = request.hasHeader("authorization") ? nil : try request.authorization.credentials()
+        var engine = try connection.configuration()
+        engine.connectionsPerOrigin = load.concurrency
+        engine.requestsInFlight = max(engine.requestsInFlight, load.concurrency)
+        engine.connectionCacheSize = max(engine.connectionCacheSize, load.concurrency)
+        let transport = try CurlTransport(trust: policy, configuration: engine)
+        // The transport already enforces this policy for every request.
+        environment.trust = nil
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.userAgent = EssentialsTool.userAgent
+        let service = HTTPDataRequestService(
+            environment: ConstantEnvironment(environment),
+            transport: ToolTransport(
+                transport: transport, removedFields: request.removedFields.compactMap { HTTPField.Name($0) }, log: nil),
+            configuration: configuration)
+        if let credentials { service.setAuthorization(credentials) }
+        return (service, transport)
+    }
+
+    private func makeRequest() throws(RequestFailure) -> DataRequest {
+        let hasBody = request.hasMembers || !content.given.isEmpty
+        var sent = try request.request(method ?? (hasBody ? .post : .get))
+        sent.body =
+            request.hasMembers ? .raw(.bytes(InputFile.bytes(of: try request.members()))) : try content.content()
+        if !request.hasHeader("content-type") {
+            sent.headerFields[.contentType] = (request.hasMembers ? .json : content.standardType)?.description
+        }
+        sent.expectedStatus = .any
+        sent.options = connection.transportOptions(recordsTrust: false)
+        var connection = connection
+        connection.followsNoRedirect = true
+        sent.redirects = connection.redirectPolicy
+        return sent
+    }
+}
+
+/// Parses a method that an option or argument names.
+enum MethodArgument {
+    private static let registered: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options]
+
+    static func read(_ text: String) throws -> HTTPRequest.Method {
+        guard let method = HTTPRequest.Method(rawValue: text) else {
+            throw ValidationError("A method is one word of letters, digits and “-”, such as PURGE.")
+        }
+        // CONNECT creates a tunnel, not a response. TRACE must not carry credentials (RFC 9110,
+        // sections 9.3.6 and 9.3.8).
+        guard method != .connect, method != .trace else {
+            throw ValidationError("CONNECT and TRACE are not supported. To tunnel through a proxy, use --proxy.")
+        }
+        // Methods are case-sensitive (RFC 9110, section 9.1), so another spelling would be another method.
+        if let meant = registered.first(where: { $0 != method && $0.rawValue == text.uppercased() }) {
+            throw ValidationError("Methods are case-sensitive. Did you mean “\(meant.rawValue)”?")
+        }
+        return method
+    }
+}

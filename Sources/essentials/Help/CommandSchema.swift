@@ -1,0 +1,45 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// The commands with their arguments, as the parser describes them.
+struct CommandSchema: Decodable {
+    struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind, name: String
+
+            /// The name with its dashes.
+            var text: String { (kind == "long" ? "--" : "-") + name }
+        }
+
+        let kind: String
+        let shouldDisplay: Bool
+        let sectionTitle: String?
+        let isOptional, isRepeating: Bool
+        let names: [Name]?
+        let valueName, defaultValue, abstract: String?
+        let allValues: [String]?
+    }
+
+    let commandName: String
+    let shouldDisplay: Bool
+    let abstract, discussion: String?
+    let subcommands: [CommandSchema]?
+    let arguments: [Argument]?
+
+    private struct Tool: Decodable {
+        let command: CommandSchema
+    }
+
+    /// The schema of the tool, with the commands that are shown. The parser adds a command `help` of its own, which is
+    /// left out.
+    static func tool() -> CommandSchema? {
+        try? JSONDecoder().decode(Tool.self, from: Data(EssentialsTool._dumpHelp().utf8)).command
+    }
+
+    var commands: [CommandSchema] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
+
+    /// The options and flags, with their dashes.
+    var optionNames: [String] {
+        (arguments ?? []).filter(\.shouldDisplay).flatMap { $0.names ?? [] }.map(\.text).filter { $0.hasPrefix("--") }
+    }
+}

@@ -1,0 +1,36 @@
+/// Completes the parser's completion scripts: they know no topics for `essentials help`, and the one for zsh lacks an
+/// action for arguments without values.
+enum CompletionScript {
+    /// - Parameters:
+    ///   - script: The parser's script.
+    ///   - words: The commands and topics.
+    static func completed(_ script: String, words: [String]) -> String {
+        if script.hasPrefix("#compdef") {
+            let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.map { zshLine($0, words: words) }.joined(separator: "\n")
+        }
+        if script.hasPrefix("#!/bin/bash") {
+            // A later definition of a function replaces the first one.
+            return script + """
+
+                _essentials_help() {
+                    __essentials_add_completions -W '\(words.joined(separator: "'$'\\n''"))'
+                }
+                """
+        }
+        let condition = "'__essentials_should_offer_completions_for_positional \"essentials help\" -eq 1'"
+        return script + words.map { "\ncomplete -c 'essentials' -n \(condition) -fa '\($0)'" }.joined()
+    }
+
+    /// Gives arguments without values an action that offers nothing. Without an action, zsh lists the options that may
+    /// stand before the argument, but does not insert them.
+    private static func zshLine(_ line: Substring, words: [String]) -> String {
+        let specification = line.drop { $0 == " " }
+        let indent = String(repeating: " ", count: line.count - specification.count)
+        if specification == "'*:subcommands:'" { return "\(indent)'1:topic:(\(words.joined(separator: " ")))'" }
+        guard specification.hasPrefix("':") || specification.hasPrefix("'*:"), specification.hasSuffix(":'") else {
+            return String(line)
+        }
+        return line.dropLast() + "{true}'"
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+
+/// Improves the messages about misspelt commands, options and values.
+enum Mistakes {
+    /// The names that other tools have for options.
+    private static let otherNames = [
+        "--cacert": "--anchor", "--capath": "--anchor", "--cert": "--client-cert", "--key": "--client-key",
+        "--pinnedpubkey": "--pin", "--max-time": "--timeout", "--crlfile": "--crl", "--verify": "--anchor",
+        "--ca": "--anchor", "--download": "--output", "--continue": "--resume", "--auth": "--user",
+    ]
+    /// The options of other tools that switch verification off.
+    private static let insecure = ["--insecure", "--no-check-certificate", "--no-verify", "-k"]
+
+    /// Finds a first word that is no command.
+    ///
+    /// - Throws: a usage error with the commands that it could have been meant to be. A word that can be a URL is
+    ///   accepted.
+    static func checkCommand(_ arguments: [String]) throws {
+        guard let word = arguments.first, !word.hasPrefix("-"), !isURL(word) else { return }
+        let commands = EssentialsTool.configuration.subcommands.map { $0._commandName }
+        guard !commands.contains(word) else { return }
+        let shown = "“\(OneLine.text(word))”"
+        if HelpTopic.all.contains(where: { $0.name == word }) {
+            throw ValidationError("\(shown) is a topic and no command. Did you mean “essentials help \(word)”?")
+        }
+        let suggestions = EditDistance.suggestions(for: word, among: commands)
+        if suggestions.isEmpty, arguments.count > 1, word.allSatisfy({ $0.isASCII && $0.isUppercase }) {
+            throw ValidationError("\(shown) is no command. Did you mean “essentials request \(word)”?")
+        }
+        throw ValidationError("\(shown) is no command.\(EditDistance.question(suggestions))")
+    }
+
+    /// Whether a first word is taken as a URL and not as a command.
+    static func isURL(_ word: String) -> Bool {
+        word == "localhost"
+            || word.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ":") }
+    }
+
+    /// The parser's message with suggestions that are close enough, and without others.
+    ///
+    /// - Parameters:
+    ///   - message: The parser's message.
+    ///   - arguments: The command line.
+    static func improved(_ message: String, arguments: [String]) -> String {
+        var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard let first = lines.first, let tool = CommandSchema.tool() else { return message }
+        let options = (tool.commands.first { $0.commandName == arguments.first } ?? tool).optionNames
+        if let name = text(in: first, after: "Unknown option '", before: "'") {
+            lines[0] = "Error: Unknown option “\(name)”." + advice(on: name, options)
+        } else if let value = text(in: first, after: "The value '", before: "' is invalid for '<item>'"),
+            let name = unknownOption(before: value, in: arguments, options)
+        {
+            // The parser takes the value of an unknown option for an item, and complains about that one first.
+            lines[0] = "Error: Unknown option “\(name)”." + advice(on: name, options)
+            lines.removeAll { $0.hasPrefix("Help:") }
+        } else if let value = text(in: first, after: "The value '", before: "' is invalid for '"),
+            let list = first.firstRange(of: "Please provide one of ")
+        {
+            let values = quoted(in: first[list.upperBound...])
+            lines[0] += EditDistance.question(EditDistance.suggestions(for: value, among: values))
+        } else if let word = text(in: first, after: "Unexpected argument '", before: "'"),
+            options.contains("--" + word)
+        {
+            lines[0] += ". Did you mean “--\(word)”?"
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The unknown option that stands directly before a value.
+    private static func unknownOption(before value: String, in arguments: [String], _ options: [String]) -> String? {
+        zip(arguments, arguments.dropFirst()).first { name, next in
+            next == value && name.hasPrefix("--") && !options.contains(name)
+        }?.0
+    }
+
+    private static func advice(on name: String, _ options: [String]) -> String {
+        if insecure.contains(name) {
+            return " No option accepts an invalid certificate. To trust a private authority, use --anchor."
+        }
+        if let known = otherNames[name], options.contains(known) { return EditDistance.question([known]) }
+        guard name.count > 2 else { return "" }
+        let letters = String(name.drop { $0 == "-" })
+        let names = options.map { String($0.dropFirst(2)) }
+        return EditDistance.question(EditDistance.suggestions(for: letters, among: names).map { "--" + $0 })
+    }
+
+    private static func text(in line: String, after start: String, before end: String) -> String? {
+        guard let begin = line.firstRange(of: start), let stop = line[begin.upperBound...].firstRange(of: end) else {
+            return nil
+        }
+        return String(line[begin.upperBound..<stop.lowerBound])
+    }
+
+    /// The texts in single quotation marks.
+    private static func quoted(in line: Substring) -> [String] {
+        line.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+}

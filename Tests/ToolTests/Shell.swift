@@ -1,0 +1,25 @@
+import Glibc
+import Testing
+
+/// Runs scripts in the shells of this machine.
+enum Shell {
+    /// Whether a program is on the path.
+    static func has(_ program: String) -> Bool { system("command -v \(program) >/dev/null 2>&1") == 0 }
+
+    /// Runs a script with the tool on the path and the folder as working and home directory.
+    ///
+    /// - Returns: The exit code and the lines of both outputs.
+    static func run(
+        _ script: String, with shell: String = "bash", in directory: TemporaryDirectory
+    ) throws -> (code: Int32, lines: [String]) {
+        let file = try directory.file(".script", script)
+        let output = directory.path + "/.output"
+        let tool = try #require(ToolProcess.executable)
+        let folder = tool[..<(try #require(tool.lastIndex(of: "/")))]
+        let status = system(
+            "cd \(directory.path) && HOME=$PWD PATH=\(folder):$PATH TERM=dumb timeout 60 \(shell) \(file) "
+                + ">\(output) 2>&1 </dev/null")
+        let text = String(decoding: try directory.contents(".output"), as: UTF8.self)
+        return ((status >> 8) & 0xff, text.split(separator: "\n").map(String.init))
+    }
+}
