@@ -135,6 +135,16 @@ typedef enum ce_verdict {
     CE_VERDICT_INTERNAL,
 } ce_verdict;
 
+/// What a peer speaks, according to its first bytes.
+typedef enum ce_spoken {
+    CE_SPEAKS_NOTHING = 0, // it has sent nothing
+    CE_SPEAKS_UNKNOWN,
+    CE_SPEAKS_TLS,
+    CE_SPEAKS_HTTP,
+    CE_SPEAKS_SSH,
+    CE_SPEAKS_MAIL, // the greeting of a mail or FTP server
+} ce_spoken;
+
 typedef struct ce_digests {
     uint8_t certificate[CE_DIGEST_SIZE]; // SHA-256 of the DER certificate
     uint8_t public_key[CE_DIGEST_SIZE];  // SHA-256 of the DER SubjectPublicKeyInfo
@@ -153,6 +163,9 @@ typedef struct ce_report {
     int depth;
     char text[CE_TEXT_SIZE];
     bool missed_pins; // of a rule that only reports
+    ce_spoken spoken;   // at the beginning of the handshake, for messages only
+    int server_version; // of the ServerHello, such as 0x0302 for TLS 1.1 and 0x0303 for later ones; 0 without one
+    int minimum_tls;    // that the handshake required, such as 0x0303 for TLS 1.2
     unsigned chain_count;
     ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path, or the certificates of a refused chain
 } ce_report;
@@ -392,6 +405,8 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// Whether any byte of a response was received, or any byte of the request body was sent.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
+/// What the peer speaks if the refusal is CE_REFUSED_STATUS_LINE.
+ce_spoken ce_transfer_spoken(const ce_transfer *_Nonnull transfer);
 /// Whether a socket could not be opened for lack of a descriptor or memory.
 bool ce_transfer_lacked_resources(const ce_transfer *_Nonnull transfer);
 /// What the gates found: the request gate's report if it refused, otherwise that of the last handshake; NULL without

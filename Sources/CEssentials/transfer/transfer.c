@@ -183,6 +183,7 @@ bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->run.rec
 bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->run.receive.head_done; }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->buffers.trailers); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->run.refusal; }
+ce_spoken ce_transfer_spoken(const ce_transfer *transfer) { return transfer->run.receive.spoken; }
 bool ce_transfer_lacked_resources(const ce_transfer *transfer) { return transfer->run.lacked_resources; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->run.error_text; }
 const char *ce_curl_text(int curl_code) { return curl_easy_strerror((CURLcode)curl_code); }

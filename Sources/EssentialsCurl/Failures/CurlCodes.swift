@@ -27,7 +27,7 @@ enum CurlCodes {
         case 6 where isProxied, 7 where isProxied: .proxy
         case 97 where detail.hasPrefix("Failed to resolve"): .nameResolution
         case 56 where isProxied && detail.contains("CONNECT"): .proxy
-        case 35 where isVersionMismatch(detail): .tlsTooOld
+        case 35 where HandshakeFault.isVersionMismatch(detail): .tlsTooOld
         // With this general text libcurl means that the session is over, as after a GOAWAY.
         case 16 where detail.hasPrefix("Error in the HTTP2 framing layer"): .interrupted
         case 55, 56:
@@ -42,11 +42,6 @@ enum CurlCodes {
             }
         default: reasons[code] ?? .connection
         }
-    }
-
-    private static func isVersionMismatch(_ detail: String) -> Bool {
-        detail.contains("unsupported protocol") || detail.contains("protocol version")
-            || detail.contains("no protocols available")
     }
 
     private static let reasons: [Int32: RequestFailure.Reason] = {

@@ -3,10 +3,12 @@ import EssentialsTransport
 
 // Failures that the engine decides by itself.
 extension Failures {
-    static func cancelled(_ exchange: Exchange) -> RequestFailure {
+    static func cancelled(_ exchange: Exchange, byShutdown: Bool = false) -> RequestFailure {
         let phase: RequestFailure.Phase = exchange.transfer.map { Self.phase(of: exchange.prepared, $0) } ?? .queue
         return RequestFailure(
-            .cancelled, "The request was cancelled.", phase: phase, host: exchange.prepared.origin.host.text)
+            .cancelled,
+            byShutdown ? "The transport was shut down before the request finished." : "The request was cancelled.",
+            phase: phase, host: exchange.prepared.origin.host.text)
     }
 
     static func closed(_ prepared: PreparedRequest) -> RequestFailure {

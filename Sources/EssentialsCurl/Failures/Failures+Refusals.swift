@@ -51,9 +51,6 @@ extension Failures {
             return received(
                 .tooLarge, "The head has more than \(options.maximumHeadLines) lines.",
                 remedy: "Raise maximumHeadLines if the server is right.", prepared)
-        case CE_REFUSED_STATUS_LINE:
-            return received(
-                .protocolViolation, "\(origin) began its response with a line that is no status line.", prepared)
         case CE_REFUSED_LINE:
             return received(
                 .protocolViolation, "\(origin) has a line in its response's head that is no field.", prepared)
@@ -94,6 +91,25 @@ extension Failures {
                 "The compressed body of \(origin) unpacks to more than \(options.maximumExpansion ?? 0) times its size.",
                 remedy: "Request an uncompressed body, or raise maximumExpansion.", prepared)
         default: return nil
+        }
+    }
+
+    /// A response that does not begin with a status line. Its first bytes may show another protocol.
+    static func withoutStatusLine(_ spoken: ce_spoken, _ prepared: PreparedRequest) -> RequestFailure {
+        let origin = prepared.origin
+        return switch spoken {
+        case CE_SPEAKS_TLS:
+            received(
+                .protocolViolation, "\(origin) speaks TLS on this port instead of plain HTTP.",
+                remedy: "Use https, or the port for plain HTTP.", prepared)
+        case CE_SPEAKS_SSH:
+            received(.protocolViolation, "\(origin) is an SSH server.", remedy: "Correct the port.", prepared)
+        case CE_SPEAKS_MAIL:
+            received(.protocolViolation, "\(origin) is a mail or FTP server.", remedy: "Correct the port.", prepared)
+        default:
+            received(
+                .protocolViolation, "\(origin) sent a response that does not begin with a status line of HTTP/1.",
+                remedy: "Check the port, and whether the server speaks HTTP/1.1.", prepared)
         }
     }
 

@@ -30,7 +30,10 @@ extension GateReport {
         case CE_VERDICT_OTHER_TRUST:
             return make(.otherTrust, "The connection to \(host) was made under another policy.")
         case CE_VERDICT_TLS_TOO_OLD:
-            return make(.tlsTooOld, "The connection to \(host) speaks \(text), below the policy's floor.")
+            let isNearly = text == "TLSv1.2"
+            return make(
+                .tlsTooOld, "The connection to \(host) uses \(text), which is below the policy's minimum.",
+                remedy: HandshakeFault.versionRemedy(isNearly ? 0x0303 : 0x0302, isNearly ? 0x0304 : 0x0303))
         case CE_VERDICT_EVIDENCE:
             return make(.trustEvidence, "The connection to \(host) carries no proof of its peer.")
         case CE_VERDICT_EXPIRED:
@@ -162,17 +165,22 @@ extension Failures {
     }
 
     static func probe(
-        _ result: ce_probe_result, text: String, host: HostName, port: UInt16
+        _ result: ce_probe_result, _ found: GateReport, host: HostName, port: UInt16
     ) -> RequestFailure {
         switch result {
         case CE_PROBE_CONNECT:
-            RequestFailure(
-                .connection, "\(host):\(port) could not be reached: \(text).", phase: .connect, host: host.text)
+            return RequestFailure(
+                .connection, "\(host):\(port) could not be reached: \(found.text).", phase: .connect, host: host.text)
         case CE_PROBE_TIMEOUT:
-            RequestFailure(.timeout, "\(host):\(port) did not answer in time.", phase: .connect, host: host.text)
+            return RequestFailure(
+                .timeout, "\(host):\(port) did not complete the TLS handshake in time.", phase: .handshake,
+                host: host.text)
         default:
-            RequestFailure(
-                .tls, "The TLS handshake with \(host):\(port) failed: \(text).", phase: .handshake, host: host.text)
+            // The gate refuses nothing in a probe, except that it may fail to read the anchors.
+            if let failure = found.failure(host: host.text, phase: .handshake) { return failure }
+            let account = HandshakeFault(peer: "\(host):\(port)", detail: found.text, report: found).account
+            return RequestFailure(
+                account.reason, account.message, remedy: account.remedy, phase: .handshake, host: host.text)
         }
     }
 }

@@ -11,13 +11,13 @@ enum Failures {
         let phase = phase(of: prepared, transfer, code)
         let host = prepared.origin.host.text
         let refusal = ce_transfer_refusal(transfer)
+        if refusal == CE_REFUSED_STATUS_LINE { return withoutStatusLine(ce_transfer_spoken(transfer), prepared) }
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
             return refused(refusal, prepared, phase: phase)
         }
-        if let pointer = ce_transfer_report(transfer) {
-            let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy?.host.text : nil
-            if let failure = GateReport(pointer).failure(host: proxy ?? host, phase: phase) { return failure }
-        }
+        let report = ce_transfer_report(transfer).map { GateReport($0) }
+        let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy : nil
+        if let failure = report?.failure(host: proxy?.host.text ?? host, phase: phase) { return failure }
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
         if code == CurlCodes.timedOut {
@@ -32,10 +32,17 @@ enum Failures {
         let reason =
             isMalformed
             ? .protocolViolation : CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
+        let attempt = max(1, Int(ce_transfer_send_count(transfer)))
+        if reason == .tls || reason == .tlsTooOld {
+            let peer = proxy.map { "The proxy \($0)" } ?? "\(prepared.origin)"
+            let account = HandshakeFault(peer: peer, detail: detail, report: report).account
+            return RequestFailure(
+                account.reason, account.message, remedy: account.remedy, phase: phase, host: host, attempt: attempt)
+        }
         let shown = isMalformed ? "a field or chunk is malformed" : detail
         return RequestFailure(
-            reason, "\(lead(reason, prepared)): \(shown).", remedy: remedy(reason, prepared), phase: phase, host: host,
-            attempt: max(1, Int(ce_transfer_send_count(transfer))))
+            reason, "\(lead(reason, prepared)): \(shown).", remedy: remedy(reason, code, prepared), phase: phase,
+            host: host, attempt: attempt)
     }
 
     /// Returns the failure of a transfer that libcurl wrongly takes for a success.
@@ -55,9 +62,17 @@ enum Failures {
         return nil
     }
 
-    private static func remedy(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String? {
-        guard reason == .connection, prepared.unixSocket != nil else { return nil }
-        return "Check that the server runs, the socket's path, and the permissions of both."
+    private static func remedy(
+        _ reason: RequestFailure.Reason, _ code: Int32, _ prepared: PreparedRequest
+    ) -> String? {
+        switch reason {
+        case .connection where prepared.unixSocket != nil:
+            "Check that the server is running, the path of its socket, and the permissions of that path."
+        // Servers with OpenSSL close such a connection without a byte.
+        case .interrupted where code == CurlCodes.gotNothing && prepared.origin.scheme == .http:
+            "Use https if this port expects TLS; otherwise try again if the request may be repeated."
+        default: nil
+        }
     }
 
     private static func lead(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String {
@@ -67,7 +82,6 @@ enum Failures {
             prepared.unixSocket.map { "The Unix-domain socket \($0) could not be reached" }
                 ?? "\(prepared.origin) could not be reached"
         case .proxy: "\(prepared.origin) could not be reached through \(prepared.proxy?.description ?? "the proxy")"
-        case .tls, .tlsTooOld: "The TLS connection to \(prepared.origin.authority) failed"
         case .interrupted: "\(prepared.origin) ended the exchange early"
         case .protocolViolation: "\(prepared.origin) broke the rules of HTTP"
         default: "The exchange with \(prepared.origin) failed"

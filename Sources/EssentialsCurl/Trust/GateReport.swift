@@ -8,12 +8,20 @@ struct GateReport {
     var x509Error: Int32
     var depth: Int32
     var chain: [CertificateFacts]
+    /// For the message of a handshake that failed for another reason: what the server's first bytes say, the version of
+    /// its ServerHello, and the version that was required, as numbers of TLS. The versions are 0 if they are not known.
+    var spoken: ce_spoken
+    var serverVersion: Int32
+    var minimumVersion: Int32
 
     init(_ pointer: UnsafePointer<ce_report>) {
         verdict = pointer.pointee.verdict
         x509Error = pointer.pointee.x509_error
         depth = pointer.pointee.depth
         text = Self.text(of: pointer.pointee.text)
+        spoken = pointer.pointee.spoken
+        serverVersion = pointer.pointee.server_version
+        minimumVersion = pointer.pointee.minimum_tls
         // The entries are read in place, because `pointer` is valid during this call.
         let offset = MemoryLayout<ce_report>.offset(of: \.chain) ?? 0
         let entries = UnsafeRawPointer(pointer).advanced(by: offset).assumingMemoryBound(to: ce_chain_entry.self)

@@ -123,7 +123,7 @@ struct FirstRequestTests {
             } catch {
                 switch error.reason {
                 case .status where error.response?.head.status == .notFound: show("Nobody has this number.")
-                case .connection, .timeout, .interrupted: show("Later, please. \(error.remedy)")
+                case .connection, .timeout, .interrupted: show("Later, please. \(error.remedy ?? "")")
                 default: show("\(error)")
                 }
             }
