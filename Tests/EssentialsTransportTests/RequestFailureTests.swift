@@ -55,6 +55,8 @@ import Testing
         #expect(third.description == "tls: Third. \(RequestFailure.Reason.tls.remedy ?? "") Caused by Below.")
         let file = RequestFailure(.file, "No.", remedy: "Do that.", underlying: SystemError(code: 2))
         #expect(file.description == "file: No. Do that. Caused by No such file or directory.")
+        let repeated = RequestFailure(.file, "It failed: \(SystemError(code: 2)).", underlying: SystemError(code: 2))
+        #expect(!repeated.description.contains("Caused by"))
         struct Telling: Error, CustomStringConvertible { let description = "secret" }
         let telling = RequestFailure(.encoding, "No.", remedy: "Do that.", underlying: Telling())
         #expect(telling.description == "encoding: No. Do that. Caused by Telling.")

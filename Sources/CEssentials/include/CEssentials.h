@@ -418,6 +418,10 @@ bool ce_transfer_report_is_of_proxy(const ce_transfer *_Nonnull transfer);
 const ce_report *_Nullable ce_transfer_missed_pins(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_transfer_error_text(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_curl_text(int curl_code);
+/// The `errno` of the last failed connection, or 0.
+int ce_transfer_system_error(const ce_transfer *_Nonnull transfer);
+/// The status of the proxy's last response to CONNECT, or 0.
+int ce_transfer_connect_status(const ce_transfer *_Nonnull transfer);
 /// 10, 11 or 20.
 long ce_transfer_http_version(const ce_transfer *_Nonnull transfer);
 ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);

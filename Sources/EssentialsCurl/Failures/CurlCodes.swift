@@ -9,6 +9,8 @@ enum CurlCodes {
     static let multiNoMemory: Int32 = 3
     /// The result of pausing a transfer that has no connection yet, or no longer has one.
     static let notRunning: Int32 = 43
+    /// The peer closed the connection before the announced end of a body.
+    static let partialBody: Int32 = 18
     /// The peer closed the connection without a byte of a response.
     static let gotNothing: Int32 = 52
     /// An option, or a header line, that libcurl cannot read.

@@ -38,8 +38,8 @@ struct StatusStage: Stage {
         let status = phrase.isEmpty ? "\(response.status.code)" : "\(response.status.code) \(phrase)"
         return RequestFailure(
             .status, "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(status).",
-            remedy: record.remedy, phase: .receiving, host: request.hostText, response: failed,
-            underlying: underlying)
+            remedy: record.remedy ?? PlaintextComplaint.remedy(for: failed, to: request), phase: .receiving,
+            host: request.hostText, response: failed, underlying: underlying)
     }
 
     /// Decodes the body as the error model of the request or the service.

@@ -97,7 +97,7 @@ extension RequestFailure: CustomStringConvertible {
     /// ```
     ///
     /// An underlying failure is shown by its reason and message, a ``SystemError`` by its text, and any other error
-    /// only by its type, because its text may contain secrets.
+    /// only by its type, because its text may contain secrets. The text of a ``SystemError`` is not repeated.
     public var description: String { "\(reason.name): \(advice)\(shownCauses)" }
 
     /// The message and the remedy.
@@ -116,7 +116,8 @@ extension RequestFailure: CustomStringConvertible {
                 text += " Caused by \(failure.reason.name): \(failure.message)"
                 next = failure.underlying
             case let error as SystemError:
-                text += " Caused by \(error)."
+                // Most messages have the system's text already.
+                if !message.contains(error.description) { text += " Caused by \(error)." }
                 next = nil
             case let error?:
                 text += " Caused by \(type(of: error))."
