@@ -131,7 +131,7 @@ struct FirstRequestTests {
                 do throws(RequestFailure) {
                     return try await requests.get("users/1", as: User.self).name
                 } catch {
-                    return error.remedy
+                    return error.remedy ?? error.message
                 }
             }
             // Article ends
