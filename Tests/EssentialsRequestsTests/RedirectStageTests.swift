@@ -113,7 +113,7 @@ import Testing
     func noPolicy() async throws {
         let transport = transport(["https://a.example/x": (302, "/y")])
         let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
-        let redirected = try await transport.send(request, following: .none)
+        let redirected = try await transport.send(request, following: .refused)
         #expect(redirected.response.status == .found)
         #expect(redirected.history.isEmpty)
         #expect(transport.requests.count == 1)

@@ -66,7 +66,7 @@ import Testing
             #expect(note.response.redirects.map(\.status.code) == [302])
             #expect(server.requests.map(\.path) == ["/v1/a", "/v1/other"])
             var request = DataRequest(.get, "a")
-            request.redirects = RedirectPolicy.none
+            request.redirects = .refused
             let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
             #expect(failure?.reason == .status)
             #expect(failure?.response?.head.headerFields[.location] == "/v1/other")

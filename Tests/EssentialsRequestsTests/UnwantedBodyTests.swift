@@ -91,7 +91,7 @@ struct UnwantedBodyTests {
     @Test("The body of a redirect that is not followed is validated", arguments: bodies, deliveries)
     func handedBack(body: Body, delivery: TransportOptions.Delivery) async throws {
         for status in [301, 302, 303, 307, 308] {
-            for policy in [RedirectPolicy.none, .deciding { _ in .stop }] {
+            for policy in [RedirectPolicy.refused, .deciding { _ in .stop }] {
                 let outcome = try await outcome(
                     of: body, status: status, field: "Location: there", delivery: delivery
                 ) { request, _ in

@@ -88,6 +88,12 @@ extension MultipartPart {
     public static func json(
         _ model: some Encodable, name: String?, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) throws(RequestFailure) -> MultipartPart {
+        try encoded(model, name: name, fileName: fileName, encoder: encoder)
+    }
+
+    private static func encoded(
+        _ model: some Encodable, name: String?, fileName: String?, encoder: JSONEncoder?
+    ) throws(RequestFailure) -> MultipartPart {
         let data: Data
         do {
             data = try encoder?.encode(model) ?? standardCodec.encode(model, as: .json)
@@ -98,6 +104,18 @@ extension MultipartPart {
                 underlying: failure?.underlying ?? error)
         }
         return MultipartPart(.bytes(data), name: name, fileName: fileName, type: "application/json")
+    }
+
+    /// Creates a part from a JSON value, which can be a literal, with the type `application/json`. The arguments are those
+    /// for a model.
+    ///
+    /// ```swift
+    /// try form.append(.json(["title": "Summer", "year": 2024], name: "meta"))
+    /// ```
+    public static func json(
+        _ value: JSONValue, name: String?, fileName: String? = nil, encoder: JSONEncoder? = nil
+    ) throws(RequestFailure) -> MultipartPart {
+        try encoded(value, name: name, fileName: fileName, encoder: encoder)
     }
 
     /// Creates a part from a file, which may be empty. The file is read only while it is sent.
@@ -129,7 +147,7 @@ extension MultipartPart {
     /// underlying error.
     ///
     /// - Parameters:
-    ///   - sequence: The chunks. The sequence is iterated once.
+    ///   - sequence: The chunks: any collections of bytes, as in `RequestBody.stream`. The sequence is iterated once.
     ///   - length: The total number of bytes. With `nil` the body has no `Content-Length`.
     ///   - name: The name of the field. It can be `nil` only in mixed and related bodies.
     ///   - fileName: The file name to send.
@@ -138,7 +156,7 @@ extension MultipartPart {
     /// - Throws: `invalidRequest` if the length is negative, or if the type is empty or invalid as a header value.
     public static func stream<Pieces: AsyncSequence & Sendable>(
         _ sequence: Pieces, length: Int?, name: String?, fileName: String? = nil, type: String? = nil
-    ) throws(RequestFailure) -> MultipartPart where Pieces.Element == Data {
+    ) throws(RequestFailure) -> MultipartPart where Pieces.Element: Collection<UInt8> {
         guard length ?? 0 >= 0 else {
             throw RequestFailure(
                 .invalidRequest, "The length of a part's stream is negative.", remedy: "Use nil for an unknown length.")

@@ -59,7 +59,7 @@ public struct RedirectPolicy: Sendable {
     }
 
     /// Follows no redirects. A 3xx response is returned unchanged.
-    public static let none = RedirectPolicy(limit: nil)
+    public static let refused = RedirectPolicy(limit: nil)
 
     /// Follows up to 10 redirects.
     public static let standard = RedirectPolicy.limit(10)

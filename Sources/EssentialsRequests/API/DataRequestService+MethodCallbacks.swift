@@ -5,7 +5,7 @@ public import EssentialsHTTP
 ///
 /// The handler works as in ``send(_:completionQueue:progressInterval:progress:completion:)``. The other parameters are
 /// those of ``get(_:parameters:query:headerFields:expecting:options:as:)`` and
-/// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+/// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
 extension DataRequestService {
     /// Gets a model and passes it to a completion handler.
     @discardableResult

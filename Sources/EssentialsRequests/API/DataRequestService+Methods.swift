@@ -121,7 +121,7 @@ extension DataRequestService {
     }
 
     /// Sends POST with a model; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     @discardableResult
     public func post(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
@@ -135,7 +135,7 @@ extension DataRequestService {
     }
 
     /// Sends POST with named values and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     public func post<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
@@ -149,7 +149,7 @@ extension DataRequestService {
     }
 
     /// Sends POST with named values; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     @discardableResult
     public func post(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
@@ -163,7 +163,7 @@ extension DataRequestService {
     }
 
     /// Sends PUT with a model and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     public func put<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
@@ -178,7 +178,7 @@ extension DataRequestService {
     }
 
     /// Sends PUT with a model; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     @discardableResult
     public func put(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
@@ -192,7 +192,7 @@ extension DataRequestService {
     }
 
     /// Sends PUT with named values and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     public func put<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
@@ -206,7 +206,7 @@ extension DataRequestService {
     }
 
     /// Sends PUT with named values; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     @discardableResult
     public func put(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
@@ -220,7 +220,7 @@ extension DataRequestService {
     }
 
     /// Sends PATCH with a model and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     public func patch<Model: Decodable & Sendable>(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
@@ -235,7 +235,7 @@ extension DataRequestService {
     }
 
     /// Sends PATCH with a model; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     @discardableResult
     public func patch(
         _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
@@ -249,7 +249,7 @@ extension DataRequestService {
     }
 
     /// Sends PATCH with named values and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     public func patch<Model: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
@@ -263,7 +263,7 @@ extension DataRequestService {
     }
 
     /// Sends PATCH with named values; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)``.
+    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
     @discardableResult
     public func patch(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),

@@ -6,6 +6,7 @@ extension DataRequest {
     ///
     /// ```swift
     /// request.body = .model(NewUser(name: "Ada"))
+    /// request.body = .json(["name": "Ada", "tags": ["a", 1, nil]])
     /// request.body = .parameters(["name": "Ada"], as: .form)
     /// request.body = try .file("/srv/films/1.mp4", type: MediaType("video/mp4"))
     /// ```
@@ -45,12 +46,30 @@ extension DataRequest {
         public static func model<Model: Encodable & Sendable>(_ model: Model, as type: MediaType? = nil) -> Body {
             let isBytes = Model.self == Data.self || Model.self == [UInt8].self
             let standard: MediaType? = isBytes ? .octetStream : Model.self == String.self ? .text : nil
-            return Body(
+            return encoded(model, as: type, standardType: standard)
+        }
+
+        /// A JSON value, encoded by the service's codec for the type. It can be a literal, whose members are sorted by
+        /// name:
+        ///
+        /// ```swift
+        /// request.body = .json(["id": 1, "name": "Ada", "tags": ["a", nil]])
+        /// ```
+        ///
+        /// The default type is JSON. `nil` is the JSON value `null`; a request without a body has ``none``.
+        public static func json(_ value: JSONValue, as type: MediaType? = nil) -> Body {
+            encoded(value, as: type, standardType: nil)
+        }
+
+        private static func encoded(
+            _ model: some Encodable & Sendable, as type: MediaType?, standardType: MediaType?
+        ) -> Body {
+            Body(
                 .encoded { codecs, type throws(RequestFailure) in
                     let encoded = try codecs.encode(model, as: type)
                     return (encoded.body, encoded.contentType)
                 },
-                type: type?.description, standardType: standard)
+                type: type?.description, standardType: standardType)
         }
 
         /// Named values, to which interceptors may add more. The default type is JSON.
@@ -99,11 +118,11 @@ extension DataRequest {
                 type: type?.description)
         }
 
-        /// A stream, which can be sent only once; see `RequestBody.stream`. The default type is
+        /// A stream of any collections of bytes, which can be sent only once; see `RequestBody.stream`. The default type is
         /// `application/octet-stream`.
         public static func stream<Pieces: AsyncSequence & Sendable>(
             _ pieces: Pieces, length: Int?, type: MediaType? = nil
-        ) -> Body where Pieces.Element == Data {
+        ) -> Body where Pieces.Element: Collection<UInt8> {
             Body(
                 .raw(.stream(pieces, length: length), standard: MediaType.octetStream.description),
                 type: type?.description)

@@ -63,6 +63,17 @@ extension BuildableRequest where Self == DataRequest {
             options: options)
     }
 
+    /// A POST request (RFC 9110, 9.3.3) with a JSON value as its body, which can be a literal.
+    public static func post(
+        _ path: String, body: JSONValue, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) -> DataRequest {
+        DataRequest(
+            .post, path, query: query, headerFields: headerFields, body: .json(body, as: encoding),
+            expecting: expecting, options: options)
+    }
+
     /// A POST request (RFC 9110, 9.3.3) with named values as its body, in the media type `encoding` or as JSON. A
     /// `Content-Type` among the fields wins over `encoding`.
     public static func post(
@@ -88,6 +99,17 @@ extension BuildableRequest where Self == DataRequest {
             options: options)
     }
 
+    /// A PUT request (RFC 9110, 9.3.4) with a JSON value as its body, which can be a literal.
+    public static func put(
+        _ path: String, body: JSONValue, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) -> DataRequest {
+        DataRequest(
+            .put, path, query: query, headerFields: headerFields, body: .json(body, as: encoding),
+            expecting: expecting, options: options)
+    }
+
     /// A PUT request (RFC 9110, 9.3.4) with named values as its body, in the media type `encoding` or as JSON. A
     /// `Content-Type` among the fields wins over `encoding`.
     public static func put(
@@ -110,6 +132,17 @@ extension BuildableRequest where Self == DataRequest {
             .patch, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
             expecting: expecting,
             options: options)
+    }
+
+    /// A PATCH request (RFC 5789) with a JSON value as its body, which can be a literal.
+    public static func patch(
+        _ path: String, body: JSONValue, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) -> DataRequest {
+        DataRequest(
+            .patch, path, query: query, headerFields: headerFields, body: .json(body, as: encoding),
+            expecting: expecting, options: options)
     }
 
     /// A PATCH request (RFC 5789) with named values as its body, in the media type `encoding` or as JSON. A

@@ -115,6 +115,9 @@ public struct RequestBuilder: BuildableRequest {
     /// ``contentEncoding(_:)`` changes it.
     public func body(model: some Encodable & Sendable) -> RequestBuilder { body(.model(model), "body(model:)") }
 
+    /// Sets a JSON value as the body. It can be a literal: `["a": [1, nil, true]]`. See ``DataRequest/Body/json(_:as:)``.
+    public func body(json value: JSONValue) -> RequestBuilder { body(.json(value), "body(json:)") }
+
     /// Sets bytes as the body.
     public func body(data: Data, type: MediaType? = nil) -> RequestBuilder {
         body(.data(data, type: type), "body(data:)")
@@ -132,10 +135,10 @@ public struct RequestBuilder: BuildableRequest {
         }
     }
 
-    /// Sets a stream as the body. It can be sent only once.
+    /// Sets a stream of any collections of bytes as the body. It can be sent only once.
     public func body<Pieces: AsyncSequence & Sendable>(
         stream pieces: Pieces, length: Int?, type: MediaType? = nil
-    ) -> RequestBuilder where Pieces.Element == Data {
+    ) -> RequestBuilder where Pieces.Element: Collection<UInt8> {
         body(.stream(pieces, length: length, type: type), "body(stream:)")
     }
 

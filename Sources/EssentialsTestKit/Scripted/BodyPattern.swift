@@ -1,10 +1,11 @@
-import EssentialsHTTP
+public import EssentialsHTTP
 public import FoundationEssentials
 
 /// The body that a request must have.
 ///
 /// ```swift
 /// transport.on(.post, "/v1/users", body: .json(user)).answer(.created)
+/// transport.on(.post, "/v1/users", body: .json(["id": 1, "name": "Ada"])).answer(.created)
 /// ```
 public struct BodyPattern: Sendable, CustomStringConvertible {
     private enum Rule: Sendable {
@@ -28,13 +29,18 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
 
     /// JSON that is equal to an encoded model; the order of keys is ignored at every depth. Dates are encoded as ISO
     /// 8601. If the model cannot be encoded, the pattern matches no body, and ``ScriptedTransport/problems`` says why.
-    public static func json(_ model: some Encodable) -> BodyPattern {
+    public static func json(_ model: some Encodable) -> BodyPattern { encoded(model) }
+
+    private static func encoded(_ model: some Encodable) -> BodyPattern {
         do {
             return BodyPattern(rule: .json(try JSONNode(ScriptedAnswer.encoded(model))))
         } catch {
             return BodyPattern(rule: .unusable("the expected \(type(of: model)) cannot be written as JSON: \(error)"))
         }
     }
+
+    /// JSON that is equal to a value, which can be a literal. Numbers that are not finite match no body.
+    public static func json(_ value: JSONValue) -> BodyPattern { encoded(value) }
 
     /// JSON that is equal to a JSON text. If the text is not JSON, the pattern matches no body, and
     /// ``ScriptedTransport/problems`` says why.

@@ -8,6 +8,7 @@ public import FoundationEssentials
 /// try request.expect(query: ["role": "admin"])
 /// try request.expect(headerNames: [.authorization], absent: [.cookie])
 /// try request.expect(json: user)
+/// try request.expect(json: ["id": 1, "name": "Ada"])
 /// ```
 extension RecordedRequest {
     /// Expects a method and a path. `*` and `**` stand for segments, as in
@@ -56,6 +57,11 @@ extension RecordedRequest {
     /// numbers make no difference. Dates are encoded as ISO 8601.
     public func expect(json model: some Encodable) throws(RequestMismatch) {
         try expect(.json(model))
+    }
+
+    /// Expects a JSON body that is equal to a value, which can be a literal.
+    public func expect(json value: JSONValue) throws(RequestMismatch) {
+        try expect(.json(value))
     }
 
     /// Expects a JSON body that is equal to a JSON text.

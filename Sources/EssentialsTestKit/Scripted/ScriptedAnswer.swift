@@ -75,6 +75,21 @@ public struct ScriptedAnswer: Sendable {
         _ status: HTTPResponse.Status = .ok, json model: some Encodable, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) {
+        self.init(status, encoding: model, headerFields: headerFields, after: delay)
+    }
+
+    /// Creates a response with JSON, which can be a literal: `["id": 1, "tags": ["a", nil]]`. The members of objects are
+    /// sorted by name. A number that is not finite fails like a model that cannot be encoded.
+    public init(
+        _ status: HTTPResponse.Status = .ok, json value: JSONValue, headerFields: HTTPFields = [:],
+        after delay: Duration = .zero
+    ) {
+        self.init(status, encoding: value, headerFields: headerFields, after: delay)
+    }
+
+    private init(
+        _ status: HTTPResponse.Status, encoding model: some Encodable, headerFields: HTTPFields, after delay: Duration
+    ) {
         do {
             self.init(status, data: try Self.encoded(model), headerFields: headerFields, after: delay)
             addContentType("application/json")

@@ -2,6 +2,10 @@ public import EssentialsHTTP
 public import FoundationEssentials
 
 /// Short forms of `answer` and `thenAnswer`, with the arguments of the initializers of ``ScriptedAnswer``.
+///
+/// ```swift
+/// transport.on(.get, "/v1/users/1").answer(json: ["id": 1, "name": "Ada", "tags": ["a", nil]])
+/// ```
 extension ScriptedRule {
     /// Replaces all answers with a response without a body.
     @discardableResult
@@ -15,6 +19,13 @@ extension ScriptedRule {
         _ status: HTTPResponse.Status = .ok, json model: some Encodable, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { answer(ScriptedAnswer(status, json: model, headerFields: headerFields, after: delay)) }
+
+    /// Replaces all answers with JSON, which can be a literal.
+    @discardableResult
+    public func answer(
+        _ status: HTTPResponse.Status = .ok, json value: JSONValue, headerFields: HTTPFields = [:],
+        after delay: Duration = .zero
+    ) -> ScriptedRule { answer(ScriptedAnswer(status, json: value, headerFields: headerFields, after: delay)) }
 
     /// Replaces all answers with a text.
     @discardableResult
@@ -55,6 +66,13 @@ extension ScriptedRule {
         _ status: HTTPResponse.Status = .ok, json model: some Encodable, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, json: model, headerFields: headerFields, after: delay)) }
+
+    /// Appends a response with JSON, which can be a literal.
+    @discardableResult
+    public func thenAnswer(
+        _ status: HTTPResponse.Status = .ok, json value: JSONValue, headerFields: HTTPFields = [:],
+        after delay: Duration = .zero
+    ) -> ScriptedRule { thenAnswer(ScriptedAnswer(status, json: value, headerFields: headerFields, after: delay)) }
 
     /// Appends a response with a text.
     @discardableResult

@@ -13,7 +13,10 @@ package enum RedactedText {
     package static func names(of fields: HTTPFields) -> [String] { fields.map { $0.name.rawName } }
 
     /// The number of bytes.
-    package static func size(of bytes: Data) -> String { "\(bytes.count) bytes" }
+    package static func size(of bytes: Data) -> String { size(bytes.count) }
+
+    /// A number of bytes.
+    package static func size(_ count: Int) -> String { "\(count) bytes" }
 }
 
 extension Unicode.Scalar {

@@ -80,7 +80,7 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     var redirectPolicy: RedirectPolicy {
-        followsNoRedirect ? .none : maximumRedirects.map { .limit($0) } ?? .standard
+        followsNoRedirect ? .refused : maximumRedirects.map { .limit($0) } ?? .standard
     }
 
     func configuration() throws(RequestFailure) -> CurlTransport.Configuration {

@@ -56,6 +56,44 @@ import Testing
         #expect(JSONValue.number(1e300).integer == nil)
     }
 
+    @Test("Variables are converted to values, and nil to null")
+    func conversions() throws {
+        let (text, flag, number, integer, byte) = ("a", true, 2.5, -7, UInt8(9))
+        #expect([JSONValue(text), JSONValue(flag), JSONValue(number)] == [.string("a"), .boolean(true), .number(2.5)])
+        #expect([JSONValue(integer), JSONValue(byte)] == [.integer(-7), .integer(9)])
+        #expect(JSONValue(UInt64.max) == .unsigned(.max) && JSONValue(UInt64(1)) == .integer(1))
+        #expect(JSONValue(Int128.max) == .number(0x1p127) && JSONValue(Int64.min) == .integer(.min))
+        #expect(JSONValue(nil as String?).isNull && JSONValue(nil as Bool?).isNull && JSONValue(nil as Int?).isNull)
+        #expect(JSONValue(nil as Double?).isNull && JSONValue(.some("a")) == "a" && JSONValue(.some(1)) == 1)
+        #expect(JSONValue("a") == "a" && JSONValue(5) == 5 && JSONValue(0.5) == 0.5 && JSONValue(false) == false)
+    }
+
+    @Test("A model becomes a value as the codec encodes it, and fails as encoding otherwise")
+    func encoding() throws {
+        struct Film: Encodable {
+            var title = "M"
+            var date = Date(timeIntervalSince1970: 0)
+            var rating: Double? = 1
+        }
+        let film = try JSONValue(encoding: Film())
+        #expect(film == ["title": "M", "date": "1970-01-01T00:00:00Z", "rating": 1])
+        #expect(["film": film, "isNew": true] as JSONValue == ["isNew": true, "film": film])
+        #expect(try JSONValue(encoding: ["a": 1]) == ["a": 1])
+        #expect(try JSONValue(encoding: "text") == "text" && JSONValue(encoding: film) == film)
+        let failure = #expect(throws: RequestFailure.self) { try JSONValue(encoding: Film(rating: .nan)) }
+        #expect(failure?.reason == .encoding)
+    }
+
+    @Test("The members of an object are encoded in the order of their names")
+    func order() throws {
+        let names = ["b", "a", "B", "10", "9", "é", "aa", ""]
+        let value = JSONValue.object(Dictionary(uniqueKeysWithValues: names.map { ($0, .null) }))
+        let dictionary = Dictionary(uniqueKeysWithValues: names.map { ($0, Int?.none) })
+        let text = try JSONCodec().encode(value, as: .json)
+        #expect(String(decoding: text, as: UTF8.self).hasPrefix(#"{"":null,"10":null,"9":null,"B":null,"a":null"#))
+        #expect(try JSONCodec().encode(dictionary, as: .json) == text)
+    }
+
     @Test("More than 512 levels fail in both directions without a crash")
     func depth() throws {
         var value: JSONValue = 1

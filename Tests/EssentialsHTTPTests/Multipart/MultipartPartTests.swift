@@ -162,4 +162,29 @@ import Testing
         }
         #expect(failure?.reason == .invalidRequest)
     }
+
+    @Test("A part can be a JSON literal or a stream of byte collections of any kind")
+    func literalsAndStreams() async throws {
+        let chunk = BodyChunk(Array(repeating: UInt8(ascii: "x"), count: 40_000))
+        let chunks = AsyncStream<BodyChunk> { continuation in
+            for _ in 0..<3 { continuation.yield(chunk) }
+            continuation.finish()
+        }
+        let arrays = AsyncStream<[UInt8]> { continuation in
+            continuation.yield([0x61])
+            continuation.finish()
+        }
+        var body = try MultipartBody()
+        try body.append(.json(["year": 1927, "title": "M", "tags": [nil, true]], name: "meta"))
+        try body.append(.json(["a": 1], name: "dictionary"))
+        try body.append(.stream(arrays, length: nil, name: "arrays"))
+        try body.append(.stream(chunks, length: 120_000, name: "chunks"))
+        try body.append(.json([], name: "empty"))
+        let parts = try MultipartBytes(await body.bytes(), boundary: body.boundary).parts
+        #expect(
+            parts.map { String(decoding: $0.content, as: UTF8.self) } == [
+                #"{"tags":[null,true],"title":"M","year":1927}"#, #"{"a":1}"#, "a",
+                String(repeating: "x", count: 120_000), "[]",
+            ])
+    }
 }

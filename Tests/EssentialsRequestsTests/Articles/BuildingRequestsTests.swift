@@ -75,7 +75,7 @@ struct BuildingRequestsTests {
 
         // Article begins
         try await requests.put("users/1", body: user)  // {"id":1,"name":"Ada"}
-        try await requests.post("login", parameters: ["name": "Ada"])  // {"name":"Ada"}
+        try await requests.post("login", body: ["name": "Ada", "keys": [1, nil]])  // {"keys":[1,null],"name":"Ada"}
         try await requests.post("login", parameters: ["name": "Ada"], encoding: .form)  // name=Ada
 
         var note = DataRequest(.post, "notes", query: ["draft": "1"])
@@ -86,7 +86,7 @@ struct BuildingRequestsTests {
         #expect(
             transport.requests.map { "\($0.headerFields[.contentType] ?? "-"): \($0.bodyText)" } == [
                 #"application/json; charset=utf-8: {"id":1,"name":"Ada"}"#,
-                #"application/json; charset=utf-8: {"name":"Ada"}"#,
+                #"application/json; charset=utf-8: {"keys":[1,null],"name":"Ada"}"#,
                 "application/x-www-form-urlencoded; charset=utf-8: name=Ada", "text/markdown; charset=utf-8: # Today",
             ])
         #expect(stored.url?.target == "/v1/notes?draft=1")

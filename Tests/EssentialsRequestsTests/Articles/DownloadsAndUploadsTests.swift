@@ -213,7 +213,9 @@ struct DownloadsAndUploadsTests {
 
     @Test("The article on downloads shows uploads of files, streams and memory")
     func uploads() async throws {
-        try await withPlace({ .response(status: 201, body: "\($0.body.count)") }) { place in
+        try await withPlace({
+            $0.method == "GET" ? .response(body: "film") : .response(status: 201, body: "\($0.body.count)")
+        }) { place in
             let (requests, path) = (place.requests, place.folder + "/1.mp4")
             try Data("film".utf8).write(to: URL(filePath: path))
             let (pieces, piece) = AsyncStream.makeStream(of: Data.self)
@@ -232,9 +234,12 @@ struct DownloadsAndUploadsTests {
             upload = DataRequest(.put, "films/1/subtitles")
             upload.body = .stream(pieces, length: nil, type: .text)
             let added = try await requests.send(upload)
+
+            let film = try await requests.send(RequestBuilder(.get, "films/2").streaming())
+            let copy = try await requests.send(DataRequest(.put, "copies/2", body: .stream(film.body, length: nil)))
             // Article ends
 
-            #expect([stored.status, added.status] == [.created, .created])
+            #expect([stored.status, added.status, copy.status] == [.created, .created, .created])
 
             fraction.finish()
             var last: Double?
@@ -242,7 +247,10 @@ struct DownloadsAndUploadsTests {
             #expect(last == 1)
             #expect(
                 place.server.requests.map { "\($0.path) \($0.header("Content-Type") ?? "-") \($0.bodyText)" }
-                    == ["/v1/films/1 video/mp4 film", "/v1/films/1/subtitles text/plain subtitles"])
+                    == [
+                        "/v1/films/1 video/mp4 film", "/v1/films/1/subtitles text/plain subtitles", "/v1/films/2 - ",
+                        "/v1/copies/2 application/octet-stream film",
+                    ])
         }
     }
 

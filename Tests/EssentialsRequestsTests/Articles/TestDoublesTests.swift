@@ -45,7 +45,7 @@ struct TestDoublesTests {
     func scripted() async throws {
         // Article begins
         let transport = ScriptedTransport()
-        transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [User(id: 1, name: "Ada")]).expected()
+        transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [["id": 1, "name": "Ada"]]).expected()
 
         let doubles = Assembly("doubles") { locator in
             try locator.registerLazy((any DataRequestService).self) { locator in
@@ -70,16 +70,16 @@ struct TestDoublesTests {
             environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
 
         // Article begins
-        transport.on(.post, "/v1/users", body: .json(["name": "Ada"])).answer(.created).thenAnswer(.conflict)
+        transport.on(.post, "/v1/users", body: .json(["id": 1, "name": "Ada"])).answer(.created).thenAnswer(.conflict)
         transport.on(.get, "/v1/*/picture").answer { request in
             ScriptedAnswer(text: "picture of \(request.url.path)")
         }
         transport.on(.get, "/v1/down").answer(.failure(.connection))
         // Article ends
 
-        try await requests.post("users", body: ["name": "Ada"])
+        try await requests.post("users", body: ["id": 1, "name": "Ada"])
         let conflict = await #expect(throws: RequestFailure.self) {
-            try await requests.post("users", body: ["name": "Ada"])
+            try await requests.post("users", body: ["id": 1, "name": "Ada"])
         }
         #expect(conflict?.response?.head.status == .conflict)
         #expect(try await requests.get("1/picture", as: String.self) == "picture of /v1/1/picture")

@@ -138,7 +138,7 @@ struct RequestBuilderTests {
     func rest() async throws {
         let policy = try TrustPolicy(json: #"{"minimumTLS": "1.3"}"#)
         let builder = RequestBuilder(.get, "a").accept(.json, .text).deadline(.seconds(3)).trust(policy)
-            .redirects(.none).streaming().finishingOnShutdown()
+            .redirects(.refused).streaming().finishingOnShutdown()
         let request = try builder.build()
         #expect(request.redirects != nil)
         #expect(request.finishesOnShutdown == true)

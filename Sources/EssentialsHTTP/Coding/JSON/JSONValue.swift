@@ -3,7 +3,13 @@
 /// ```swift
 /// let value: JSONValue = ["id": 7, "tags": ["a", "b"], "parent": nil]
 /// value["tags"]?[0]?.string     // "a"
+/// let user: JSONValue = ["id": JSONValue(id), "name": "\(name)", "address": try JSONValue(encoding: address)]
 /// ```
+///
+/// The elements of a literal are literals and other values. Initializers convert variables of other types.
+///
+/// The members of an object have no order. ``JSONCodec`` and the test kit sort them by name, so that equal values give
+/// equal bytes, which are also those of an equal model or dictionary.
 ///
 /// Whole numbers keep all of their 64 bits. A whole number is an ``integer(_:)``, also if the text is `1.0`, or an
 /// ``unsigned(_:)`` if it is greater than `Int64.max`. All other numbers are a ``number(_:)``.
@@ -99,6 +105,48 @@ extension JSONValue {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
     }
+}
+
+// MARK: - Conversions
+
+extension JSONValue {
+    /// Creates a ``string(_:)``, or ``null`` from `nil`.
+    public init(_ text: String?) { self = text.map(Self.string) ?? .null }
+
+    /// Creates a ``boolean(_:)``, or ``null`` from `nil`.
+    public init(_ boolean: Bool?) { self = boolean.map(Self.boolean) ?? .null }
+
+    /// Creates a ``number(_:)``, or ``null`` from `nil`. Numbers that are not finite cannot be encoded.
+    public init(_ number: Double?) { self = number.map(Self.number) ?? .null }
+
+    /// Creates an ``integer(_:)``, or ``null`` from `nil`. A number outside the range of `Int64` becomes an
+    /// ``unsigned(_:)``, or a rounded ``number(_:)``.
+    public init(_ integer: (some BinaryInteger)?) {
+        guard let integer else {
+            self = .null
+            return
+        }
+        self =
+            Int64(exactly: integer).map(Self.integer) ?? UInt64(exactly: integer).map(Self.unsigned)
+            ?? .number(Double(integer))
+    }
+
+    /// Creates a value from a model, as ``JSONCodec`` encodes it: dates are ISO 8601.
+    ///
+    /// - Throws: `encoding` if the model cannot be represented in JSON or has more than ``maximumDepth`` levels.
+    public init(encoding model: some Encodable) throws(RequestFailure) {
+        if let value = model as? JSONValue {
+            self = value
+            return
+        }
+        do {
+            self = try JSONParser.value(in: Self.codec.encode(model, as: .json))
+        } catch {
+            throw CodingFault.encoding(error, type(of: model), as: "JSON")
+        }
+    }
+
+    private static let codec = JSONCodec()
 }
 
 // MARK: - Literals
