@@ -101,7 +101,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsFoundationTests",
-            dependencies: ["EssentialsFoundation", "ServiceEssentials", "EssentialsTestKit"], swiftSettings: settings),
+            dependencies: ["EssentialsFoundation", "EssentialsCurl", "ServiceEssentials", "EssentialsTestKit"],
+            swiftSettings: settings),
         .testTarget(
             name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
         // The programs of the README and of the tutorials, compiled with a reader's settings.

@@ -21,8 +21,9 @@ extension RequestFailure: CustomNSError {
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: reason.name,
-            NSLocalizedRecoverySuggestionErrorKey: remedy, FailureKey.reason: reason.name, FailureKey.phase: phase.name,
+            FailureKey.reason: reason.name, FailureKey.phase: phase.name,
         ]
+        if let remedy { info[NSLocalizedRecoverySuggestionErrorKey] = remedy }
         if let host { info[FailureKey.host] = host }
         if let failure = underlying as? RequestFailure {
             info[NSUnderlyingErrorKey] = NSError(failure)

@@ -125,3 +125,47 @@ struct SystemAnchorsTests {
         #expect(unreadable?.message.contains("/nowhere.pem") == true)
     }
 }
+
+@Suite("A failed handshake")
+struct HandshakeFaultTests {
+    private static func account(_ detail: String, minimum: Int32 = 0x0303) -> HandshakeFault.Account {
+        HandshakeFault(peer: "https://a.example", detail: detail, minimumVersion: minimum).account
+    }
+
+    @Test(
+        "An alert of the server is named without OpenSSL's numbers, and has a remedy for its cause",
+        arguments: [
+            ("error:0A000410:SSL routines::sslv3 alert handshake failure", "handshake failure", "Check which ciphers"),
+            ("error:0A00045C:SSL routines::tlsv13 alert certificate required", "certificate required", "Give the"),
+            (
+                "OpenSSL SSL_read: error:0A000412:SSL routines::sslv3 alert bad certificate, errno 0",
+                "bad certificate", "Give the policy a client identity"
+            ),
+            ("error:0A000418:SSL routines::tlsv1 alert unknown ca", "unknown ca", "another client identity"),
+            ("error:0A000458:SSL routines::tlsv1 unrecognized name", nil, "whether it requires a client certificate"),
+            ("error:0A000458:SSL routines::tlsv1 alert unrecognized name", "unrecognized name", "Check the host name"),
+            ("error:0A000438:SSL routines::tlsv1 alert internal error", "internal error", "Check that the port"),
+        ] as [(String, String?, String)])
+    func alerts(detail: String, alert: String?, remedy: String) {
+        let account = Self.account(detail)
+        let message =
+            alert.map { "ended the TLS handshake with the alert “\($0)”." } ?? "failed: tlsv1 unrecognized name."
+        #expect(account.message.hasSuffix(message), "\(account)")
+        #expect((account.remedy ?? RequestFailure.Reason.tls.remedy)?.contains(remedy) == true, "\(account)")
+        #expect(account.reason == .tls)
+    }
+
+    @Test("A handshake failure under a policy that requires TLS 1.3 mentions that version")
+    func handshakeFailure() {
+        let account = Self.account("error:0A000410:SSL routines::sslv3 alert handshake failure", minimum: 0x0304)
+        #expect(account.remedy?.contains("offers TLS 1.3, which the policy requires") == true)
+    }
+
+    @Test("A configuration of OpenSSL without an allowed version is named as the cause")
+    func configuration() {
+        let account = Self.account("error:0A0000BF:SSL routines::no protocols available", minimum: 0x0304)
+        #expect(account.reason == .tlsTooOld)
+        #expect(account.message.contains("OpenSSL's configuration on this machine"))
+        #expect(account.remedy?.contains("MaxProtocol") == true)
+    }
+}

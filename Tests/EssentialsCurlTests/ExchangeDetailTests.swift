@@ -89,7 +89,7 @@ struct ExchangeDetailTests {
         sent.options.firstByteTimeout = .milliseconds(80)
         let found = await failure { try await transport.send(sent) }
         #expect(found?.reason == .timeout && found?.phase == .waiting)
-        #expect(found?.message.contains("did not begin to answer within 0.08 seconds") == true)
+        #expect(found?.message.contains("did not begin its response within 0.08 seconds") == true)
         var slow = try request(server, "/slow")
         slow.options.firstByteTimeout = .milliseconds(80)
         slow.options.idleTimeout = .seconds(30)

@@ -17,7 +17,7 @@ struct FaultTests {
             try await transport.send(TransportRequest(.get, RequestURL(url)))
         }
         #expect(found?.reason.name == reason)
-        #expect(found?.remedy.isEmpty == false)
+        #expect(found?.remedy?.isEmpty == false)
     }
 
     struct Framing: Sendable, CustomTestStringConvertible {

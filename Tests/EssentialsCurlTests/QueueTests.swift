@@ -76,7 +76,7 @@ struct QueueTests {
             let refused = await failure { try await transport.send(request(server)) }
             #expect(refused?.reason == .queueFull)
             #expect(refused?.phase == .queue)
-            #expect(refused?.message == "2 requests wait for a connection already.")
+            #expect(refused?.message == "The queue of requests for connections is full, with 2 waiting.")
             gate.open()
             try await group.waitForAll()
         }

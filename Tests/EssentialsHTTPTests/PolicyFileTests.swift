@@ -235,7 +235,7 @@ import Testing
         #expect(found.reason == .invalidPolicy)
         #expect(found.message.hasPrefix("The policy, line \(fault.line): "), "\(found.message)")
         #expect(found.message.contains(fault.text), "\(found.message)")
-        #expect(!found.remedy.isEmpty)
+        #expect(found.remedy?.isEmpty == false)
     }
 
     @Test(

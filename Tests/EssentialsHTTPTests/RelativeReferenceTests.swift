@@ -98,7 +98,7 @@ import Testing
         #expect(failure.reason == .protocolViolation)
         #expect(failure.phase == .receiving)
         #expect(failure.host == "example.com")
-        #expect(failure.remedy.contains("Location"))
+        #expect(failure.remedy?.contains("Location") == true)
     }
 
     @Test(

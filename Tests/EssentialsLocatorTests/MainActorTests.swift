@@ -91,7 +91,7 @@ struct MainActorTests {
         #expect(error?.reason == .duplicate)
         #expect(
             error?.message == "\(String(reflecting: Scratch.self)) (main actor) cannot be registered in \"root\" at "
-                + "App/Second.swift:2: it was at App/First.swift:1.")
+                + "App/Second.swift:2, because it was already registered at App/First.swift:1.")
     }
 
     @Test("A factory for the main actor that throws is kept and runs again")

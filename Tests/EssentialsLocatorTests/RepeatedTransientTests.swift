@@ -65,7 +65,7 @@ struct RepeatedTransientTests {
         let error = failure { () throws(ServiceLocatorError) in try child.resolve(Int.self) }
         #expect(error?.reason == .constructionFailed)
         #expect((error?.underlying as? FactoryFailure)?.description == "no disk")
-        let text = "The factory of Swift.Int in \"root\", registered at App/Main.swift:3, failed: no disk"
+        let text = "The factory of Swift.Int in \"root\", registered at App/Main.swift:3, failed: no disk."
         #expect(error?.message == text)
         #expect(try child.resolve(Int.self) == 3)
     }

@@ -41,7 +41,7 @@ extension SemanticsTests {
         let child = ServiceLocator(name: "child", parent: root)
         let takes =
             "Swift.String in \"root\", registered at App/Main.swift:8, takes arguments of these types: "
-            + "Swift.Int, Swift.String; given were: "
+            + "Swift.Int, Swift.String. The resolve passed: "
         let cases: [(ServiceLocatorError?, String)] = [
             (failure { () throws(ServiceLocatorError) in try child.resolve(String.self) }, "none."),
             (failure { () throws(ServiceLocatorError) in try child.resolveOptional(String.self) }, "none."),
@@ -71,7 +71,7 @@ extension SemanticsTests {
             try root.resolve((any Mailer).self, arguments: greeter)
         }
         #expect(error?.reason == .argumentMismatch)
-        #expect(error?.message.hasSuffix("given were: \(String(reflecting: PoliteGreeter.self)).") == true)
+        #expect(error?.message.hasSuffix("The resolve passed: \(String(reflecting: PoliteGreeter.self)).") == true)
     }
 
     @Test("Arguments for a registration without arguments are an error for every kind")
@@ -87,7 +87,7 @@ extension SemanticsTests {
                 try root.resolve((any Greeter).self, named: name, arguments: 1)
             }
             #expect(error?.reason == .argumentMismatch)
-            #expect(error?.message.hasSuffix("takes arguments of these types: none; given were: Swift.Int.") == true)
+            #expect(error?.message.hasSuffix("of these types: none. The resolve passed: Swift.Int.") == true)
         }
         withExtendedLifetime(object) {}
     }
@@ -99,7 +99,7 @@ extension SemanticsTests {
         try root.registerTransient(Int.self) { (_, text: String) in throw FactoryFailure(text) }
         let failed = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self, arguments: "no disk") }
         #expect(failed?.reason == .constructionFailed)
-        #expect(failed?.message.hasSuffix("failed: no disk") == true)
+        #expect(failed?.message.hasSuffix("failed: no disk.") == true)
     }
 
     @Test(

@@ -121,7 +121,8 @@ extension SemanticsTests {
         #expect(error?.reason == .notConforming)
         #expect(
             error?.message == "\(String(reflecting: PoliteGreeter.self)) cannot be registered as "
-                + "\(String(reflecting: (any Clock).self)) in \"root\" at App/Main.swift:6: it is none.")
+                + "\(String(reflecting: (any Clock).self)) in \"root\" at App/Main.swift:6, because it does not "
+                + "have that type.")
         #expect(root.graph().locators.first?.registrations == [])
     }
 
@@ -134,7 +135,7 @@ extension SemanticsTests {
         }
         #expect(taken?.reason == .duplicate)
         #expect(taken?.serviceType == String(reflecting: (any Clock).self))
-        #expect(taken?.message.hasSuffix("it was at App/First.swift:1.") == true)
+        #expect(taken?.message.hasSuffix("because it was already registered at App/First.swift:1.") == true)
         let twice = failure { () throws(ServiceLocatorError) in
             try root.register(object, as: (any Greeter).self, GreetingClock.self, (any Greeter).self)
         }

@@ -29,7 +29,7 @@ struct ServiceLocatorErrorTests {
         #expect(error?.nearMisses == [])
         #expect(
             error?.description == "missing: No \(greeterType) is registered; searched \"checkout\", then \"app\". "
-                + "Register it in one of them before it is asked for, or use resolveOptional if it may be absent.")
+                + "Register it in one of them before it is resolved, or use resolveOptional if it may be missing.")
     }
 
     @Test("The error of a missing service lists the same type with other names and services that also have the type")
@@ -45,8 +45,8 @@ struct ServiceLocatorErrorTests {
         #expect(misses.first?.contains("Clock in \"checkout\" (EssentialsLocatorTests/") == true)
         #expect(misses.first?.hasSuffix("whose service is also \(greeterType)") == true)
         #expect(misses.last?.hasPrefix("\(greeterType) named \"polite\" in \"app\"") == true)
-        #expect(error?.description.contains("It comes close to: ") == true)
-        #expect(error?.remedy.hasPrefix("Ask for one of these") == true)
+        #expect(error?.description.contains("These are similar: ") == true)
+        #expect(error?.remedy?.hasPrefix("Resolve one of these") == true)
     }
 
     @Test("Near misses include the registration without a name, exclude removed ones, and build nothing")
@@ -94,9 +94,9 @@ struct ServiceLocatorErrorTests {
             try root.register(2, as: Int.self, named: "n", fileID: "App/Second.swift", line: 9)
         }
         #expect(
-            error?.message == "Swift.Int named \"n\" cannot be registered in \"app\" at App/Second.swift:9: "
-                + "it was at App/First.swift:3.")
-        #expect(error?.remedy.contains("replace") == true)
+            error?.message == "Swift.Int named \"n\" cannot be registered in \"app\" at App/Second.swift:9, "
+                + "because it was already registered at App/First.swift:3.")
+        #expect(error?.remedy?.contains("replace") == true)
     }
 
     @Test("The error of a failed construction names the registration and contains the factory's error")
@@ -105,7 +105,73 @@ struct ServiceLocatorErrorTests {
         let error = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self) }
         #expect(error?.reason == .constructionFailed)
         #expect(
-            error?.message == "The factory of Swift.Int in \"app\", registered at App/First.swift:3, failed: no disk")
+            error?.message == "The factory of Swift.Int in \"app\", registered at App/First.swift:3, failed: no disk.")
+    }
+
+    /// A service that needs another one, for the path of a failed construction.
+    private struct Level<Inner>: Sendable {}
+
+    @Test("Factories inside factories give one path and one cause, and the program still sees each error")
+    func nested() throws {
+        let child = ServiceLocator(name: "child", parent: root)
+        try root.registerLazy(Int.self, fileID: "App/Disk.swift", line: 3) { _ in throw FactoryFailure("no disk") }
+        try root.registerLazy(Level<Int>.self) { locator in
+            _ = try locator.resolve(Int.self)
+            return Level()
+        }
+        try root.registerTransient(String.self) { (locator, _: Int) in
+            _ = try locator.resolve(Level<Int>.self)
+            return ""
+        }
+        try child.registerTransient(Double.self) { locator in
+            Double(try locator.resolve(String.self, arguments: 1)) ?? 0
+        }
+        let error = failure { () throws(ServiceLocatorError) in try child.resolve(Double.self) }
+        let level = String(reflecting: Level<Int>.self)
+        let path = [
+            "Swift.Double in \"child\"", "Swift.String in \"app\"", "\(level) in \"app\"", "Swift.Int in \"app\"",
+        ]
+        #expect(error?.path == path)
+        #expect(
+            error?.description == "constructionFailed: The factory of Swift.Int in \"app\", registered at "
+                + "App/Disk.swift:3, failed: no disk. It was needed by \(path.joined(separator: " -> ")). "
+                + "Correct the cause and resolve again; the factory is kept and runs again.")
+        #expect(error?.serviceType == "Swift.Double")
+        var causes: [String] = []
+        var next: (any Error)? = error
+        while let inner = next as? ServiceLocatorError {
+            causes.append(inner.serviceType)
+            next = inner.underlying
+        }
+        #expect(causes == ["Swift.Double", "Swift.String", level, "Swift.Int"])
+        #expect(next is FactoryFailure)
+    }
+
+    @Test("An asynchronous factory that failed because of a missing service says once what to register")
+    func nestedMissing() async throws {
+        try root.registerAsync(Int.self, fileID: "App/Disk.swift", line: 3) { locator in
+            try locator.resolve(Double.self).hashValue
+        }
+        try root.registerAsync(String.self) { locator in "\(try await locator.resolveAsync(Int.self))" }
+        let error = await thrownLater { try await root.resolveAsync(String.self) }
+        #expect(
+            error?.description == "constructionFailed: The factory of Swift.Int in \"app\", registered at "
+                + "App/Disk.swift:3, failed: No Swift.Double is registered; searched \"app\". It was needed by "
+                + "Swift.String in \"app\" -> Swift.Int in \"app\". Register it in one of them before it is resolved, "
+                + "or use resolveOptional if it may be missing.")
+    }
+
+    @Test("A long path is shown with its beginning and its end")
+    func longPath() throws {
+        try root.registerTransient(Int.self) { (locator, depth: Int) in
+            guard depth < 20 else { throw FactoryFailure("too deep") }
+            return try locator.resolve(Int.self, arguments: depth + 1)
+        }
+        let error = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self, arguments: 1) }
+        let label = "Swift.Int in \"app\""
+        #expect(error?.path == Array(repeating: label, count: 20))
+        let shown = Array(repeating: label, count: 4) + ["12 more"] + Array(repeating: label, count: 4)
+        #expect(error?.message.hasSuffix("It was needed by \(shown.joined(separator: " -> ")).") == true)
     }
 
     @Test("The error of too many registrations names the limit")
@@ -122,7 +188,7 @@ struct ServiceLocatorErrorTests {
             "argumentMismatch", "notConforming", "serviceGone", "locatorGone", "cancelled",
         ]
         #expect(names.contains(reason.name))
-        #expect(reason.remedy.hasSuffix("."))
+        #expect(reason == .cancelled ? reason.remedy == nil : reason.remedy?.hasSuffix(".") == true)
         #expect("\(reason)" == reason.name)
     }
 

@@ -67,7 +67,7 @@ struct WeakProxyTests {
     let basketType = String(reflecting: (any Basket).self)
     /// The text that ends the process for a proxy of `goneProxy`.
     static let goneText =
-        "serviceGone: The object of \(String(reflecting: (any Basket).self)), made weak at App/Basket.swift:4, is gone. "
+        "serviceGone: The object of \(String(reflecting: (any Basket).self)), made weak at App/Basket.swift:4, was released. "
         + "Keep the object where it is owned for as long as it is used, or register it strongly."
 
     @Test("A proxy forwards every member to its object")
@@ -279,7 +279,7 @@ struct WeakHandleTests {
         #expect(copy.service == nil)
         let error = failure { () throws(ServiceLocatorError) in try handle.live() }
         #expect(error?.reason == .serviceGone)
-        #expect(error?.message.hasSuffix("Basket, made weak at App/Badge.swift:2, is gone.") == true)
+        #expect(error?.message.hasSuffix("Basket, made weak at App/Badge.swift:2, was released.") == true)
     }
 
     @Test("Requiring a handle whose object was released ends the process with the line that created the handle")
@@ -293,7 +293,7 @@ struct WeakHandleTests {
                 _ = make().require("total")
             })
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("Basket, made weak at App/Badge.swift:2, is gone."))
+        #expect(text.contains("Basket, made weak at App/Badge.swift:2, was released."))
         #expect(text.contains(" Used by total."))
     }
 
@@ -334,8 +334,8 @@ struct WeakHandleTests {
         let error = failure { () throws(ServiceLocatorError) in try reference.live() }
         #expect(error?.reason == .locatorGone)
         #expect(
-            error?.description == "locatorGone: The locator \"scope\" is gone. Keep the locator in the bootstrap code "
-                + "for as long as services are resolved.")
+            error?.description == "locatorGone: The locator \"scope\" was released. Keep the locator in the bootstrap "
+                + "code for as long as services are resolved.")
     }
 
     @Test("A reference to a service resolves at each use, with the errors of resolving")

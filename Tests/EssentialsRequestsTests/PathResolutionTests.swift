@@ -73,7 +73,7 @@ struct PathResolutionTests {
             }
             #expect(failure.reason == .invalidRequest)
             #expect(failure.host == "h")
-            #expect(failure.remedy.contains("Remove the dots"))
+            #expect(failure.remedy?.contains("Remove the dots") == true)
         }
     }
 

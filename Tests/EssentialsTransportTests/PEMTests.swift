@@ -33,7 +33,7 @@ import Testing
         let failure = try #require(throws: RequestFailure.self) { try PEM(text) }
         #expect(failure.reason == .invalidPolicy)
         #expect(failure.message == "The PEM text contains no PEM block.")
-        #expect(failure.remedy.contains("-----BEGIN CERTIFICATE-----"))
+        #expect(failure.remedy?.contains("-----BEGIN CERTIFICATE-----") == true)
     }
 
     @Test(

@@ -96,7 +96,7 @@ struct ProxyPolicyTests {
         }
         #expect(error?.reason == .invalidRequest)
         #expect(error?.message.contains(" \(name) ") == true)
-        #expect(error.map { "\($0) \($0.message) \($0.remedy)".contains("hunter2") } == false)
+        #expect(error.map { "\($0) \($0.message) \($0.remedy ?? "")".contains("hunter2") } == false)
     }
 
     @Test("The environment policy is direct until the variables are read")

@@ -71,7 +71,7 @@ struct ProxyTests {
     func refused(text: String) {
         let error = #expect(throws: RequestFailure.self) { try Proxy(text) }
         #expect(error?.reason == .invalidRequest)
-        #expect(error?.message.isEmpty == false && error?.remedy.isEmpty == false)
+        #expect(error?.message.isEmpty == false && error?.remedy?.isEmpty == false)
         #expect(error?.description.utf8.contains { $0 < 0x20 } == false)
     }
 
@@ -90,7 +90,7 @@ struct ProxyTests {
     func secrecy(text: String) {
         let error = #expect(throws: RequestFailure.self) { try Proxy(text) }
         #expect(
-            error.map { "\($0) \($0.message) \($0.remedy)".contains("hunter2") } == false,
+            error.map { "\($0) \($0.message) \($0.remedy ?? "")".contains("hunter2") } == false,
             "\(String(describing: error))")
     }
 

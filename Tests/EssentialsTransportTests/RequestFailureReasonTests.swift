@@ -31,11 +31,20 @@ import Testing
         #expect(Set(Self.names.map(\.1)).count == 33)
     }
 
-    @Test("Each reason has a remedy in one sentence", arguments: RequestFailure.Reason.all)
+    @Test("Only a cancellation has no remedy")
+    func withoutRemedy() {
+        #expect(RequestFailure.Reason.all.filter { $0.remedy == nil } == [.cancelled])
+        #expect(RequestFailure(.cancelled, "It ended.").remedy == nil)
+        #expect(RequestFailure(.cancelled, "It ended.").description == "cancelled: It ended.")
+    }
+
+    @Test("Each other reason has a remedy in one sentence", arguments: RequestFailure.Reason.all)
     func remedy(reason: RequestFailure.Reason) throws {
-        #expect(try #require(reason.remedy.first).isUppercase)
-        #expect(reason.remedy.hasSuffix("."))
-        #expect(reason.remedy.contains(" "))
+        guard reason != .cancelled else { return }
+        let remedy = try #require(reason.remedy)
+        #expect(try #require(remedy.first).isUppercase)
+        #expect(remedy.hasSuffix("."))
+        #expect(remedy.contains(" "))
         #expect(RequestFailure.Reason.all.filter { $0.remedy == reason.remedy } == [reason])
     }
 }

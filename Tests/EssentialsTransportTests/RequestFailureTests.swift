@@ -40,7 +40,8 @@ import Testing
     @Test("The description contains reason, message and remedy", arguments: RequestFailure.Reason.all)
     func description(reason: RequestFailure.Reason) {
         let failure = RequestFailure(reason, "This happened.")
-        #expect(failure.description == "\(reason.name): This happened. \(reason.remedy)")
+        let remedy = reason.remedy.map { " \($0)" } ?? ""
+        #expect(failure.description == "\(reason.name): This happened.\(remedy)")
         let advised = RequestFailure(reason, "This happened.", remedy: "Do that.")
         #expect(advised.description == "\(reason.name): This happened. Do that.")
     }
@@ -51,9 +52,11 @@ import Testing
         let second = RequestFailure(.connection, "Second.", underlying: third)
         let first = RequestFailure(.status, "First.", remedy: "Do that.", underlying: second)
         #expect(first.description == "status: First. Do that. Caused by connection: Second. Caused by tls: Third.")
-        #expect(third.description == "tls: Third. \(RequestFailure.Reason.tls.remedy) Caused by Below.")
+        #expect(third.description == "tls: Third. \(RequestFailure.Reason.tls.remedy ?? "") Caused by Below.")
         let file = RequestFailure(.file, "No.", remedy: "Do that.", underlying: SystemError(code: 2))
         #expect(file.description == "file: No. Do that. Caused by No such file or directory.")
+        let repeated = RequestFailure(.file, "It failed: \(SystemError(code: 2)).", underlying: SystemError(code: 2))
+        #expect(!repeated.description.contains("Caused by"))
         struct Telling: Error, CustomStringConvertible { let description = "secret" }
         let telling = RequestFailure(.encoding, "No.", remedy: "Do that.", underlying: Telling())
         #expect(telling.description == "encoding: No. Do that. Caused by Telling.")

@@ -74,7 +74,7 @@ import Testing
         let head = HTTPRequest(method: .get, scheme: scheme, authority: "good.example", path: "/")
         let failure = try #require(throws: RequestFailure.self) { try TransportRequest(head) }
         #expect(failure.reason == .invalidRequest)
-        #expect(failure.remedy.hasPrefix("Use http or https"))
+        #expect(failure.remedy?.hasPrefix("Use http or https") == true)
     }
 
     @Test(

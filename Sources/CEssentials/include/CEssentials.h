@@ -135,6 +135,16 @@ typedef enum ce_verdict {
     CE_VERDICT_INTERNAL,
 } ce_verdict;
 
+/// What a peer speaks, according to its first bytes.
+typedef enum ce_spoken {
+    CE_SPEAKS_NOTHING = 0, // it has sent nothing
+    CE_SPEAKS_UNKNOWN,
+    CE_SPEAKS_TLS,
+    CE_SPEAKS_HTTP,
+    CE_SPEAKS_SSH,
+    CE_SPEAKS_MAIL, // the greeting of a mail or FTP server
+} ce_spoken;
+
 typedef struct ce_digests {
     uint8_t certificate[CE_DIGEST_SIZE]; // SHA-256 of the DER certificate
     uint8_t public_key[CE_DIGEST_SIZE];  // SHA-256 of the DER SubjectPublicKeyInfo
@@ -161,6 +171,9 @@ typedef struct ce_report {
     char text[CE_TEXT_SIZE];
     bool missed_pins; // of a rule that only reports
     ce_match match;   // recorded for requests with `records_trust`
+    ce_spoken spoken;   // at the beginning of the handshake, for messages only
+    int server_version; // of the ServerHello, such as 0x0302 for TLS 1.1 and 0x0303 for later ones; 0 without one
+    int minimum_tls;    // that the handshake required, such as 0x0303 for TLS 1.2
     unsigned chain_count;
     ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path, or the certificates of a refused chain
 } ce_report;
@@ -401,6 +414,8 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// Whether any byte of a response was received, or any byte of the request body was sent.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
+/// What the peer speaks if the refusal is CE_REFUSED_STATUS_LINE.
+ce_spoken ce_transfer_spoken(const ce_transfer *_Nonnull transfer);
 /// Whether a socket could not be opened for lack of a descriptor or memory.
 bool ce_transfer_lacked_resources(const ce_transfer *_Nonnull transfer);
 /// What the gates found: the request gate's report if it refused, otherwise that of the last handshake; NULL without
@@ -412,6 +427,10 @@ bool ce_transfer_report_is_of_proxy(const ce_transfer *_Nonnull transfer);
 const ce_report *_Nullable ce_transfer_missed_pins(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_transfer_error_text(const ce_transfer *_Nonnull transfer);
 const char *_Nonnull ce_curl_text(int curl_code);
+/// The `errno` of the last failed connection, or 0.
+int ce_transfer_system_error(const ce_transfer *_Nonnull transfer);
+/// The status of the proxy's last response to CONNECT, or 0.
+int ce_transfer_connect_status(const ce_transfer *_Nonnull transfer);
 /// 10, 11 or 20.
 long ce_transfer_http_version(const ce_transfer *_Nonnull transfer);
 ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);

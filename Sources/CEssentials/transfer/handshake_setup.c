@@ -1,5 +1,6 @@
 #include "handshake_setup.h"
 
+#include "../trust/first_record.h"
 #include "../trust/handshake_gate.h"
 
 static void note_alert(const SSL *ssl, int where, int value) {
@@ -35,5 +36,6 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     if (!ce_connection_attach(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     if (!ce_handshake_gate_install(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     SSL_CTX_set_info_callback(ssl_context, note_alert);
+    ce_first_record_watch(ssl_context, &connection->report);
     return CURLE_OK;
 }

@@ -39,7 +39,7 @@ static bool set_network_options(CURL *easy, refused *r) {
            SET(easy, CURLOPT_PROXY, "", r) && SET(easy, CURLOPT_NOPROXY, "", r) &&
            SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED, r) &&
            SET(easy, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC, r) &&
-           SET(easy, CURLOPT_HTTP09_ALLOWED, 0L, r) && SET(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L, r) &&
+           SET(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L, r) &&
            SET(easy, CURLOPT_OPENSOCKETFUNCTION, ce_open_socket, r) &&
            SET(easy, CURLOPT_CLOSESOCKETFUNCTION, ce_close_socket, r);
 }
@@ -273,6 +273,9 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         .minimum_rate = request->minimum_rate,
         .minimum_rate_s = request->minimum_rate_s,
         .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
+        // libcurl then delivers a response without a status line as a body, which ce_on_body refuses in any case. Its
+        // first bytes tell what a server speaks on a port that was taken for one of plain HTTP.
+        .takes_any_line = !request->secure,
     };
     if (handle->has_options && memcmp(&handle->scalars, &new, sizeof new) == 0) return true;
     handle->scalars = new;
@@ -285,7 +288,8 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
            SET(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, new.continue_wait_ms, r) &&
            SET(easy, CURLOPT_LOW_SPEED_LIMIT, new.minimum_rate, r) &&
            SET(easy, CURLOPT_LOW_SPEED_TIME, new.minimum_rate_s, r) &&
-           SET(easy, CURLOPT_SSLVERSION, new.tls_version, r);
+           SET(easy, CURLOPT_SSLVERSION, new.tls_version, r) &&
+           SET(easy, CURLOPT_HTTP09_ALLOWED, new.takes_any_line, r);
 }
 
 long ce_buffer_size(const ce_request *request) {

@@ -3,6 +3,7 @@
 
 #include "../base/bytes.h"
 #include "../base/clock.h"
+#include "../base/first_bytes.h"
 #include "../base/text.h"
 #include "../state/touched.h"
 #include "codings.h"
@@ -178,6 +179,10 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
     transfer->run.last_activity_ms = transfer->handle.multi->loop->now_ms;
     size_t count = size * items;
     if (count == 0) return 0;
+    if (receive->head_total == 0) {
+        receive->spoken = ce_first_bytes_judge(data, count);
+        return refuse(transfer, CE_REFUSED_STATUS_LINE);
+    }
     // Bytes before the final head do not belong to this response.
     if (!receive->head_done) return refuse(transfer, CE_REFUSED_FRAMING);
     if (receive->draining) {

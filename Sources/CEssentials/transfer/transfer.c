@@ -185,8 +185,18 @@ bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->run.rec
 bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->run.receive.head_done; }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->buffers.trailers); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->run.refusal; }
+ce_spoken ce_transfer_spoken(const ce_transfer *transfer) { return transfer->run.receive.spoken; }
 bool ce_transfer_lacked_resources(const ce_transfer *transfer) { return transfer->run.lacked_resources; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->run.error_text; }
+
+static int number_of(const ce_transfer *transfer, CURLINFO info) {
+    long number = 0;
+    return curl_easy_getinfo(transfer->handle.easy, info, &number) == CURLE_OK ? (int)number : 0;
+}
+
+int ce_transfer_system_error(const ce_transfer *transfer) { return number_of(transfer, CURLINFO_OS_ERRNO); }
+int ce_transfer_connect_status(const ce_transfer *transfer) { return number_of(transfer, CURLINFO_HTTP_CONNECTCODE); }
+
 const char *ce_curl_text(int curl_code) { return curl_easy_strerror((CURLcode)curl_code); }
 unsigned ce_transfer_send_count(const ce_transfer *transfer) { return transfer->run.send_count; }
 

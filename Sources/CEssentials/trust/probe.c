@@ -2,6 +2,7 @@
 #include "../base/text.h"
 #include "certificates.h"
 #include "chain_verification.h"
+#include "first_record.h"
 #include "system_anchors.h"
 
 #include <arpa/inet.h>
@@ -83,6 +84,7 @@ static ce_probe_result run(probe *p, int fd, int64_t deadline) {
     if (!context) return CE_PROBE_MEMORY;
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_cert_verify_callback(context, inspect, p);
+    ce_first_record_watch(context, p->report);
     ce_probe_result result = CE_PROBE_MEMORY;
     SSL *ssl = SSL_CTX_set1_verify_cert_store(context, p->peer.trust->store) == 1 ? SSL_new(context) : NULL;
     bool has_name = ssl && (p->peer.host_is_address || SSL_set_tlsext_host_name(ssl, p->peer.host) == 1);

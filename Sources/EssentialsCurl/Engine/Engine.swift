@@ -59,9 +59,9 @@ final class Engine: Sendable {
     ) throws(RequestFailure) {
         answers = try AnswerPool()
         wakeup = ce_wakeup_create()
-        guard wakeup >= 0 else { throw Failures.noDescriptor("eventfd", .last) }
+        guard wakeup >= 0 else { throw Failures.noDescriptor("an eventfd", .last) }
         guard let loop = configuration.withSettings({ ce_loop_create(wakeup, &$0) }) else {
-            throw Failures.noDescriptor("epoll", .last)
+            throw Failures.noDescriptor("an epoll instance", .last)
         }
         var multis: MultiSet
         do throws(RequestFailure) {

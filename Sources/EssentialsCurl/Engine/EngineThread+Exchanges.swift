@@ -76,9 +76,9 @@ extension EngineThread {
             canRepeatStream: request.body.isStream && request.body.isReplayable && request.method.isIdempotent)
     }
 
-    func cancel(_ exchange: Exchange) {
+    func cancel(_ exchange: Exchange, byShutdown: Bool = false) {
         guard exchange.machine.isWaiting || exchange.machine.isRunning else { return }
-        let failure = Failures.cancelled(exchange)
+        let failure = Failures.cancelled(exchange, byShutdown: byShutdown)
         perform(exchange.machine.cancelled(), on: exchange, failure: failure)
     }
 

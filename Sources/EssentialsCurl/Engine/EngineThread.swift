@@ -120,8 +120,8 @@ final class EngineThread: @unchecked Sendable {
     func endLateStop(now: Int64) {
         guard let stopMoment else { return }
         guard stopMoment <= now else { return deadlines.ends(at: stopMoment) }
-        for exchange in admission.waitingTickets { cancel(exchange) }
-        for exchange in active.reversed() { cancel(exchange) }
+        for exchange in admission.waitingTickets { cancel(exchange, byShutdown: true) }
+        for exchange in active.reversed() { cancel(exchange, byShutdown: true) }
     }
 
     /// Ends all requests, because the thread cannot work without its epoll.

@@ -9,6 +9,8 @@ enum CurlCodes {
     static let multiNoMemory: Int32 = 3
     /// The result of pausing a transfer that has no connection yet, or no longer has one.
     static let notRunning: Int32 = 43
+    /// The peer closed the connection before the announced end of a body.
+    static let partialBody: Int32 = 18
     /// The peer closed the connection without a byte of a response.
     static let gotNothing: Int32 = 52
     /// An option, or a header line, that libcurl cannot read.
@@ -27,7 +29,7 @@ enum CurlCodes {
         case 6 where isProxied, 7 where isProxied: .proxy
         case 97 where detail.hasPrefix("Failed to resolve"): .nameResolution
         case 56 where isProxied && detail.contains("CONNECT"): .proxy
-        case 35 where isVersionMismatch(detail): .tlsTooOld
+        case 35 where HandshakeFault.isVersionMismatch(detail): .tlsTooOld
         // With this general text libcurl means that the session is over, as after a GOAWAY.
         case 16 where detail.hasPrefix("Error in the HTTP2 framing layer"): .interrupted
         case 55, 56:
@@ -42,11 +44,6 @@ enum CurlCodes {
             }
         default: reasons[code] ?? .connection
         }
-    }
-
-    private static func isVersionMismatch(_ detail: String) -> Bool {
-        detail.contains("unsupported protocol") || detail.contains("protocol version")
-            || detail.contains("no protocols available")
     }
 
     private static let reasons: [Int32: RequestFailure.Reason] = {

@@ -3,10 +3,12 @@ import EssentialsTransport
 
 // Failures that the engine decides by itself.
 extension Failures {
-    static func cancelled(_ exchange: Exchange) -> RequestFailure {
+    static func cancelled(_ exchange: Exchange, byShutdown: Bool = false) -> RequestFailure {
         let phase: RequestFailure.Phase = exchange.transfer.map { Self.phase(of: exchange.prepared, $0) } ?? .queue
         return RequestFailure(
-            .cancelled, "The request was cancelled.", phase: phase, host: exchange.prepared.origin.host.text)
+            .cancelled,
+            byShutdown ? "The transport was shut down before the request finished." : "The request was cancelled.",
+            phase: phase, host: exchange.prepared.origin.host.text)
     }
 
     static func closed(_ prepared: PreparedRequest) -> RequestFailure {
@@ -15,15 +17,15 @@ extension Failures {
 
     static func forked(_ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(
-            .closed, "The transport belongs to the process that this one was forked from.",
-            remedy: ProcessGeneration.hasLostTasks ? forkRemedy : "Make a transport in this process.",
+            .closed, "The transport belongs to the parent of this forked process.",
+            remedy: ProcessGeneration.hasLostTasks ? forkRemedy : "Create a transport in this process.",
             host: prepared.origin.host.text)
     }
 
     /// The failure in a forked process in which no task can run, so that no transport can work.
     static var lostTasks: RequestFailure {
         RequestFailure(
-            .closed, "Swift tasks ran in the process that this one was forked from, so that none runs here.",
+            .closed, "This process was forked from one in which Swift tasks ran, so no task can run here.",
             remedy: forkRemedy)
     }
 
@@ -31,9 +33,9 @@ extension Failures {
 
     static func queueFull(_ prepared: PreparedRequest, waiting: Int) -> RequestFailure {
         RequestFailure(
-            .queueFull, "\(waiting) requests wait for a connection already.",
-            remedy: "Send fewer at once, or raise connectionsPerOrigin, requestsInFlight or queueLimit.", phase: .queue,
-            host: prepared.origin.host.text)
+            .queueFull, "The queue of requests for connections is full, with \(waiting) waiting.",
+            remedy: "Send fewer requests at once, or raise connectionsPerOrigin, requestsInFlight or queueLimit.",
+            phase: .queue, host: prepared.origin.host.text)
     }
 
     /// A deadline has passed while the request waited for a connection.
@@ -41,8 +43,8 @@ extension Failures {
         RequestFailure(
             .timeout,
             "No connection to \(prepared.origin) became free within \(Duration.milliseconds(waited)); "
-                + "\(queue) requests wait.",
-            remedy: "Send fewer at once, raise connectionsPerOrigin, or look for responses that nobody reads.",
+                + "\(queue) requests are waiting.",
+            remedy: "Send fewer requests at once, raise connectionsPerOrigin, or look for responses that nobody reads.",
             phase: .queue, host: prepared.origin.host.text)
     }
 
@@ -54,11 +56,11 @@ extension Failures {
         let message =
             switch kind {
             case .total:
-                "The exchange with \(origin) was not over within \(options.totalTimeout ?? .zero)."
-            case .connect: "\(origin) could not be connected to within \(options.connectTimeout)."
+                "The exchange with \(origin) did not finish within \(options.totalTimeout ?? .zero)."
+            case .connect: "No connection to \(origin) was established within \(options.connectTimeout)."
             case .queue: "No connection to \(origin) became free within \(options.queueTimeout ?? .zero)."
-            case .firstByte: "\(origin) did not begin to answer within \(options.firstByteTimeout ?? .zero)."
-            case .idle: "Nothing moved between here and \(origin) for \(options.idleTimeout ?? .zero)."
+            case .firstByte: "\(origin) did not begin its response within \(options.firstByteTimeout ?? .zero)."
+            case .idle: "Nothing was sent to or received from \(origin) for \(options.idleTimeout ?? .zero)."
             }
         return RequestFailure(
             .timeout, message, phase: phase(of: prepared, transfer), host: origin.host.text)
@@ -75,7 +77,7 @@ extension Failures {
     /// The thread's epoll has failed.
     static func loop(_ code: Int32, _ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(
-            .connection, "Waiting for the network failed (errno \(code)).", remedy: "Make a new transport.",
+            .connection, "Waiting for the network failed (errno \(code)).", remedy: "Create a new transport.",
             phase: .waiting, host: prepared.origin.host.text)
     }
 }

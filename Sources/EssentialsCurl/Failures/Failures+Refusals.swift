@@ -15,22 +15,22 @@ extension Failures {
         case CE_REFUSED_RESEND:
             return RequestFailure(
                 .interrupted,
-                "\(prepared.origin) closed a kept connection before it answered; the request was not sent again.",
+                "\(prepared.origin) closed a kept connection before its response; the request was not sent again.",
                 phase: .waiting, host: host)
         case CE_REFUSED_NOT_HTTP2:
             return RequestFailure(
-                .protocolViolation, "\(prepared.origin) does not offer HTTP/2.", remedy: "Allow HTTP/1.1.",
-                phase: .handshake, host: host)
+                .protocolViolation, "\(prepared.origin) does not offer HTTP/2.",
+                remedy: "Allow HTTP/1.1 for the request.", phase: .handshake, host: host)
         case CE_REFUSED_UPLOAD:
             return RequestFailure(.encoding, "The source of the request's body failed.", phase: .sending, host: host)
         case CE_REFUSED_UPLOAD_LENGTH:
             return RequestFailure(
-                .encoding, "The source of the request's body gave more or fewer bytes than its length.",
-                remedy: "Give the exact length, or none.", phase: .sending, host: host)
+                .encoding, "The source of the request's body has more or fewer bytes than its declared length.",
+                remedy: "Declare the exact length, or nil.", phase: .sending, host: host)
         case CE_REFUSED_STALE:
             return RequestFailure(
-                .protocolViolation, "\(prepared.origin) sent more on its connection than was asked for.", phase: .queue,
-                host: host)
+                .protocolViolation, "\(prepared.origin) sent more bytes on a kept connection than its responses have.",
+                phase: .queue, host: host)
         case CE_REFUSED_UNJUDGED: return unjudged(prepared.origin)
         default: return noMemory(prepared, phase: phase)
         }
@@ -39,30 +39,33 @@ extension Failures {
     /// The request gate did not run, because of an error here or in a newer libcurl.
     private static func unjudged(_ origin: Origin) -> RequestFailure {
         RequestFailure(
-            .trustEvidence, "The exchange with \(origin) was never judged.", phase: .receiving, host: origin.host.text)
+            .trustEvidence, "The connection of the exchange with \(origin) was not checked against the policy.",
+            phase: .receiving, host: origin.host.text)
     }
 
     private static func refusedHead(_ refusal: ce_refusal, _ prepared: PreparedRequest) -> RequestFailure? {
         let (origin, options) = (prepared.origin, prepared.request.options)
         switch refusal {
         case CE_REFUSED_HEAD_LIMIT:
-            return received(.tooLarge, "The header fields are over \(options.maximumHeadSize) bytes.", prepared)
+            return received(
+                .tooLarge, "The head of the response exceeds \(options.maximumHeadSize) bytes.",
+                remedy: "Raise maximumHeadSize if this size is expected.", prepared)
         case CE_REFUSED_HEAD_LINES:
             return received(
                 .tooLarge, "The head has more than \(options.maximumHeadLines) lines.",
-                remedy: "Raise maximumHeadLines if the server is right.", prepared)
-        case CE_REFUSED_STATUS_LINE:
-            return received(
-                .protocolViolation, "\(origin) began its response with a line that is no status line.", prepared)
+                remedy: "Raise maximumHeadLines if this number is expected.", prepared)
         case CE_REFUSED_LINE:
             return received(
-                .protocolViolation, "\(origin) has a line in its response's head that is no field.", prepared)
+                .protocolViolation, "The head of the response of \(origin) has a line that is not a header field.",
+                prepared)
         case CE_REFUSED_PROTOCOL:
             return received(
-                .protocolViolation, "\(origin) answered with a status that HTTP does not know here.", prepared)
+                .protocolViolation, "\(origin) responded with a status that HTTP does not define for this request.",
+                prepared)
         case CE_REFUSED_FRAMING:
             return received(
-                .protocolViolation, "\(origin) frames its body with lengths or codings that contradict each other.",
+                .protocolViolation,
+                "The lengths or transfer codings in the response of \(origin) contradict each other.",
                 prepared)
         default: return nil
         }
@@ -74,7 +77,9 @@ extension Failures {
         case CE_REFUSED_BODY_LIMIT:
             var limit = 0
             if case .collected(let size) = options.delivery { limit = size }
-            return received(.tooLarge, "The body is over \(limit) bytes.", prepared)
+            return received(
+                .tooLarge, "The body of the response exceeds \(limit) bytes.",
+                remedy: "Collect up to a higher limit if this size is expected, or stream the body.", prepared)
         case CE_REFUSED_CODINGS:
             return received(
                 .protocolViolation, "\(origin) compressed its body more than once.",
@@ -86,14 +91,33 @@ extension Failures {
         case CE_REFUSED_DECODER:
             return received(
                 .protocolViolation,
-                "The compressed body of \(origin) has \(CE_DECODER_INPUT_MAXIMUM) bytes without content.",
+                "The compressed body of \(origin) has \(CE_DECODER_INPUT_MAXIMUM) bytes that decode to nothing.",
                 remedy: "Request an uncompressed body.", prepared)
         case CE_REFUSED_EXPANSION:
             return received(
                 .tooLarge,
-                "The compressed body of \(origin) unpacks to more than \(options.maximumExpansion ?? 0) times its size.",
+                "The compressed body of \(origin) expands to more than \(options.maximumExpansion ?? 0) times its size.",
                 remedy: "Request an uncompressed body, or raise maximumExpansion.", prepared)
         default: return nil
+        }
+    }
+
+    /// A response that does not begin with a status line. Its first bytes may show another protocol.
+    static func withoutStatusLine(_ spoken: ce_spoken, _ prepared: PreparedRequest) -> RequestFailure {
+        let origin = prepared.origin
+        return switch spoken {
+        case CE_SPEAKS_TLS:
+            received(
+                .protocolViolation, "\(origin) speaks TLS on this port instead of plain HTTP.",
+                remedy: "Use https, or the port for plain HTTP.", prepared)
+        case CE_SPEAKS_SSH:
+            received(.protocolViolation, "\(origin) is an SSH server.", remedy: "Correct the port.", prepared)
+        case CE_SPEAKS_MAIL:
+            received(.protocolViolation, "\(origin) is a mail or FTP server.", remedy: "Correct the port.", prepared)
+        default:
+            received(
+                .protocolViolation, "\(origin) sent a response that does not begin with a status line of HTTP/1.",
+                remedy: "Check the port, and whether the server speaks HTTP/1.1.", prepared)
         }
     }
 

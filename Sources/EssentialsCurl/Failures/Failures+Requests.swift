@@ -5,19 +5,20 @@ import EssentialsTransport
 extension Failures {
     static func otherPolicy(_ origin: Origin) -> RequestFailure {
         RequestFailure(
-            .otherTrust, "The request to \(origin.host) asks for another trust policy than the transport has.",
+            .otherTrust, "The request to \(origin.host) requires another trust policy than that of the transport.",
             phase: .queue, host: origin.host.text)
     }
 
     static func plaintext(_ origin: Origin) -> RequestFailure {
         RequestFailure(
-            .plaintextRefused, "\(origin) is not encrypted, and the policy has pins for it.", host: origin.host.text)
+            .plaintextRefused, "\(origin) is not encrypted, but the policy has pins for this host.",
+            host: origin.host.text)
     }
 
     static func forwardedHTTP2(_ origin: Origin) -> RequestFailure {
         RequestFailure(
-            .invalidRequest, "An http request through an HTTP proxy cannot insist on HTTP/2.",
-            remedy: "Use https, another kind of proxy, or any version.", host: origin.host.text)
+            .invalidRequest, "An http request through an HTTP proxy cannot require HTTP/2.",
+            remedy: "Use https, another kind of proxy, or any version of HTTP.", host: origin.host.text)
     }
 
     static func headLines(_ count: Int, _ origin: Origin) -> RequestFailure {
@@ -31,7 +32,7 @@ extension Failures {
     }
 
     static var negativeLength: RequestFailure {
-        RequestFailure(.invalidRequest, "The body's length is negative.", remedy: "Give nil for unknown.")
+        RequestFailure(.invalidRequest, "The body's length is negative.", remedy: "Use nil for an unknown length.")
     }
 
     // MARK: Fields that are the transport's own
@@ -39,7 +40,7 @@ extension Failures {
     static var transferEncodingField: RequestFailure {
         RequestFailure(
             .invalidRequest, "The request sets Transfer-Encoding.",
-            remedy: "Leave framing to the transport; stream the body for a chunked one.")
+            remedy: "Remove the field; a streamed body without a length is sent in chunks.")
     }
 
     static var expectField: RequestFailure {
@@ -50,13 +51,13 @@ extension Failures {
     static var proxyAuthorizationField: RequestFailure {
         RequestFailure(
             .invalidRequest, "The request sets Proxy-Authorization, which would reach the server too.",
-            remedy: "Give the proxy its user and password.")
+            remedy: "Set the user and password of the proxy instead.")
     }
 
     static var hostField: RequestFailure {
         RequestFailure(
-            .invalidRequest, "The request sets Host to something else than its URL.",
-            remedy: "Put the name in the URL, and lead it elsewhere with an address override.")
+            .invalidRequest, "The request sets Host to another name than that of its URL.",
+            remedy: "Put the name in the URL, and use an address override to connect elsewhere.")
     }
 
     // MARK: Refusals of libcurl

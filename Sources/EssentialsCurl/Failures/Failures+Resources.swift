@@ -17,20 +17,20 @@ extension Failures {
     /// The system has refused a descriptor.
     static func noDescriptor(_ what: String, _ error: SystemError) -> RequestFailure {
         RequestFailure(
-            .resources, "The system gave no \(what): \(error).",
+            .resources, "The system refused a descriptor for \(what): \(error).",
             remedy: "Raise the limit of open files, or close some.", underlying: error)
     }
 
     /// There was no descriptor or memory for a connection.
     static func noSocket(_ prepared: PreparedRequest) -> RequestFailure {
         RequestFailure(
-            .resources, "The system gave no socket for a connection to \(prepared.origin).",
+            .resources, "The system refused a socket for a connection to \(prepared.origin).",
             remedy: "Raise the limit of open files, or close some.", phase: .connect, host: prepared.origin.host.text)
     }
 
     static func noThread(_ error: SystemError) -> RequestFailure {
         RequestFailure(
-            .resources, "The system gave no thread: \(error).",
-            remedy: "Raise the limit of threads, or shut other transports down.", underlying: error)
+            .resources, "The system refused another thread: \(error).",
+            remedy: "Raise the limit of threads, or shut down other transports.", underlying: error)
     }
 }

@@ -11,13 +11,13 @@ enum Failures {
         let phase = phase(of: prepared, transfer, code)
         let host = prepared.origin.host.text
         let refusal = ce_transfer_refusal(transfer)
+        if refusal == CE_REFUSED_STATUS_LINE { return withoutStatusLine(ce_transfer_spoken(transfer), prepared) }
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
             return refused(refusal, prepared, phase: phase)
         }
-        if let pointer = ce_transfer_report(transfer) {
-            let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy?.host.text : nil
-            if let failure = GateReport(pointer).failure(host: proxy ?? host, phase: phase) { return failure }
-        }
+        let report = ce_transfer_report(transfer).map { GateReport($0) }
+        let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy : nil
+        if let failure = report?.failure(host: proxy?.host.text ?? host, phase: phase) { return failure }
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
         if code == CurlCodes.timedOut {
@@ -32,10 +32,17 @@ enum Failures {
         let reason =
             isMalformed
             ? .protocolViolation : CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
-        let shown = isMalformed ? "a field or chunk is malformed" : detail
+        let attempt = max(1, Int(ce_transfer_send_count(transfer)))
+        if reason == .tls || reason == .tlsTooOld {
+            let peer = proxy.map { "The proxy \($0)" } ?? "\(prepared.origin)"
+            let account = HandshakeFault(peer: peer, detail: detail, report: report).account
+            return RequestFailure(
+                account.reason, account.message, remedy: account.remedy, phase: phase, host: host, attempt: attempt)
+        }
+        let shown = isMalformed ? "a field or chunk is malformed" : cause(code, detail, transfer)
         return RequestFailure(
-            reason, "\(lead(reason, prepared)): \(shown).", remedy: remedy(reason, prepared), phase: phase, host: host,
-            attempt: max(1, Int(ce_transfer_send_count(transfer))))
+            reason, "\(lead(reason, prepared))\(shown.map { ": \($0)" } ?? "").",
+            remedy: remedy(reason, code, prepared, transfer), phase: phase, host: host, attempt: attempt)
     }
 
     /// Returns the failure of a transfer that libcurl wrongly takes for a success.
@@ -43,21 +50,48 @@ enum Failures {
         // libcurl accepts a connection that closes between two header lines.
         guard ce_transfer_has_head(transfer) else {
             return RequestFailure(
-                .interrupted, "\(prepared.origin) closed the connection within the response's head.",
+                .interrupted, "\(prepared.origin) closed the connection within the head of its response.",
                 phase: phase(of: prepared, transfer), host: prepared.origin.host.text)
         }
         if ce_transfer_was_cut(transfer) {
             return RequestFailure(
                 .interrupted,
-                "\(prepared.origin) closed the connection without the end that TLS has for it; the body may be cut.",
+                "\(prepared.origin) closed the connection without the closing alert of TLS, so the body may be incomplete.",
                 phase: .receiving, host: prepared.origin.host.text)
         }
         return nil
     }
 
-    private static func remedy(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String? {
-        guard reason == .connection, prepared.unixSocket != nil else { return nil }
-        return "Check that the server runs, the socket's path, and the permissions of both."
+    /// Returns what a message says after its lead: the system's or the proxy's own cause where there is one, and
+    /// libcurl's text otherwise. `nil` if that text only repeats the lead.
+    private static func cause(_ code: Int32, _ detail: String, _ transfer: OpaquePointer) -> String? {
+        let (systemError, status) = (ce_transfer_system_error(transfer), ce_transfer_connect_status(transfer))
+        switch code {
+        case CurlCodes.notConnected where systemError > 0: return "\(SystemError(code: systemError))"
+        case 6, 97: return detail.hasPrefix("Could not resolve") || detail.hasPrefix("Failed to resolve") ? nil : detail
+        case 56 where detail.contains("CONNECT") && status > 0:
+            return "the proxy responded to CONNECT with the status \(status)"
+        case CurlCodes.gotNothing: return "it closed the connection without a response"
+        case CurlCodes.partialBody: return "it closed the connection before the body was complete"
+        case 55, 56: return detail.contains("Connection reset by peer") ? "it reset the connection" : detail
+        default: return detail
+        }
+    }
+
+    private static func remedy(
+        _ reason: RequestFailure.Reason, _ code: Int32, _ prepared: PreparedRequest, _ transfer: OpaquePointer
+    ) -> String? {
+        switch reason {
+        case .proxy where ce_transfer_connect_status(transfer) == 407:
+            prepared.proxy?.user == nil
+                ? "Give the proxy's user and password." : "Check the proxy's user and password."
+        case .connection where prepared.unixSocket != nil:
+            "Check that the server is running, the path of its socket, and the permissions of that path."
+        // Servers with OpenSSL close such a connection without a byte.
+        case .interrupted where code == CurlCodes.gotNothing && prepared.origin.scheme == .http:
+            "Use https if this port expects TLS; otherwise try again if the request may be repeated."
+        default: nil
+        }
     }
 
     private static func lead(_ reason: RequestFailure.Reason, _ prepared: PreparedRequest) -> String {
@@ -67,9 +101,8 @@ enum Failures {
             prepared.unixSocket.map { "The Unix-domain socket \($0) could not be reached" }
                 ?? "\(prepared.origin) could not be reached"
         case .proxy: "\(prepared.origin) could not be reached through \(prepared.proxy?.description ?? "the proxy")"
-        case .tls, .tlsTooOld: "The TLS connection to \(prepared.origin.authority) failed"
         case .interrupted: "\(prepared.origin) ended the exchange early"
-        case .protocolViolation: "\(prepared.origin) broke the rules of HTTP"
+        case .protocolViolation: "\(prepared.origin) violated the rules of HTTP"
         default: "The exchange with \(prepared.origin) failed"
         }
     }
@@ -83,7 +116,7 @@ enum Failures {
         }
         if ce_transfer_has_head(transfer), ce_transfer_streams(transfer) {
             return received(
-                .tooLarge, "The compressed body of \(prepared.origin) grows too fast when it is unpacked.",
+                .tooLarge, "The compressed body of \(prepared.origin) expands too much when it is decoded.",
                 remedy: "Request an uncompressed body.", prepared)
         }
         return noMemory(prepared, phase: phase)

@@ -61,7 +61,7 @@ public struct CertificateChain: Sendable {
             let result = ce_probe(host.text, address, port, trust.pointer, rule, milliseconds, &report)
             let found = GateReport(&report)
             if result == CE_PROBE_OK { return CertificateChain(report: found, host: host) }
-            last = Failures.probe(result, text: found.text, host: host, port: port)
+            last = Failures.probe(result, found, host: host, port: port)
         }
         throw last ?? Failures.unresolved(host)
     }

@@ -10,6 +10,11 @@ struct GateReport {
     var chain: [CertificateFacts]
     /// The indexes of the matched pin in its rule and of its certificate in the chain.
     var match: (pin: Int, certificate: Int)?
+    /// For the message of a handshake that failed for another reason: what the server's first bytes say, the version of
+    /// its ServerHello, and the version that was required, as numbers of TLS. The versions are 0 if they are not known.
+    var spoken: ce_spoken
+    var serverVersion: Int32
+    var minimumVersion: Int32
 
     init(_ pointer: UnsafePointer<ce_report>) {
         verdict = pointer.pointee.verdict
@@ -18,6 +23,9 @@ struct GateReport {
         text = Self.text(of: pointer.pointee.text)
         let found = pointer.pointee.match
         match = found.is_found ? (Int(found.pin), Int(found.depth)) : nil
+        spoken = pointer.pointee.spoken
+        serverVersion = pointer.pointee.server_version
+        minimumVersion = pointer.pointee.minimum_tls
         // The entries are read in place, because `pointer` is valid during this call.
         let offset = MemoryLayout<ce_report>.offset(of: \.chain) ?? 0
         let entries = UnsafeRawPointer(pointer).advanced(by: offset).assumingMemoryBound(to: ce_chain_entry.self)

@@ -63,7 +63,7 @@ struct SystemAnchors: Sendable, Equatable {
         guard let stream = opendir(path) else {
             let code = errno
             guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return false }
-            throw Failures.noDescriptor("descriptor to look for anchors in \(path)", SystemError(code: code))
+            throw Failures.noDescriptor("the anchors in \(path)", SystemError(code: code))
         }
         defer { closedir(stream) }
         while let entry = readdir(stream) {

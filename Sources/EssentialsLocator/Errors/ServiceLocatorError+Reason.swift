@@ -44,18 +44,18 @@ extension ServiceLocatorError {
 }
 
 extension ServiceLocatorError.Reason {
-    /// What to try, unless the error has a more specific remedy.
-    public var remedy: String {
+    /// What to try, unless the error has a more specific remedy. `nil` if nothing helps.
+    public var remedy: String? {
         switch code {
         case .missing:
-            "Register it in one of them before it is asked for, or use resolveOptional if it may be absent."
+            "Register it in one of them before it is resolved, or use resolveOptional if it may be missing."
         case .duplicate:
             "Register it once, give one of them a name, or use replace or registerIfAbsent."
         case .cycle:
             "Let one of these services resolve the next one when it is used instead of when it is built; to wrap a "
                 + "parent's service of the same type, resolve that from the locator's parent."
         case .constructionFailed:
-            "Correct what the factory needs and resolve again: it is kept, and runs again."
+            "Correct the cause and resolve again; the factory is kept and runs again."
         case .closed:
             "Resolve before the scope ends, or from a locator that lives longer."
         case .asynchronous:
@@ -63,13 +63,13 @@ extension ServiceLocatorError.Reason {
         case .argumentMismatch:
             "Resolve with arguments of exactly these types, in this order."
         case .notConforming:
-            "Register it only for types that it has, or add the conformance."
+            "Register it only for types that it has, or make its type conform."
         case .serviceGone:
             "Keep the object where it is owned for as long as it is used, or register it strongly."
         case .locatorGone:
             "Keep the locator in the bootstrap code for as long as services are resolved."
         case .cancelled:
-            "Nothing, if the cancellation was meant: the factory goes on, and a later resolve finds its service."
+            nil
         case .tooManyRegistrations:
             "Keep values that change inside a service instead of registering each, or raise registrationLimit."
         }

@@ -15,48 +15,78 @@ extension ServiceLocatorError {
         let more = nearMisses.count - listed.count
         let tail = more > 0 ? "; and \(more) more" : ""
         return Self(
-            .missing, "\(message) It comes close to: \(listed.joined(separator: "; "))\(tail).",
+            .missing, "\(message) These are similar: \(listed.joined(separator: "; "))\(tail).",
             remedy: hasGone
-                ? Reason.serviceGone.remedy : "Ask for one of these by its type and name, or register \(label) too.",
+                ? Reason.serviceGone.remedy
+                : "Resolve one of these by its type and name, or register \(label) as well.",
             serviceType: typeName, serviceName: name, searched: searched, nearMisses: listed)
     }
 
     static func duplicate(_ slot: Slot, existing: Slot, in locator: ServiceLocator) -> Self {
         Self(
             .duplicate,
-            "\(slot.label) cannot be registered in \"\(locator.name)\" at \(slot.site): it was at \(existing.site).",
+            "\(slot.label) cannot be registered in \"\(locator.name)\" at \(slot.site), because it was already "
+                + "registered at \(existing.site).",
             serviceType: slot.typeName, serviceName: slot.key.name)
     }
 
     static func tooManyRegistrations(_ slot: Slot, in locator: ServiceLocator) -> Self {
         Self(
             .tooManyRegistrations,
-            "\(slot.label) cannot be registered in \"\(locator.name)\" at \(slot.site): it has accepted its limit of "
-                + "\(locator.registrationLimit) registrations, replaced and unregistered ones included.",
+            "\(slot.label) cannot be registered in \"\(locator.name)\" at \(slot.site), because the locator has "
+                + "accepted its limit of \(locator.registrationLimit) registrations, including replaced and "
+                + "unregistered ones.",
             serviceType: slot.typeName, serviceName: slot.key.name)
     }
 
     static func cycle(_ slot: Slot, path: [String]) -> Self {
         Self(
-            .cycle, "Building \(slot.label) needs itself: \(path.joined(separator: " -> ")).",
+            .cycle, "Building \(slot.label) requires the service itself: \(path.joined(separator: " -> ")).",
             serviceType: slot.typeName, serviceName: slot.key.name, path: path)
     }
 
+    /// The maximum number of services of a path that a message lists.
+    private static let shownPathLimit = 8
+
     /// The error of a resolve whose factory threw an error.
+    ///
+    /// The error of a factory that failed because of another factory has the cause of that one, and a longer path.
     static func construction(_ slot: Slot, in locator: ServiceLocator, failedWith underlying: any Error) -> Self {
+        let label = slot.label(in: locator)
+        let inner = underlying as? ServiceLocatorError
         // The path of a cycle already names every service.
-        if let error = underlying as? ServiceLocatorError, error.reason == .cycle { return error }
+        if let inner, inner.reason == .cycle { return inner }
+        let path = [label] + (inner?.reason == .constructionFailed ? inner?.path ?? [] : [])
+        let cause =
+            inner?.cause
+            ?? "The factory of \(label), registered at \(slot.site), failed: \(text(of: underlying))"
         return Self(
-            .constructionFailed,
-            "The factory of \(slot.label(in: locator)), registered at \(slot.site), failed: \(underlying)",
-            serviceType: slot.typeName, serviceName: slot.key.name, underlying: underlying)
+            .constructionFailed, path.count == 1 ? cause : "\(cause) It was needed by \(shown(path)).",
+            remedy: inner?.remedy, serviceType: slot.typeName, serviceName: slot.key.name, path: path,
+            underlying: underlying, cause: cause)
+    }
+
+    /// The text of a factory's error as a sentence. The remedy of a locator's error becomes that of the new error.
+    private static func text(of error: any Error) -> String {
+        let text = (error as? ServiceLocatorError)?.message ?? "\(error)"
+        guard let last = text.last, !".!?”".contains(last) else { return text }
+        return text + "."
+    }
+
+    /// A path in one line. Of a long one, the beginning and the end.
+    private static func shown(_ path: [String]) -> String {
+        guard path.count > shownPathLimit else { return path.joined(separator: " -> ") }
+        let half = shownPathLimit / 2
+        let left = path.count - 2 * half
+        return (path.prefix(half) + ["\(left) more"] + path.suffix(half)).joined(separator: " -> ")
     }
 
     static func assembly(_ name: String, in locator: ServiceLocator, failedWith underlying: any Error) -> Self {
         Self(
             .constructionFailed,
-            "The assembly \"\(name)\" could not be installed in \"\(locator.name)\": \(underlying)",
-            remedy: "Correct what the assembly needs, and install it again: nothing of it was registered.",
+            "The assembly \"\(name)\" could not be installed in \"\(locator.name)\", and nothing of it was registered: "
+                + text(of: underlying),
+            remedy: (underlying as? ServiceLocatorError)?.remedy ?? "Correct the cause and install it again.",
             serviceType: "", serviceName: nil, underlying: underlying)
     }
 
@@ -75,7 +105,7 @@ extension ServiceLocatorError {
         Self(
             .argumentMismatch,
             "\(slot.label(in: locator)), registered at \(slot.site), takes arguments of these types: "
-                + "\(takes); given were: \(given).",
+                + "\(takes). The resolve passed: \(given).",
             serviceType: slot.typeName, serviceName: slot.key.name)
     }
 
@@ -85,30 +115,32 @@ extension ServiceLocatorError {
         Self(
             .notConforming,
             "\(String(reflecting: type(of: object))) cannot be registered as \(typeName) in \"\(locator.name)\" at "
-                + "\(site): it is none.",
+                + "\(site), because it does not have that type.",
             serviceType: typeName, serviceName: nil)
     }
 
     static func serviceGone(_ label: String, site: RegistrationSite) -> Self {
         Self(
-            .serviceGone, "The object of \(label), made weak at \(site), is gone.", serviceType: label,
+            .serviceGone, "The object of \(label), made weak at \(site), was released.", serviceType: label,
             serviceName: nil)
     }
 
     static func neverFound(_ label: String, site: RegistrationSite) -> Self {
         Self(
             .serviceGone,
-            "The object of \(label), made weak at \(site), was gone before anybody resolved it, as a temporary is.",
+            "The object of \(label), made weak at \(site), was released before it was resolved, as a temporary is.",
             serviceType: label, serviceName: nil)
     }
 
     static func locatorGone(_ name: String) -> Self {
-        Self(.locatorGone, "The locator \"\(name)\" is gone.", serviceType: "", serviceName: nil)
+        Self(.locatorGone, "The locator \"\(name)\" was released.", serviceType: "", serviceName: nil)
     }
 
     static func cancelled(_ slot: Slot, label: String) -> Self {
         Self(
-            .cancelled, "The task that waited for \(label) was cancelled.", serviceType: slot.typeName,
-            serviceName: slot.key.name)
+            .cancelled,
+            "The task that waited for \(label) was cancelled; the factory continues, and a later resolve gets "
+                + "its service.",
+            serviceType: slot.typeName, serviceName: slot.key.name)
     }
 }

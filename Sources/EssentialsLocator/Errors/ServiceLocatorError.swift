@@ -15,17 +15,18 @@ public struct ServiceLocatorError: Error, Sendable {
     private final class Storage: Sendable {
         let reason: Reason
         let message: String
-        let remedy: String
+        let remedy: String?
         let serviceType: String
         let serviceName: String?
         let searched: [String]
         let nearMisses: [String]
         let path: [String]
         let underlying: (any Error)?
+        let cause: String?
 
         init(
-            reason: Reason, message: String, remedy: String, serviceType: String, serviceName: String?,
-            searched: [String], nearMisses: [String], path: [String], underlying: (any Error)?
+            reason: Reason, message: String, remedy: String?, serviceType: String, serviceName: String?,
+            searched: [String], nearMisses: [String], path: [String], underlying: (any Error)?, cause: String?
         ) {
             self.reason = reason
             self.message = message
@@ -36,6 +37,7 @@ public struct ServiceLocatorError: Error, Sendable {
             self.nearMisses = nearMisses
             self.path = path
             self.underlying = underlying
+            self.cause = cause
         }
     }
 
@@ -43,19 +45,21 @@ public struct ServiceLocatorError: Error, Sendable {
 
     init(
         _ reason: Reason, _ message: String, remedy: String? = nil, serviceType: String, serviceName: String?,
-        searched: [String] = [], nearMisses: [String] = [], path: [String] = [], underlying: (any Error)? = nil
+        searched: [String] = [], nearMisses: [String] = [], path: [String] = [], underlying: (any Error)? = nil,
+        cause: String? = nil
     ) {
         storage = Storage(
             reason: reason, message: message, remedy: remedy ?? reason.remedy, serviceType: serviceType,
-            serviceName: serviceName, searched: searched, nearMisses: nearMisses, path: path, underlying: underlying)
+            serviceName: serviceName, searched: searched, nearMisses: nearMisses, path: path, underlying: underlying,
+            cause: cause)
     }
 
     /// What kind of failure this is; its ``Reason/name`` is stable across versions.
     public var reason: Reason { storage.reason }
     /// What happened.
     public var message: String { storage.message }
-    /// What to try.
-    public var remedy: String { storage.remedy }
+    /// What to try. `nil` if nothing helps, as after a cancellation.
+    public var remedy: String? { storage.remedy }
     /// The type of the service, including its module. Empty for errors about a locator.
     public var serviceType: String { storage.serviceType }
     /// The name of the registration, or `nil` if it has no name.
@@ -67,13 +71,20 @@ public struct ServiceLocatorError: Error, Sendable {
     /// These are the same type with another name, another type with the same spelling, and built services that also
     /// have the type. At most 8 are listed.
     public var nearMisses: [String] { storage.nearMisses }
-    /// The services of a cycle, each of which needs the next one. The first is repeated at the end.
+    /// Services of which each needs the next one, for ``Reason/cycle`` and ``Reason/constructionFailed``.
+    ///
+    /// The path of a cycle ends with its first service. That of a failed construction begins with the service that was
+    /// resolved and ends with the one whose factory failed.
     public var path: [String] { storage.path }
     /// The error that the factory threw, for ``Reason/constructionFailed``.
+    ///
+    /// If the factory failed because of another factory, this is the error of that one.
     public var underlying: (any Error)? { storage.underlying }
+    /// The message of a failed construction without its path.
+    var cause: String? { storage.cause }
 }
 
 extension ServiceLocatorError: CustomStringConvertible {
     /// Reason, message and remedy in one line.
-    public var description: String { "\(reason.name): \(message) \(remedy)" }
+    public var description: String { remedy.map { "\(reason.name): \(message) \($0)" } ?? "\(reason.name): \(message)" }
 }

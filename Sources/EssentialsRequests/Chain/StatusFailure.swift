@@ -26,8 +26,8 @@ struct StatusFailure: Sendable {
     func failure(_ response: FailedResponse) -> RequestFailure {
         let (read, underlying) = withModel(response)
         return RequestFailure(
-            .status, message(read), remedy: remedy, phase: .receiving, host: request.hostText, response: read,
-            underlying: underlying)
+            .status, message(read), remedy: remedy ?? PlaintextComplaint.remedy(for: read, to: request),
+            phase: .receiving, host: request.hostText, response: read, underlying: underlying)
     }
 
     /// The failure for a response that an interceptor has answered with an error, whether its status is expected or

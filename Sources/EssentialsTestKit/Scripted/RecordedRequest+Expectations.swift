@@ -18,7 +18,7 @@ extension RecordedRequest {
         do {
             pattern = try PathPattern(path)
         } catch {
-            throw RequestMismatch(["path: \(error.message) \(error.remedy)"])
+            throw RequestMismatch(["path: \(error.advice)"])
         }
         var differences: [String] = []
         if method != self.method {

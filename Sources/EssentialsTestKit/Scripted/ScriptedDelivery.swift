@@ -73,7 +73,8 @@ struct ScriptedDelivery: Sendable {
             switch piece {
             case .bytes(let data):
                 guard data.count <= limit - collected.count else {
-                    throw RequestFailure(.tooLarge, "The body is over \(limit) bytes.", phase: .receiving, host: host)
+                    throw RequestFailure(
+                        .tooLarge, "The body of the response exceeds \(limit) bytes.", phase: .receiving, host: host)
                 }
                 collected.append(data)
             case .pause(let duration):

@@ -30,13 +30,13 @@ struct ScriptedPace: Sendable {
         let (options, origin) = (request.options, request.url.origin)
         var deadlines: [(ManualClock.Instant, String)] = []
         if let time = options.totalTimeout {
-            deadlines.append((began.advanced(by: time), "The exchange with \(origin) was not over within \(time)."))
+            deadlines.append((began.advanced(by: time), "The exchange with \(origin) did not finish within \(time)."))
         }
         if let time = options.idleTimeout {
-            deadlines.append((start.advanced(by: time), "Nothing moved between here and \(origin) for \(time)."))
+            deadlines.append((start.advanced(by: time), "Nothing was sent to or received from \(origin) for \(time)."))
         }
         if isHead, let time = options.firstByteTimeout {
-            deadlines.append((start.advanced(by: time), "\(origin) did not begin to answer within \(time)."))
+            deadlines.append((start.advanced(by: time), "\(origin) did not begin its response within \(time)."))
         }
         return deadlines
     }

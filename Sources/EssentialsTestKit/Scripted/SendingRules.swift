@@ -5,7 +5,7 @@ import FoundationEssentials
 enum SendingRules {
     /// Header fields that only the transport may set.
     private static let refusedFields: [(name: String, remedy: String)] = [
-        ("transfer-encoding", "Leave framing to the transport; stream the body for a chunked one."),
+        ("transfer-encoding", "Remove the field; a streamed body without a length is sent in chunks."),
         ("expect", "Set the option continueWait instead."),
         ("proxy-authorization", "Give the proxy its user and password."),
     ]
@@ -21,14 +21,14 @@ enum SendingRules {
             }
             guard name != "host" || field.value.lowercased() == request.url.origin.authority else {
                 throw invalid(
-                    request, "The request sets Host to something else than its URL.", "Put the name in the URL.")
+                    request, "The request sets Host to another name than that of its URL.", "Put the name in the URL.")
             }
         }
         guard request.method != .head || request.body.isEmpty else {
             throw invalid(request, "A HEAD request has a body.", "Use another method, or no body.")
         }
         if case .stream(let length?, _, _) = request.body.content, length < 0 {
-            throw invalid(request, "The body's length is negative.", "Give nil for unknown.")
+            throw invalid(request, "The body's length is negative.", "Use nil for an unknown length.")
         }
     }
 
@@ -52,8 +52,8 @@ enum SendingRules {
             }
             guard length == nil || length == count else {
                 throw RequestFailure(
-                    .encoding, "The source of the request's body gave more or fewer bytes than its length.",
-                    remedy: "Give the exact length, or none.", phase: .sending, host: request.url.origin.host.text)
+                    .encoding, "The source of the request's body has more or fewer bytes than its declared length.",
+                    remedy: "Declare the exact length, or nil.", phase: .sending, host: request.url.origin.host.text)
             }
             return (kept, count)
         }

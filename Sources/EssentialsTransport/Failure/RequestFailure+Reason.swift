@@ -89,8 +89,8 @@ extension RequestFailure {
 }
 
 extension RequestFailure.Reason {
-    /// What to try, if the failure itself has no more specific remedy.
-    public var remedy: String {
+    /// What to try, if the failure itself has no more specific remedy. `nil` if nothing helps.
+    public var remedy: String? {
         switch code {
         case .invalidRequest: "Correct the request; nothing was sent."
         case .invalidPolicy: "Correct the trust policy; nothing was sent."
@@ -98,28 +98,28 @@ extension RequestFailure.Reason {
         case .connection: "Check that the server is running and that its port can be reached from here."
         case .proxy: "Check the proxy's address, credentials and rules."
         case .tls:
-            "Check which TLS versions and ciphers the server offers, and whether it requires a client certificate."
+            "Check that the port speaks TLS, which ciphers it offers, and whether it requires a client certificate."
         case .trustChain:
-            "If the server uses a private authority, add it as an anchor; otherwise the server has to be fixed."
-        case .trustHost: "Use a name that the certificate lists, or have the certificate reissued."
+            "If the server uses a private authority, add it as an anchor; otherwise have the server's chain corrected."
+        case .trustHost: "Use a name that the certificate lists, or have the certificate reissued for this one."
         case .pinMismatch: "If the server changed its key on purpose, add the new pin; otherwise treat it as an attack."
-        case .unexpectedPeer: "Do not send the request elsewhere; check redirects and proxies."
+        case .unexpectedPeer: "Check where redirects, proxies and address overrides lead."
         case .otherTrust: "Create a separate transport for this policy."
-        case .tlsTooOld: "Have the server offer a newer TLS version, or lower the policy's minimum to 1.2."
-        case .trustEvidence: "Try again on a fresh connection."
-        case .revoked: "Have the server's certificate reissued."
+        case .tlsTooOld: "Have the server offer a TLS version that the policy allows."
+        case .trustEvidence: "Send the request again; if that fails too, update libcurl and OpenSSL."
+        case .revoked: "Have a new certificate issued for the server, and treat the old key as stolen."
         case .hostRefused: "Add a rule for the host to the policy if it should be reached."
         case .plaintextRefused: "Use https, or a policy without pins for this host."
         case .timeout: "Try again, or allow more time."
-        case .cancelled: "Nothing; the cancellation was requested."
+        case .cancelled: nil
         case .interrupted: "Try again if the request may be repeated; the server may have acted on it."
-        case .protocolViolation: "Report it to the operator of the server."
-        case .tooLarge: "Raise the limit if this size is expected, or stream the body."
-        case .redirectLimit: "Check the server for a redirect loop, or allow more."
-        case .redirectRefused: "Request the target itself if it is to be trusted."
+        case .protocolViolation: "Report it to the operators of the server."
+        case .tooLarge: "Raise the limit if this size is expected."
+        case .redirectLimit: "Check the server for a redirect loop, or allow more redirects."
+        case .redirectRefused: "Request the target itself if you trust it."
         case .notReplayable: "Send the body from memory or a file, which can be read again."
         case .authorization: "Have the server offer a stronger challenge, or allow a weaker one."
-        case .status: "See the response's body for the server's reason."
+        case .status: "Look for the server's explanation in the response's body."
         case .emptyBody: "Use an optional model type if the server may send an empty body."
         case .encoding: "Check that the model can be encoded."
         case .decoding: "Compare the model with the response's body."

@@ -14,7 +14,7 @@
 /// do throws(RequestFailure) {
 ///     let user: User = try await requests.get("users/1")
 /// } catch {
-///     if error.reason == .timeout { showRetry(error.remedy) }
+///     if error.reason == .timeout { showRetry(error.remedy ?? error.message) }
 /// }
 /// ```
 public struct RequestFailure: Error, Sendable {
@@ -52,7 +52,7 @@ public struct RequestFailure: Error, Sendable {
     /// - Parameters:
     ///   - reason: The kind of failure.
     ///   - message: What happened, in one sentence without secrets.
-    ///   - remedy: What to try. The default is the remedy of the reason.
+    ///   - remedy: What to try, as an imperative sentence. The default is the remedy of the reason.
     ///   - phase: The phase in which the request failed.
     ///   - host: The host of the request.
     ///   - attempt: The number of the attempt that failed, from 1.
@@ -75,8 +75,8 @@ public struct RequestFailure: Error, Sendable {
     public var phase: Phase { storage.phase }
     /// What happened, in one sentence.
     public var message: String { storage.message }
-    /// What to try.
-    public var remedy: String { storage.remedy ?? storage.reason.remedy }
+    /// What to try. `nil` if nothing helps, as after a cancellation.
+    public var remedy: String? { storage.remedy ?? storage.reason.remedy }
     /// The normalized host of the request, if there is one.
     public var host: String? { storage.host }
     /// The number of the attempt that failed, counted from 1.
@@ -92,9 +92,16 @@ public struct RequestFailure: Error, Sendable {
 extension RequestFailure: CustomStringConvertible {
     /// The reason, message and remedy in one line, followed by at most two underlying errors.
     ///
+    /// ```
+    /// tlsTooOld: https://a.example chose TLS 1.1. Have the server offer TLS 1.2 or 1.3; older versions are not safe.
+    /// ```
+    ///
     /// An underlying failure is shown by its reason and message, a ``SystemError`` by its text, and any other error
-    /// only by its type, because its text may contain secrets.
-    public var description: String { "\(reason.name): \(message) \(remedy)\(shownCauses)" }
+    /// only by its type, because its text may contain secrets. The text of a ``SystemError`` is not repeated.
+    public var description: String { "\(reason.name): \(advice)\(shownCauses)" }
+
+    /// The message and the remedy.
+    package var advice: String { remedy.map { "\(message) \($0)" } ?? message }
 
     /// The maximum number of underlying errors in a description.
     private static let maximumCauses = 2
@@ -109,7 +116,8 @@ extension RequestFailure: CustomStringConvertible {
                 text += " Caused by \(failure.reason.name): \(failure.message)"
                 next = failure.underlying
             case let error as SystemError:
-                text += " Caused by \(error)."
+                // Most messages have the system's text already.
+                if !message.contains(error.description) { text += " Caused by \(error)." }
                 next = nil
             case let error?:
                 text += " Caused by \(type(of: error))."

@@ -27,7 +27,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to try, if it is more specific than the remedy of the reason `file`.
     var remedy: String? {
         switch code {
-        case ENOENT: "Check the path. Only downloads create directories, and only with createsDirectories."
+        case ENOENT: "Check the path. A download creates missing directories only with createsDirectories."
         case ENOTDIR: "Check the path; a part of it is not a directory."
         case EISDIR: "Name a file in the directory."
         case EACCES, EPERM: "Check the permissions and the owners of the file and its directory."

@@ -79,7 +79,7 @@ public struct ResponseBody: Sendable {
     }
 
     private static func tooLarge(_ limit: Int) -> RequestFailure {
-        RequestFailure(.tooLarge, "The body is over \(limit) bytes.", phase: .receiving)
+        RequestFailure(.tooLarge, "The body of the response exceeds \(limit) bytes.", phase: .receiving)
     }
 }
 

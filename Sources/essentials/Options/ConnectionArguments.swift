@@ -12,7 +12,7 @@ enum AddressOverrideArgument {
         do throws(RequestFailure) {
             return try CurlTransport.AddressOverride(host: HostName(host), port: number, address: HostName(address))
         } catch {
-            throw ValidationError("\(error.message) \(error.remedy)")
+            throw ValidationError(error.advice)
         }
     }
 

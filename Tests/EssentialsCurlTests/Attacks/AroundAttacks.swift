@@ -139,7 +139,7 @@ struct AroundAttacks {
         for text in ["bücher.test", "*.bücher.test", "ＰＩＮ.test"] {
             let found = #expect(throws: RequestFailure.self) { try HostPattern(text) }
             #expect(found?.reason == .invalidPolicy)
-            #expect(found?.remedy.contains("xn--") == true)
+            #expect(found?.remedy?.contains("xn--") == true)
         }
     }
 

@@ -75,7 +75,7 @@ struct PinTableAttacks {
         let certificates = path.map(\.certificatePin).joined(separator: ", ")
         #expect(
             found?.message.contains(
-                "public keys are, leaf first, \(keys), and whose certificates are \(certificates)."
+                "The public keys of the chain are, leaf first, \(keys); its certificates are \(certificates)."
             ) == true)
         #expect(found?.chain.allSatisfy { $0.subject.contains("NEVER TRUST") && $0.notAfter > $0.notBefore } == true)
         // The same server sees the certificate of the same client once a pin matches.

@@ -36,7 +36,7 @@ struct SecondPolicyAttacks {
         for _ in 0..<3 {
             let found = #expect(throws: RequestFailure.self) { try context.install(second) }
             #expect(found?.reason == .otherTrust)
-            #expect(found?.remedy == "Make an SSL_CTX for each policy and host.")
+            #expect(found?.remedy == "Create an SSL_CTX for each policy and host.")
             let connection = try context.connect(to: server)
             #expect(connection.isEstablished == (index != 2))
             if connection.isEstablished {

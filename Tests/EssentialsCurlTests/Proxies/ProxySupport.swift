@@ -63,7 +63,7 @@ extension Sequence<UInt8> {
 
 extension RequestFailure {
     /// All texts of the failure and of its underlying error.
-    var allText: String { "\(self) \(message) \(remedy) \(underlying.map { "\($0)" } ?? "")" }
+    var allText: String { "\(self) \(message) \(remedy ?? "") \(underlying.map { "\($0)" } ?? "")" }
 
     /// Whether nothing of the proxy's credentials is shown.
     var showsNoCredentials: Bool {

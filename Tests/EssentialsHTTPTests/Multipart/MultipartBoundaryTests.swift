@@ -35,7 +35,7 @@ import Testing
     func refused(boundary: String) {
         let failure = #expect(throws: RequestFailure.self) { try MultipartBody(boundary: boundary) }
         #expect(failure?.reason == .invalidRequest)
-        #expect(failure?.remedy.contains("1 to 70") == true)
+        #expect(failure?.remedy?.contains("1 to 70") == true)
         #expect(failure?.message.contains("\n") == false)
     }
 }

@@ -36,7 +36,7 @@ struct AuthenticatingTests {
         do throws(RequestFailure) {
             try await camera.put("settings", body: settings)
         } catch {
-            show(error.response?.head.status == .unauthorized ? error.remedy : error.message)
+            show(error.response?.head.status == .unauthorized ? error.remedy ?? "" : error.message)
         }
         // Article ends
         #expect(shown == ["Check the user name and the password. The server did not accept them."])

@@ -119,7 +119,7 @@ struct FirstRequestTests {
             } catch {
                 switch error.reason {
                 case .status where error.response?.head.status == .notFound: show("Nobody has this number.")
-                case .connection, .timeout, .interrupted: show("Later, please. \(error.remedy)")
+                case .connection, .timeout, .interrupted: show("Later, please. \(error.remedy ?? "")")
                 default: show("\(error)")
                 }
             }
@@ -131,7 +131,7 @@ struct FirstRequestTests {
                 do throws(RequestFailure) {
                     return try await requests.get("users/1", as: User.self).name
                 } catch {
-                    return error.remedy
+                    return error.remedy ?? error.message
                 }
             }
             // Article ends

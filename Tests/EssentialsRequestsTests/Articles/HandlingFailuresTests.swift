@@ -56,7 +56,7 @@ struct HandlingFailuresTests {
             switch (error.reason, error.phase) {
             case (.status, _): show("The order was refused.")
             case (_, .sending), (_, .waiting), (_, .receiving): show("The order may have arrived.")
-            default: show("The order was not sent. \(error.remedy)")
+            default: show("The order was not sent. \(error.remedy ?? "")")
             }
         }
         // Article ends
@@ -134,7 +134,7 @@ struct HandlingFailuresTests {
             } catch let error as ServiceLocatorError {
                 show("The program is not set up. \(error.message)")
             } catch let error as RequestFailure {
-                show("The server did not help. \(error.message) \(error.remedy)")
+                show("The server did not help. \(error.message) \(error.remedy ?? "")")
             } catch {
                 show("\(error)")
             }

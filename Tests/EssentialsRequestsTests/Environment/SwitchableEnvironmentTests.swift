@@ -27,7 +27,7 @@ struct SwitchableEnvironmentTests {
         let environment = try environment()
         let failure = #expect(throws: RequestFailure.self) { try environment.select("stagnig") }
         #expect(failure?.reason == .invalidRequest)
-        #expect(failure?.remedy.contains("“live”, “staging”") == true)
+        #expect(failure?.remedy?.contains("“live”, “staging”") == true)
         #expect(environment.name == "live")
         #expect(throws: RequestFailure.self) { try SwitchableEnvironment([]) }
         let twice = environment.environments + environment.environments

@@ -92,7 +92,7 @@ import Testing
         } else {
             let failure = await requestFailure { _ = try await transport.send(sent) }
             #expect(failure?.reason == .tooLarge)
-            #expect(failure?.message == "The body is over \(max(0, limit)) bytes.")
+            #expect(failure?.message == "The body of the response exceeds \(max(0, limit)) bytes.")
             #expect(failure?.phase == .receiving)
         }
     }
@@ -106,9 +106,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (Duration.seconds(61), "Nothing moved between here and https://api.example.com for 60.0 seconds.", 60),
-        (.seconds(50), "The exchange with https://api.example.com was not over within 40.0 seconds.", 40),
-        (.seconds(35), "https://api.example.com did not begin to answer within 30.0 seconds.", 30),
+        (Duration.seconds(61), "Nothing was sent to or received from https://api.example.com for 60.0 seconds.", 60),
+        (.seconds(50), "The exchange with https://api.example.com did not finish within 40.0 seconds.", 40),
+        (.seconds(35), "https://api.example.com did not begin its response within 30.0 seconds.", 30),
     ])
     func `A request's timeouts expire on the clock`(delay: Duration, message: String, seconds: Int) async throws {
         transport.on(.get, "/").answer(after: delay)

@@ -23,7 +23,7 @@ import Testing
         ("Transfer-Encoding", "chunked", "The request sets Transfer-Encoding."),
         ("expect", "100-continue", "The request sets expect."),
         ("Proxy-Authorization", "Basic x", "The request sets Proxy-Authorization."),
-        ("Host", "other.example.com", "The request sets Host to something else than its URL."),
+        ("Host", "other.example.com", "The request sets Host to another name than that of its URL."),
     ])
     func `Fields that belong to the transport are refused`(name: String, value: String, message: String) async throws {
         let fields: HTTPFields = [try #require(HTTPField.Name(name)): value]

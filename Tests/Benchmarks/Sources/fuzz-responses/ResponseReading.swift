@@ -49,7 +49,7 @@ struct ResponseReading: Sendable {
             return .success(try await status(way, number))
         } catch {
             // The texts of a failure are created from the received data.
-            _ = "\(error)".utf8.count + error.remedy.utf8.count
+            _ = "\(error)".utf8.count + (error.remedy?.utf8.count ?? 0)
             _ = error.response?.retryAfter()
             touch(error.response?.head.headerFields ?? [:])
             return .failure(error)

@@ -1,0 +1,13 @@
+// What a server says first in a TLS handshake, for the text of a failure. Nothing is decided here.
+#ifndef CE_FIRST_RECORD_H
+#define CE_FIRST_RECORD_H
+
+#include "CEssentials.h"
+
+#include <openssl/ssl.h>
+
+// Notes the protocol of the server's first bytes and the version of its ServerHello in `report`, which has to outlive
+// the context. The context has its minimum version already. A connection stops watching after its ServerHello.
+void ce_first_record_watch(SSL_CTX *ssl, ce_report *report);
+
+#endif

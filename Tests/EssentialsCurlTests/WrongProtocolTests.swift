@@ -1,0 +1,203 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+/// Servers that speak another protocol, or another version of TLS, than the client expects.
+@Suite("A server of another protocol")
+struct WrongProtocolTests {
+    /// A server that sends bytes once it has received some, and closes the connection.
+    private static func server(sending bytes: [UInt8], first: Bool = false) throws -> LoopbackServer {
+        let options = ServerOptions(onAccept: { _ in
+            (first ? [] : [.receive(until: { !$0.isEmpty })]) + [.send(bytes), .waitForPeerClose]
+        })
+        return try LoopbackServer(options: options) { _ in .close }
+    }
+
+    private static func failure(
+        _ scheme: String, _ port: UInt16, _ policy: TrustPolicy? = nil
+    ) async throws -> RequestFailure? {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .direct
+        let trust = try CompiledTrust(policy ?? TrustPolicy(anchors: Fixture.anchors("root")))
+        let transport = try CurlTransport(trust: trust, configuration: configuration)
+        let url = try RequestURL("\(scheme)://127.0.0.1:\(port)/")
+        let found = await EssentialsCurlTests.failure { try await transport.send(TransportRequest(.get, url)) }
+        await transport.shutdown()
+        return found
+    }
+
+    // MARK: Versions of TLS
+
+    struct Versions: Sendable, CustomTestStringConvertible {
+        let server: ServerTLS.Version
+        let minimum: TLSVersion
+        let remedy: String
+        var testDescription: String { "\(server) for at least \(minimum)" }
+    }
+
+    private static let remedyOf12 = "Have the server offer TLS 1.2 or 1.3; no policy allows older versions."
+    private static let remedyOf13 =
+        "Have the server offer TLS 1.3, or set the policy's minimumTLS to 1.2 if the server offers that."
+
+    @Test(
+        "A server that offers only older versions is advised to offer what the policy allows",
+        arguments: [
+            Versions(server: .tls10, minimum: .tls12, remedy: remedyOf12),
+            Versions(server: .tls11, minimum: .tls12, remedy: remedyOf12),
+            Versions(server: .tls11, minimum: .tls13, remedy: remedyOf13),
+            Versions(server: .tls12, minimum: .tls13, remedy: remedyOf13),
+        ])
+    func versions(_ versions: Versions) async throws {
+        let server = try AttackBench.server { tls in
+            (tls.minimumVersion, tls.maximumVersion) = (versions.server, versions.server)
+        }
+        let policy = try TrustPolicy(anchors: Fixture.anchors("root"), minimumTLS: versions.minimum)
+        let found = try #require(try await Self.failure("https", server.port, policy))
+        #expect(found.reason == .tlsTooOld)
+        #expect(found.phase == .handshake)
+        let allowed = versions.minimum == .tls12 ? "TLS 1.2 or 1.3" : "TLS 1.3, which the policy requires"
+        #expect(found.message == "https://127.0.0.1:\(server.port) does not accept \(allowed).")
+        #expect(found.remedy == versions.remedy)
+    }
+
+    @Test(
+        "OpenSSL's own server with only TLS 1.1 is recognised",
+        .enabled(if: ServerProcess.path(of: "openssl") != nil))
+    func process() async throws {
+        let (server, port) = try await Self.openSSLServer("-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
+        let found = try #require(try await Self.failure("https", port))
+        #expect(found.reason == .tlsTooOld)
+        #expect(found.remedy == Self.remedyOf12)
+        withExtendedLifetime(server) {}
+    }
+
+    private static func openSSLServer(_ arguments: String...) async throws -> (ServerProcess, UInt16) {
+        let server = try ServerProcess(
+            "openssl", directory: ServerProcess.makeDirectory(),
+            arguments: [
+                "s_server", "-www", "-accept", "127.0.0.1:0", "-cert", Fixture.path("leaf.pem"), "-key",
+                Fixture.path("leaf.key"),
+            ] + arguments)
+        let line = try #require(try await server.line(with: "ACCEPT"))
+        return (server, try #require(line.split(separator: ":").last.flatMap { UInt16($0) }))
+    }
+
+    @Test("A server that offers only TLS 1.3 serves a policy that also allows TLS 1.2")
+    func onlyNew() async throws {
+        let server = try AttackBench.server { ($0.minimumVersion, $0.maximumVersion) = (.tls13, .tls13) }
+        let policy = try AttackBench.policy([Fixture.key("leaf")], minimumTLS: .tls12)
+        let transport = try AttackBench.transport(policy, to: server)
+        let response = try await transport.send(AttackBench.request(server))
+        #expect(response.text == "ok")
+        await transport.shutdown()
+    }
+
+    /// A ServerHello of a version, as of a server that knows no other and ignores what the client offers.
+    private static func hello(_ version: UInt8) -> [UInt8] {
+        let body: [UInt8] = [3, version] + Array(repeating: 7, count: 32) + [0, 0xC0, 0x2F, 0]
+        return [0x16, 3, version, 0, UInt8(body.count + 4), 2, 0, 0, UInt8(body.count)] + body
+    }
+
+    @Test(
+        "The version that a server chose against the client's will is named",
+        arguments: [
+            (UInt8(1), TLSVersion.tls12, "TLS 1.0", remedyOf12), (2, .tls12, "TLS 1.1", remedyOf12),
+            (
+                2, .tls13, "TLS 1.1",
+                "Have the server offer TLS 1.3, which the policy requires; no policy allows less than 1.2."
+            ),
+            (3, .tls13, "TLS 1.2", "Have the server offer TLS 1.3, or set the policy's minimumTLS to 1.2."),
+        ])
+    func chosen(version: UInt8, minimum: TLSVersion, name: String, remedy: String) async throws {
+        let server = try Self.server(sending: Self.hello(version))
+        let policy = try TrustPolicy(anchors: Fixture.anchors("root"), minimumTLS: minimum)
+        let found = try #require(try await Self.failure("https", server.port, policy))
+        #expect(found.reason == .tlsTooOld)
+        #expect(found.message.hasPrefix("https://127.0.0.1:\(server.port) chose \(name) instead of TLS 1."))
+        #expect(found.remedy == remedy)
+    }
+
+    // MARK: Other protocols
+
+    /// What a server says, and what the failure says about it. The texts contain what no message may show.
+    private static let greetings: [(bytes: String, text: String, remedy: String)] = [
+        ("HTTP/1.1 400 Bad Request\r\nX: hunter2\u{1B}[31m\r\n\r\nno", "speaks plain HTTP", "http://"),
+        ("<html><body>hunter2</body></html>", "speaks plain HTTP", "http://"),
+        ("<!DOCTYPE html>hunter2", "speaks plain HTTP", "http://"),
+        ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the port."),
+        ("220 hunter2 ESMTP\r\n", "is a mail or FTP server", "Correct the port."),
+        ("* OK hunter2 IMAP4\r\n", "is a mail or FTP server", "Correct the port."),
+        ("\u{1}hunter2\u{1B}[31m\r\n", "did not respond to the TLS handshake in TLS", "Check the port"),
+    ]
+
+    @Test("A request over https says what a server without TLS speaks", arguments: greetings.indices)
+    func plain(index: Int) async throws {
+        let greeting = Self.greetings[index]
+        let server = try Self.server(sending: Array(greeting.bytes.utf8))
+        let found = try #require(try await Self.failure("https", server.port))
+        #expect(found.reason == .tls && found.phase == .handshake)
+        #expect(found.message.hasPrefix("https://127.0.0.1:\(server.port) \(greeting.text)"), "\(found)")
+        #expect(found.remedy?.contains(greeting.remedy) == true, "\(found)")
+        #expect(!found.description.contains("hunter2") && !found.description.contains("\u{1B}"))
+        let host = try HostName("127.0.0.1")
+        let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))
+        let probed = #expect(throws: RequestFailure.self) {
+            try CertificateChain.presented(by: host, port: server.port, trust: trust)
+        }
+        #expect(probed?.message.hasPrefix("127.0.0.1:\(server.port) \(greeting.text)") == true)
+        #expect(probed?.remedy == found.remedy)
+    }
+
+    @Test("A server that closes the connection during the handshake is said to do that")
+    func closing() async throws {
+        let options = ServerOptions(onAccept: { _ in [.receive(until: { !$0.isEmpty }), .close] })
+        let server = try LoopbackServer(options: options) { _ in .close }
+        let found = try #require(try await Self.failure("https", server.port))
+        #expect(found.reason == .tls)
+        #expect(found.message == "https://127.0.0.1:\(server.port) closed the connection during the TLS handshake.")
+        #expect(found.remedy?.contains("Check that the port speaks TLS") == true)
+    }
+
+    @Test(
+        "A request over http says what a server without HTTP speaks",
+        arguments: [
+            ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{46}", "speaks TLS on this port", "Use https, or the port for plain"),
+            ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the port."),
+            ("220 hunter2 ESMTP\r\n", "is a mail or FTP server", "Correct the port."),
+            ("hunter2\u{1B}[31m\r\n", "sent a response that does not begin with a status line", "Check the port"),
+            ("<html>hunter2</html>", "sent a response that does not begin with a status line", "Check the port"),
+        ])
+    func encrypted(bytes: String, text: String, remedy: String) async throws {
+        let server = try Self.server(sending: Array(bytes.utf8))
+        let found = try #require(try await Self.failure("http", server.port))
+        #expect(found.reason == .protocolViolation && found.phase == .receiving)
+        #expect(found.message.hasPrefix("http://127.0.0.1:\(server.port) \(text)"), "\(found)")
+        #expect(found.remedy?.contains(remedy) == true, "\(found)")
+        #expect(!found.description.contains("hunter2") && !found.description.contains("\u{1B}"))
+    }
+
+    @Test("A request over http to a server with TLS is advised to use https")
+    func toTLS() async throws {
+        let server = try AttackBench.server()
+        let found = try #require(try await Self.failure("http", server.port))
+        #expect(found.remedy?.hasPrefix("Use https") == true, "\(found)")
+    }
+
+    @Test("A response without a status line delivers nothing, to no method and to no kind of reader")
+    func nothingDelivered() async throws {
+        let server = try Self.server(sending: Array("hello, this is HTTP/0.9\n".utf8))
+        let transport = try CurlTransport()
+        for method in [HTTPRequest.Method.get, .head, .post, .put] {
+            for delivery in [TransportOptions.Delivery.collected(upTo: 1 << 20), .streamed] {
+                var sent = TransportRequest(method, try RequestURL("http://127.0.0.1:\(server.port)/"))
+                if method == .post || method == .put { sent.body = .bytes(Data("body".utf8)) }
+                sent.options.delivery = delivery
+                let found = await EssentialsCurlTests.failure { try await transport.send(sent) }
+                #expect(found?.reason == .protocolViolation, "\(method), \(delivery)")
+            }
+        }
+        await transport.shutdown()
+    }
+}
