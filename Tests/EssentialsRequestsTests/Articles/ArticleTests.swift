@@ -17,7 +17,7 @@ struct ArticleTests {
         "An article contains exactly the tested code and has a limited length",
         arguments: [
             "FirstRequest", "Environments", "BuildingRequests", "Authenticating", "DownloadsAndUploads", "TestDoubles",
-            "MovingFromServiceEssentials",
+            "MovingFromServiceEssentials", "Paging",
         ])
     func sameText(name: String) throws {
         let article = try ArticleText(name)
