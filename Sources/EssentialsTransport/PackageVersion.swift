@@ -4,7 +4,3 @@
 package enum PackageVersion {
     package static let text = "0.1.0"
 }
-
-#if !canImport(HTTPTypes)
-    #error("Switch on the trait “Requests” of ServiceEssentials: without it, only EssentialsLocator can be used.")
-#endif
