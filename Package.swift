@@ -114,16 +114,25 @@ let package = Package(
             dependencies: ["EssentialsFoundation", "ServiceEssentials", "EssentialsTestKit"], swiftSettings: settings),
         .testTarget(
             name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
+        // The programs of the README and of the tutorials, compiled with a reader's settings.
+        .executableTarget(
+            name: "FirstProgram", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/FirstProgram"),
+        .executableTarget(name: "Roster", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/Roster"),
+        .testTarget(
+            name: "TutorialTests",
+            dependencies: ["FirstProgram", "Roster", "ServiceEssentials", "essentials", "EssentialsTestKit"],
+            path: "Tests/Tutorials/Tests"),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .gnu11
 )
 
 // Builds for a sanitizer instrument this package alone: what it depends on is built once, for all kinds of builds.
-// They leave the tool out, which is run as a process.
+// They leave out the tool and the tutorials' programs, which are run as processes.
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     package.products.removeAll { $0.name == "essentials" }
-    package.targets.removeAll { ["essentials", "ToolTests"].contains($0.name) }
+    let programs = ["essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests"]
+    package.targets.removeAll { programs.contains($0.name) }
     for target in package.targets where target.type != .system {
         let usesSwift = !target.name.hasPrefix("C")
         if usesSwift {

@@ -10,11 +10,11 @@ _REGEX_WORDS = ("return", "in", "try", "await", "case")
 
 
 def source_files(*roots, extensions=(".swift", ".c", ".h")):
-    """Paths of the source files under `roots`, without build directories, sorted."""
+    """Paths of the source files under `roots`, without build directories and the code of tutorials, sorted."""
     paths = []
     for root in roots:
         for folder, folders, names in os.walk(root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
+            folders[:] = [name for name in folders if not name.startswith(".") and not name.endswith(".docc")]
             paths += [os.path.join(folder, name) for name in names if name.endswith(extensions)]
     return sorted(paths)
 

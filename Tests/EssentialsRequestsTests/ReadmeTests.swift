@@ -6,56 +6,6 @@ import Testing
 
 @Suite("README")
 struct ReadmeTests {
-    struct User: Codable, Equatable, Sendable {
-        var id: Int
-        var name: String
-    }
-
-    struct NewUser: Codable, Sendable {
-        var name: String
-    }
-
-    private func server(_ certificate: TestCertificate) throws -> LoopbackServer {
-        try LoopbackServer(tls: ServerTLS(certificate: certificate)) { request in
-            switch (request.method, request.path) {
-            case ("GET", "/v1/users"): .response(body: #"[{"id":1,"name":"Grace"}]"#)
-            case ("POST", "/v1/users"): .response(status: 201, body: #"{"id":2,"name":"Ada"}"#)
-            default: .hang
-            }
-        }
-    }
-
-    @Test("The README's first example works")
-    func example() async throws {
-        let authority = try TestAuthority(name: "Test authority")
-        let certificate = try authority.issue(.init(commonName: "localhost"))
-        let server = try server(certificate)
-        let baseURL = server.url + "/v1/"
-        let (pin, backupPin) = (certificate.publicKeyPin, authority.certificate.publicKeyPin)
-        let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])
-
-        // README begins
-        let locator = ServiceLocator(name: "app")
-        try locator.register(ConstantEnvironment(baseURL), as: (any EnvironmentService).self)
-        try locator.registerLazy((any DataRequestService).self) { locator in
-            try HTTPDataRequestService(
-                environment: locator.resolve((any EnvironmentService).self),
-                trust: TrustPolicy(pins: [.publicKey(pin), .publicKey(backupPin)], anchors: anchors))
-        }
-        let requests = try locator.resolve((any DataRequestService).self)
-        let users: [User] = try await requests.get("users", parameters: ["role": "admin"])
-        let created: User = try await requests.post("users", body: NewUser(name: "Ada"))
-        let token = requests.get("users/1", deserializeTo: User.self, completionQueue: .main) { print($0) }
-        token.cancel()
-        // README ends
-
-        #expect(users == [User(id: 1, name: "Grace")])
-        #expect(created == User(id: 2, name: "Ada"))
-        #expect(token.isCancelled)
-        #expect(server.requests.first?.target == "/v1/users?role=admin")
-        #expect(server.requests.filter { $0.method == "POST" }.map(\.bodyText) == [#"{"name":"Ada"}"#])
-    }
-
     private protocol Checkout: Sendable { func run() -> String }
 
     private struct PaidCheckout: Checkout {
@@ -98,66 +48,37 @@ struct ReadmeTests {
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         try Data("film".utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let server = try LoopbackServer { _ in
-            .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":7}"#)
+        let authority = try TestAuthority(name: "Test authority")
+        let certificate = try authority.issue(.init(commonName: "localhost"))
+        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { request in
+            request.method == "POST"
+                ? .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":7}"#) : .hang
         }
-        let requests = try HTTPDataRequestService(environment: ConstantEnvironment(server.url))
-        let accessToken = "dG9rZW4="
+        let (baseURL, accessToken) = (server.url + "/v1/", "dG9rZW4=")
+        let (pin, backupPin) = (certificate.publicKeyPin, authority.certificate.publicKeyPin)
+        let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])
 
         // README begins
+        let trust = try TrustPolicy(pins: [.publicKey(pin), .publicKey(backupPin)], anchors: anchors)
+        let requests = try HTTPDataRequestService(environment: ConstantEnvironment(baseURL), trust: trust)
         requests.setAuthorization(try .bearer(accessToken))
         var form = try MultipartBody()
         try form.append(.field("title", "Metropolis"))
         try form.append(.file(path, name: "film"))
         let request = try RequestBuilder(.post, "films").body(multipart: form).expecting(201...201).build()
         let film = try await requests.model(of: request, as: Film.self)
+        let token = requests.get("films/1", deserializeTo: Film.self, completionQueue: .main) { print($0) }
+        token.cancel()
         // README ends
 
         #expect(film == Film(id: 7))
         let sent = try #require(server.requests.first)
+        #expect(sent.path == "/v1/films")
         #expect(sent.header("Authorization") == "Bearer dG9rZW4=")
         #expect(sent.header("Content-Type") == form.contentType)
         #expect(sent.bodyText.contains("Metropolis"))
+        #expect(token.isCancelled)
         await requests.shutdown()
-    }
-
-    @Test("The README's streams work")
-    func streams() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let (source, destination) = (directory + "/1.mp4", directory + "/2.mp4")
-        try Data("film".utf8).write(to: URL(filePath: source))
-        let server = try LoopbackServer { request in
-            switch (request.method, request.path) {
-            case ("GET", "/moved"): .response(status: 302, headers: [("Location", "/events")])
-            case ("GET", "/events"): .response(body: "data: one\n\ndata: two\n\n")
-            default: .response(body: "film")
-            }
-        }
-        let transport = try CurlTransport()
-        var request = TransportRequest(.get, try RequestURL(server.url + "/moved"))
-        let film = TransportRequest(.get, try RequestURL(server.url + "/film"))
-        var upload = TransportRequest(.put, try RequestURL(server.url + "/film"))
-        var (shown, resumable): ([String], DownloadOptions) = ([], DownloadOptions())
-        func show(_ text: String) { shown.append(text) }
-        resumable.resumes = true
-
-        // README begins
-        request.options.delivery = .streamed
-        let redirected = try await transport.send(request, following: .limit(3))
-        for try await event in redirected.response.body.serverSentEvents() { show(event.data) }
-
-        upload.body = try .file(source)  // read while it is sent, and again after a dead connection
-        let stored = try await transport.send(upload)
-        let file = try await transport.download(film, to: destination, options: resumable)
-        // README ends
-
-        #expect(shown == ["one", "two"])
-        #expect(stored.status == 200)
-        #expect(server.requests.first { $0.method == "PUT" }?.bodyText == "film")
-        #expect(file.bytes == 4)
-        #expect(try Data(contentsOf: URL(filePath: destination)) == Data("film".utf8))
     }
 
     @Test("The README contains exactly the tested code and has a limited length")
@@ -168,8 +89,21 @@ struct ReadmeTests {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
-        let shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        #expect(shown.count == 4)
+        var shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
+        try #require(shown.count == 4)
+
+        // The tutorial's manifest has the same dependencies.
+        let resources = root.appending(path: "Sources/ServiceEssentials/ServiceEssentials.docc/Resources")
+        let manifest = try lines(of: resources.appending(path: "Package-1.swift").path)
+        for line in shown.removeFirst() {
+            let code = try #require(line.firstRange(of: ",  //").map { line[..<$0.lowerBound] })
+            #expect(manifest.contains { $0.contains(code) }, "\(code)")
+        }
+        // The whole program is the tutorial's first one, which is compiled and run.
+        let program = try lines(of: root.appending(path: "Tests/Tutorials/FirstProgram/main.swift").path)
+        #expect(shown.removeFirst() == program.dropLast())
+        #expect(program.count { !$0.isEmpty } == 12)
+
         #expect(shown == tested.map { block in block.map { $0.dropFirst(8) } })
         #expect(try lines(of: path).count < 150)
     }

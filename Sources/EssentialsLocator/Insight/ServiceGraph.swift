@@ -11,7 +11,17 @@
 public struct ServiceGraph: Sendable, Hashable {
     /// The kind of a registration.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case strong, lazy, transient, async, weak
+        /// An object that the locator retains.
+        case strong
+        /// A service that is built at its first resolve.
+        case lazy
+        /// A service that is built at each resolve.
+        case transient
+        /// A service that an asynchronous factory builds.
+        case async
+        /// An object that the locator does not retain.
+        case weak
+        /// A proxy of an object that the locator does not retain.
         case weakProxy = "weak proxy"
     }
 

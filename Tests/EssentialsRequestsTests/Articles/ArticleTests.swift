@@ -10,17 +10,21 @@ struct ArticleTests {
         "import ServiceLifecycle": "this package does not depend on swift-service-lifecycle",
     ]
 
+    /// The articles in the catalog of the umbrella module.
+    private static let umbrellaArticles: Set = ["ComingFrom"]
+    private let umbrella = "ServiceEssentials"
+
     /// The languages of other code blocks.
     private static let otherLanguages: Set<Substring> = ["sh", "json", "objc"]
 
     @Test(
         "An article contains exactly the tested code and has a limited length",
         arguments: [
-            "FirstRequest", "Environments", "BuildingRequests", "Authenticating", "DownloadsAndUploads", "TestDoubles",
-            "MovingFromServiceEssentials", "Paging",
+            "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
+            "DownloadsAndUploads", "Paging", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
         ])
     func sameText(name: String) throws {
-        let article = try ArticleText(name)
+        let article = try ArticleText(name, of: Self.umbrellaArticles.contains(name) ? umbrella : "EssentialsRequests")
         let shown = article.blocks("swift").filter { block in
             Self.exceptions[String(block.first ?? "")] == nil
         }

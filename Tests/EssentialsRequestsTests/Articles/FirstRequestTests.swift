@@ -17,10 +17,6 @@ struct FirstRequestTests {
         var name: String
     }
 
-    private struct Problem: Codable, Sendable {
-        var title: String
-    }
-
     private func server() throws -> LoopbackServer {
         @Sendable func json(_ text: String, status: Int = 200) -> ServerReply {
             .response(status: status, headers: [("Content-Type", "application/json")], body: text)
@@ -110,7 +106,7 @@ struct FirstRequestTests {
         }
     }
 
-    @Test("The article on the first request shows a failure and the model in its body")
+    @Test("The article on the first request shows a failure, in a function and in a closure")
     func failures() async throws {
         try await withRequests { requests, _ in
             var shown: [String] = []
@@ -129,18 +125,17 @@ struct FirstRequestTests {
             }
             // Article ends
             #expect(shown == ["Nobody has this number."])
-            shown = []
 
             // Article begins
-            var request = DataRequest(.get, "users/99")
-            request.errorModel = Problem.self  // or configuration.errorModel, for all requests
-            do throws(RequestFailure) {
-                show(try await requests.model(of: request, as: User.self).name)
-            } catch {
-                show(error.errorModel(as: Problem.self)?.title ?? error.message)
+            let reading = Task {
+                do throws(RequestFailure) {
+                    return try await requests.get("users/1", as: User.self).name
+                } catch {
+                    return error.remedy
+                }
             }
             // Article ends
-            #expect(shown == ["There is no such user."])
+            #expect(await reading.value == "Grace")
         }
     }
 

@@ -59,7 +59,48 @@ struct ModulePageTests {
         await service.shutdown()
     }
 
-    @Test("A module page contains exactly the tested code", arguments: ["ServiceEssentials", "EssentialsTestKit"])
+    @Test("The page of EssentialsHTTP shows streams and files")
+    func http() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let (source, destination) = (directory + "/1.mp4", directory + "/2.mp4")
+        try Data("film".utf8).write(to: URL(filePath: source))
+        let server = try LoopbackServer { request in
+            switch (request.method, request.path) {
+            case ("GET", "/moved"): .response(status: 302, headers: [("Location", "/events")])
+            case ("GET", "/events"): .response(body: "data: one\n\ndata: two\n\n")
+            default: .response(body: "film")
+            }
+        }
+        let transport = try CurlTransport()
+        var request = TransportRequest(.get, try RequestURL(server.url + "/moved"))
+        let film = TransportRequest(.get, try RequestURL(server.url + "/film"))
+        var upload = TransportRequest(.put, try RequestURL(server.url + "/film"))
+        var (shown, resumable): ([String], DownloadOptions) = ([], DownloadOptions())
+        func show(_ text: String) { shown.append(text) }
+        resumable.resumes = true
+
+        // EssentialsHTTP begins
+        request.options.delivery = .streamed
+        let redirected = try await transport.send(request, following: .limit(3))
+        for try await event in redirected.response.body.serverSentEvents() { show(event.data) }
+
+        upload.body = try .file(source)  // read while it is sent, and again after a dead connection
+        let stored = try await transport.send(upload)
+        let file = try await transport.download(film, to: destination, options: resumable)
+        // EssentialsHTTP ends
+
+        #expect(shown == ["one", "two"])
+        #expect(stored.status == 200)
+        #expect(server.requests.first { $0.method == "PUT" }?.bodyText == "film")
+        #expect(file.bytes == 4)
+        #expect(try Data(contentsOf: URL(filePath: destination)) == Data("film".utf8))
+    }
+
+    @Test(
+        "A module page contains exactly the tested code",
+        arguments: ["ServiceEssentials", "EssentialsHTTP", "EssentialsTestKit"])
     func sameText(module: String) throws {
         let shown = try ArticleText(module, of: module).blocks("swift")
         #expect(!shown.isEmpty)

@@ -1,0 +1,11 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Roster",
+    dependencies: [.package(path: "../ServiceEssentials")],
+    targets: [
+        .executableTarget(
+            name: "Roster", dependencies: [.product(name: "ServiceEssentials", package: "ServiceEssentials")])
+    ]
+)

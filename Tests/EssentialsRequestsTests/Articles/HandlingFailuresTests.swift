@@ -1,0 +1,170 @@
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Synchronization
+import Testing
+
+@Suite("The article HandlingFailures")
+struct HandlingFailuresTests {
+    private struct User: Codable, Hashable, Sendable {
+        var id: Int
+        var name: String
+    }
+
+    private struct Problem: Codable, Sendable {
+        var title: String
+    }
+
+    private struct Order: Codable, Sendable {
+        var article = 7
+    }
+
+    /// Collects what the article's code shows.
+    private final class Screen: Sendable {
+        private let texts = Mutex<[String]>([])
+        var shown: [String] { texts.withLock { $0 } }
+        func show(_ text: String) { texts.withLock { $0.append(text) } }
+    }
+
+    private let transport = ScriptedTransport()
+
+    private func service() throws -> any DataRequestService {
+        transport.on(.get, "/v1/users/1").answer(json: User(id: 1, name: "Grace"))
+        transport.on(.get, "/v1/users/99").answer(.notFound, json: Problem(title: "There is no such user."))
+        return HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
+    }
+
+    @Test(
+        "The article on failures tells an order that was not sent from one that may have arrived",
+        arguments: [
+            (RequestFailure(.interrupted, "", phase: .waiting), "The order may have arrived."),
+            (RequestFailure(.connection, "", remedy: "Wait.", phase: .connect), "The order was not sent. Wait."),
+            (RequestFailure(.status, "", phase: .receiving), "The order was refused."),
+        ])
+    func orders(failure: RequestFailure, expected: String) async throws {
+        let requests = try service()
+        transport.on(.post, "/v1/orders").answer(.failure(failure))
+        let order = Order()
+        var shown: [String] = []
+        func show(_ text: String) { shown.append(text) }
+
+        // Article begins
+        do throws(RequestFailure) {
+            try await requests.post("orders", body: order)
+        } catch {
+            switch (error.reason, error.phase) {
+            case (.status, _): show("The order was refused.")
+            case (_, .sending), (_, .waiting), (_, .receiving): show("The order may have arrived.")
+            default: show("The order was not sent. \(error.remedy)")
+            }
+        }
+        // Article ends
+        #expect(shown == [expected])
+    }
+
+    @Test("The article on failures shows the error model of a server")
+    func errorModel() async throws {
+        let requests = try service()
+        var shown: [String] = []
+        func show(_ text: String) { shown.append(text) }
+
+        // Article begins
+        var request = DataRequest(.get, "users/99")
+        request.errorModel = Problem.self  // or configuration.errorModel, for all requests
+        do throws(RequestFailure) {
+            show(try await requests.model(of: request, as: User.self).name)
+        } catch {
+            show(error.errorModel(as: Problem.self)?.title ?? error.message)
+        }
+        // Article ends
+        #expect(shown == ["There is no such user."])
+    }
+
+    @Test("The article on failures shows three ways to catch a typed error in a closure")
+    func closures() async throws {
+        let requests = try service()
+        var shown: [String] = []
+        func show(_ text: String) { shown.append(text) }
+
+        // Article begins
+        let reading = Task {
+            do throws(RequestFailure) {
+                return try await requests.get("users/1", as: User.self).name
+            } catch {
+                return error.reason == .closed ? "closed" : error.message
+            }
+        }
+        // Article ends
+        #expect(await reading.value == "Grace")
+
+        // Article begins
+        let read = { (path: String) async throws(RequestFailure) -> User in
+            try await requests.get(path)
+        }
+        do {
+            show(try await read("users/99").name)
+        } catch {
+            show(error.reason.name)
+        }
+        // Article ends
+        #expect(shown == ["status"])
+
+        // Article begins
+        func name(of number: Int) async throws(RequestFailure) -> String {
+            let user: User = try await requests.get("users/\(number)")
+            return user.name
+        }
+        // Article ends
+        #expect(try await name(of: 1) == "Grace")
+    }
+
+    @Test("The article on failures shows bootstrap code that tells errors of the locator from errors of requests")
+    func bootstrap() async throws {
+        let screen = Screen()
+        @Sendable func show(_ text: String) { screen.show(text) }
+
+        // Article begins
+        func start(with locator: ServiceLocator) async -> Bool {
+            do {
+                let requests = try locator.resolve((any DataRequestService).self)
+                let user: User = try await requests.get("users/1")
+                show("Hello, \(user.name).")
+                return true
+            } catch let error as ServiceLocatorError {
+                show("The program is not set up. \(error.message)")
+            } catch let error as RequestFailure {
+                show("The server did not help. \(error.message) \(error.remedy)")
+            } catch {
+                show("\(error)")
+            }
+            return false
+        }
+        // Article ends
+
+        let locator = ServiceLocator(name: "app")
+        #expect(await !start(with: locator))
+        let requests = try service()
+        try locator.register(requests, as: (any DataRequestService).self)
+        #expect(await start(with: locator))
+        transport.on(.get, "/v1/users/1").answer(.serviceUnavailable)
+        #expect(await !start(with: locator))
+
+        let broken = ServiceLocator(name: "broken")
+        try broken.registerLazy((any DataRequestService).self) { _ in
+            try HTTPDataRequestService(
+                environment: ConstantEnvironment("https://api.test/v1/"),
+                trust: TrustPolicy(contentsOfFile: "/nowhere/pins.json"))
+        }
+        #expect(await !start(with: broken))
+        let error = #expect(throws: ServiceLocatorError.self) { try broken.resolve((any DataRequestService).self) }
+        #expect(error?.reason == .constructionFailed)
+        #expect((error?.underlying as? RequestFailure)?.reason == .file)
+
+        try #require(screen.shown.count == 4)
+        #expect(screen.shown[0].hasPrefix("The program is not set up. "))
+        #expect(screen.shown[1] == "Hello, Grace.")
+        #expect(screen.shown[2].hasPrefix("The server did not help. "))
+        #expect(screen.shown[3].contains("/nowhere/pins.json"))
+    }
+}
