@@ -13,8 +13,10 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
     settings.append(.define("ESSENTIALS_THREAD_SANITIZER"))
 }
 
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+// A package that switches a trait off does not fetch the packages that only this trait needs.
+let requests: TargetDependencyCondition? = .when(traits: ["Requests"])
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
 
 let package = Package(
     name: "ServiceEssentials",
@@ -33,6 +35,13 @@ let package = Package(
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
         .executable(name: "essentials", targets: ["essentials"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Requests", "Tool"]),
+        .trait(
+            name: "Requests",
+            description: "All modules except EssentialsLocator, EssentialsTestTraits and EssentialsReachability."),
+        .trait(name: "Tool", description: "The command-line tool.", enabledTraits: ["Requests"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -73,7 +82,8 @@ let package = Package(
             name: "essentials",
             dependencies: [
                 "ServiceEssentials", "EssentialsTestKit",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],
             exclude: ["essentials.1"], swiftSettings: settings),
         .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),

@@ -1,1 +1,5 @@
-@_exported public import HTTPTypes
+#if canImport(HTTPTypes)
+    @_exported public import HTTPTypes
+#else
+    #error("Switch on the trait “Requests” of ServiceEssentials: EssentialsTransport and the modules above it need it.")
+#endif

@@ -5,9 +5,8 @@ import ServiceEssentials
 /// The command-line tool: requests, pins, and a demonstration of the package.
 @main
 struct EssentialsTool: AsyncParsableCommand {
-    private static let version = "0.1.0"
     /// The User-Agent of all requests.
-    static let userAgent = "essentials/\(version) (\(CurlTransport.libraryVersions))"
+    static let userAgent = "essentials/\(PackageVersion.text) (\(CurlTransport.libraryVersions))"
 
     static let configuration = CommandConfiguration(
         commandName: "essentials",
@@ -46,7 +45,7 @@ struct EssentialsTool: AsyncParsableCommand {
               141  The program that read the output has ended, as “head” does.
               143  Terminated by SIGTERM.
             """,
-        version: "essentials \(version) (\(CurlTransport.libraryVersions))",
+        version: "essentials \(PackageVersion.text) (\(CurlTransport.libraryVersions))",
         subcommands: [
             SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,

@@ -1,3 +1,5 @@
+import EssentialsTestKit
+import ServiceEssentials
 import Testing
 
 extension ToolTests {
@@ -79,8 +81,22 @@ extension ToolTests {
         func version() async throws {
             let result = try await tool("--version")
             #expect(result.code == 0)
-            #expect(result.text.hasPrefix("essentials 0.1.0 (libcurl/"))
+            #expect(result.text.hasPrefix("essentials \(PackageVersion.text) (libcurl/"))
             #expect(result.text.contains(" OpenSSL/3."))
+        }
+
+        @Test("The tool, its User-Agent and that of services have the version of the package")
+        func oneVersion() async throws {
+            #expect(PackageVersion.text.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+/) != nil)
+            let server = try LoopbackServer { _ in .response() }
+            #expect(try await tool("get", server.url).code == 0)
+            let service = try HTTPDataRequestService(environment: ConstantEnvironment(server.url))
+            try await service.get("a")
+            await service.shutdown()
+            let agents = server.requests.compactMap { $0.header("User-Agent") }
+            try #require(agents.count == 2)
+            #expect(agents[0].hasPrefix("essentials/\(PackageVersion.text) (libcurl/"))
+            #expect(agents[1].hasSuffix(") ServiceEssentials/\(PackageVersion.text)"))
         }
     }
 }

@@ -50,7 +50,7 @@ extension ToolTests {
             let request = try #require(server.requests.first)
             #expect(request.target == "/a?x=1&q=a%20b%26c%3D&empty=")
             #expect(request.allHeaders("X-A") == ["one", "two: three"])
-            #expect(request.header("User-Agent")?.hasPrefix("essentials/0.1.0 (libcurl/") == true)
+            #expect(request.header("User-Agent")?.hasPrefix("essentials/") == true)
         }
 
         @Test("A JSON body has its content type unless a header field replaces it")

@@ -74,7 +74,7 @@ extension HTTPDataRequestService {
                 byte.isASCIIAlphanumeric || "-_.".utf8.contains(byte)
             }
             let program = String(decoding: allowed, as: UTF8.self)
-            return "\(program.isEmpty ? "Swift" : program) (\(system)) ServiceEssentials/1.0"
+            return "\(program.isEmpty ? "Swift" : program) (\(system)) ServiceEssentials/\(PackageVersion.text)"
         }()
 
         private static var system: String {

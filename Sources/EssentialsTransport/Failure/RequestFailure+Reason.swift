@@ -47,7 +47,7 @@ extension RequestFailure {
         public static let trustEvidence = Reason(code: .trustEvidence)
         /// A certificate was revoked. If only the proof of its validity is missing, the reason is `trustChain`.
         public static let revoked = Reason(code: .revoked)
-        /// The policy does not list this host.
+        /// The policy does not list this host, or a list continues at another origin than its own.
         public static let hostRefused = Reason(code: .hostRefused)
         /// The URL uses `http` although the policy requires a verified peer.
         public static let plaintextRefused = Reason(code: .plaintextRefused)

@@ -21,8 +21,8 @@ struct ArticleTests {
         "An article contains exactly the tested code and has a limited length",
         arguments: [
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
-            "DownloadsAndUploads", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom", "InterceptingRequests",
-            "LoggingRequests",
+            "DownloadsAndUploads", "Paging", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
+            "InterceptingRequests", "LoggingRequests",
         ])
     func sameText(name: String) throws {
         let article = try ArticleText(name, of: Self.umbrellaArticles.contains(name) ? umbrella : "EssentialsRequests")

@@ -1,0 +1,110 @@
+/// Reads the links of one `Link` field (RFC 8288, appendix B), in time linear in its length.
+///
+/// Text that is not a link ends the field. Everything else that is wrong affects one parameter only.
+struct WebLinkReader {
+    /// Parameters of which only the first one counts (RFC 8288, 3.2 to 3.4).
+    private static let singular: Set<String> = ["rel", "anchor", "media", "title", "title*", "type"]
+
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The next link; `nil` at the end and at text that is not a link (appendix B.2).
+    mutating func next() -> WebLink? {
+        // A list may have empty elements (RFC 9110, 5.6.1.2).
+        skip { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
+        guard take(UInt8(ascii: "<")) else { return nil }
+        let target = prefix { $0 != UInt8(ascii: ">") }
+        guard take(UInt8(ascii: ">")) else {
+            index = bytes.count
+            return nil
+        }
+        var relations: [String]?
+        var parameters: [WebLink.Parameter] = []
+        while let (name, value) = parameter() {
+            if name == "rel" {
+                if relations == nil { relations = Self.words(of: value) }
+            } else if let value = Self.decoded(value, named: name), parameters.count < WebLink.maximumParameters,
+                !Self.singular.contains(name) || !parameters.contains(where: { $0.name == name })
+            {
+                parameters.append(WebLink.Parameter(name: name, value: value))
+            }
+        }
+        return WebLink(
+            String(decoding: target, as: UTF8.self), relations: relations ?? [], parameters: parameters)
+    }
+
+    // MARK: Parameters
+
+    /// The next parameter of a link, undecoded; `nil` at the end of the link (appendix B.3).
+    private mutating func parameter() -> (name: String, value: [UInt8])? {
+        while true {
+            skip(Self.isBlank)
+            guard take(UInt8(ascii: ";")) else { return nil }
+            skip(Self.isBlank)
+            let name = prefix { !Self.isBlank($0) && !"=;,".utf8.contains($0) }
+            skip(Self.isBlank)
+            var value: [UInt8] = []
+            if take(UInt8(ascii: "=")) {
+                skip(Self.isBlank)
+                value = take(UInt8(ascii: "\"")) ? quoted() : unquoted()
+            }
+            // An empty parameter is ignored (RFC 9110, 5.6.6).
+            if !name.isEmpty { return (String(decoding: name, as: UTF8.self).lowercased(), value) }
+        }
+    }
+
+    /// The value up to the next delimiter, without blanks at its end.
+    private mutating func unquoted() -> [UInt8] {
+        let text = prefix { !";,".utf8.contains($0) }
+        let end = text.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? text.startIndex
+        return Array(text[..<end])
+    }
+
+    /// The text up to the closing quotation mark, which may be missing (appendix B.4).
+    private mutating func quoted() -> [UInt8] {
+        var text: [UInt8] = []
+        while index < bytes.count {
+            var byte = bytes[index]
+            index += 1
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\") {
+                guard index < bytes.count else { break }
+                byte = bytes[index]
+                index += 1
+            }
+            text.append(byte)
+        }
+        return text
+    }
+
+    /// The text of a value; `nil` if it is an extended value that cannot be decoded.
+    private static func decoded(_ value: [UInt8], named name: String) -> String? {
+        guard name.utf8.last == UInt8(ascii: "*") else { return String(decoding: value, as: UTF8.self) }
+        return ExtendedValue.text(of: value)
+    }
+
+    private static func words(of value: [UInt8]) -> [String] {
+        value.split(maxSplits: WebLink.maximumParameters, whereSeparator: isBlank).prefix(WebLink.maximumParameters)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: Bytes
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard index < bytes.count, bytes[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func skip(_ isSkipped: (UInt8) -> Bool) { _ = prefix(while: isSkipped) }
+
+    private mutating func prefix(while isIncluded: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = index
+        while index < bytes.count, isIncluded(bytes[index]) { index += 1 }
+        return bytes[start..<index]
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

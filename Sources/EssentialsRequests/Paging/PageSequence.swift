@@ -1,0 +1,125 @@
+public import EssentialsHTTP
+
+extension DataRequestService {
+    /// The pages of a list, each requested when the loop asks for it.
+    ///
+    /// ```swift
+    /// for try await page in requests.pages(of: .get("users"), as: [User].self) {
+    ///     print(page.index, page.model.count, page.response.status.code)
+    /// }
+    /// for try await user in requests.pages(of: .get("users"), as: [User].self).items { show(user) }
+    /// ```
+    ///
+    /// The first failure ends the sequence: those of ``model(of:as:)``, and
+    ///
+    /// - `hostRefused` for a link to another origin, and `invalidRequest` for one that leaves the path of the base URL;
+    /// - `protocolViolation` for a link that is not a URL, and for a link or a cursor that an earlier page had;
+    /// - `tooLarge` if there are more pages than `maximumPages`.
+    ///
+    /// - Parameters:
+    ///   - request: The request for the first page. If it cannot be built, the first page fails.
+    ///   - type: The model type of a page.
+    ///   - paging: How the next page is requested. The default is a `Link` field with the relation `next`.
+    ///   - maximumPages: The maximum number of pages. To stop earlier without a failure, use `prefix(_:)` or leave the
+    ///     loop.
+    public func pages<Model: Decodable & Sendable>(
+        of request: some BuildableRequest, as type: Model.Type = Model.self, by paging: Paging<Model> = .link(),
+        maximumPages: Int = PageSequence<Model>.standardMaximum
+    ) -> PageSequence<Model> {
+        let first: Result<DataRequest, RequestFailure>
+        do throws(RequestFailure) {
+            first = .success(try request.build())
+        } catch {
+            first = .failure(error)
+        }
+        return PageSequence(
+            requests: self, machine: PageMachine(first: first, paging: paging, maximumPages: maximumPages)
+        ) { requests, request throws(RequestFailure) in
+            try await requests.response(to: request, as: type)
+        }
+    }
+}
+
+/// The pages of a list, created by ``DataRequestService/pages(of:as:by:maximumPages:)``.
+///
+/// One request is sent for each page that the loop asks for, and nothing is sent in advance. Each iteration begins with
+/// the first page. A page that was delivered is not kept. If the calling task is cancelled, the next page fails as
+/// `cancelled`. After the last page and after a failure, the iterator returns `nil`.
+public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
+    /// One page of a list.
+    public struct Page: Sendable {
+        /// The decoded body.
+        public let model: Model
+        /// The whole response.
+        public let response: DataResponse
+        /// The number of pages before this one.
+        public let index: Int
+
+        /// Creates a page, for tests of closures that end a list.
+        public init(_ model: Model, response: DataResponse = DataResponse(), index: Int = 0) {
+            self.model = model
+            self.response = response
+            self.index = index
+        }
+    }
+
+    /// A page.
+    public typealias Element = Page
+    /// The failure that ends the list early.
+    public typealias Failure = RequestFailure
+
+    typealias Fetch =
+        @Sendable (any DataRequestService, DataRequest) async throws(RequestFailure) -> ModelResponse<Model>
+
+    /// The default for the maximum number of pages: 1,000.
+    public static var standardMaximum: Int { 1_000 }
+
+    private let requests: any DataRequestService
+    private let machine: PageMachine<Model>
+    private let fetch: Fetch
+
+    init(requests: any DataRequestService, machine: PageMachine<Model>, fetch: @escaping Fetch) {
+        self.requests = requests
+        self.machine = machine
+        self.fetch = fetch
+    }
+
+    /// Begins with the first page.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(requests: requests, machine: machine, fetch: fetch)
+    }
+
+    /// Requests the pages one after the other.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let requests: any DataRequestService
+        fileprivate var machine: PageMachine<Model>
+        fileprivate let fetch: Fetch
+
+        /// The next page; `nil` after the last one and after a failure.
+        ///
+        /// - Throws: The failures of ``DataRequestService/pages(of:as:by:maximumPages:)``.
+        public mutating func next() async throws(RequestFailure) -> Page? {
+            try await next(isolation: #isolation)
+        }
+
+        /// The next page, decoded on the caller's actor if it is small. A `for` loop calls this method.
+        ///
+        /// - Throws: The same failures as ``next()``.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> Page? {
+            guard let request = try machine.next() else { return nil }
+            let received: ModelResponse<Model>
+            do throws(RequestFailure) {
+                if Task.isCancelled { throw RequestFailure(.cancelled, "The request was cancelled.") }
+                received = try await fetch(requests, request)
+            } catch {
+                throw machine.explained(error)
+            }
+            return machine.received(received)
+        }
+    }
+}
+
+extension PageSequence: CustomReflectable {
+    /// The maximum number of pages, for debuggers and `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["maximumPages": machine.maximumPages]) }
+}
