@@ -1,5 +1,5 @@
-// The only header of this target that Swift imports. It names no type of libcurl or OpenSSL, so importing this module
-// does not import their headers.
+// Swift imports only this header, with ce_report.h, which it includes. It names no type of libcurl or OpenSSL, so
+// importing this module does not import their headers.
 //
 // Threads: a `ce_loop`, its `ce_multi`s and its `ce_transfer`s belong to one thread, the engine's. A `ce_trust` does
 // not change after its creation and may be used on any thread. Functions that return `int` return 0 for success unless
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ce_report.h"
 
 // MARK: Libraries
 
@@ -49,8 +51,6 @@ bool ce_hash(ce_hash_function function, const void *_Nullable data, size_t size,
              size_t *_Nonnull out_size);
 
 // MARK: Trust
-
-enum { CE_DIGEST_SIZE = 32, CE_CHAIN_MAXIMUM = 12, CE_TEXT_SIZE = 192, CE_HOST_SIZE = 256 };
 
 typedef enum ce_pin_kind { CE_PIN_PUBLIC_KEY = 0, CE_PIN_CERTIFICATE = 1 } ce_pin_kind;
 
@@ -115,68 +115,6 @@ typedef struct ce_trust ce_trust;
 /// Compiles a policy. The result has one reference. NULL, with `error` filled, if a part of the policy cannot be used.
 ce_trust *_Nullable ce_trust_create(const ce_trust_config *_Nonnull config, ce_trust_error *_Nonnull error);
 void ce_trust_release(ce_trust *_Nullable trust);
-
-typedef enum ce_verdict {
-    CE_VERDICT_NONE = 0,
-    CE_VERDICT_TRUSTED,
-    CE_VERDICT_CHAIN,
-    CE_VERDICT_HOST,
-    CE_VERDICT_PINS,
-    CE_VERDICT_PEER,
-    CE_VERDICT_OTHER_TRUST,
-    CE_VERDICT_TLS_TOO_OLD,
-    CE_VERDICT_EVIDENCE,
-    CE_VERDICT_EXPIRED,
-    CE_VERDICT_PLAINTEXT,
-    CE_VERDICT_REVOKED,
-    CE_VERDICT_STAPLE,
-    CE_VERDICT_RULE_EXPIRED,
-    CE_VERDICT_ANCHORS, // the system's bundle could not be read
-    CE_VERDICT_INTERNAL,
-} ce_verdict;
-
-/// What a peer speaks, according to its first bytes.
-typedef enum ce_spoken {
-    CE_SPEAKS_NOTHING = 0, // it has sent nothing
-    CE_SPEAKS_UNKNOWN,
-    CE_SPEAKS_TLS,
-    CE_SPEAKS_HTTP,
-    CE_SPEAKS_SSH,
-    CE_SPEAKS_MAIL, // the greeting of a mail or FTP server
-} ce_spoken;
-
-typedef struct ce_digests {
-    uint8_t certificate[CE_DIGEST_SIZE]; // SHA-256 of the DER certificate
-    uint8_t public_key[CE_DIGEST_SIZE];  // SHA-256 of the DER SubjectPublicKeyInfo
-} ce_digests;
-
-typedef struct ce_chain_entry {
-    ce_digests digests;
-    int64_t not_before; // seconds since 1970
-    int64_t not_after;
-    char subject[CE_TEXT_SIZE];
-} ce_chain_entry;
-
-/// The pin that a verified chain matched.
-typedef struct ce_match {
-    bool is_found;
-    unsigned pin;   // index in the pins of the rule
-    unsigned depth; // index of the certificate in the chain
-} ce_match;
-
-typedef struct ce_report {
-    ce_verdict verdict;
-    int x509_error;
-    int depth;
-    char text[CE_TEXT_SIZE];
-    bool missed_pins; // of a rule that only reports
-    ce_match match;   // recorded for requests with `records_trust`
-    ce_spoken spoken;   // at the beginning of the handshake, for messages only
-    int server_version; // of the ServerHello, such as 0x0302 for TLS 1.1 and 0x0303 for later ones; 0 without one
-    int minimum_tls;    // that the handshake required, such as 0x0303 for TLS 1.2
-    unsigned chain_count;
-    ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path, or the certificates of a refused chain
-} ce_report;
 
 /// Reads every certificate of a PEM text. Returns their number, at most CE_CHAIN_MAXIMUM, or -1 with `error` filled.
 int ce_inspect_pem(

@@ -124,7 +124,9 @@ struct OutputOptions: ParsableArguments {
 struct StyleOptions: ParsableArguments {
     /// The values of `--pretty`.
     enum Pretty: String, ExpressibleByArgument, CaseIterable {
-        case all, format, colors, none
+        case all, format, colors
+        /// Neither of both. It is not named `none`, because an optional takes that for `nil`.
+        case plain = "none"
     }
 
     /// The values of `--color`.
@@ -153,7 +155,7 @@ struct StyleOptions: ParsableArguments {
     }
 
     func colors(isTerminal: Bool) -> Bool {
-        guard pretty != Pretty.none, pretty != .format else { return false }
+        guard pretty != .plain, pretty != .format else { return false }
         switch color {
         case .always: return true
         case .never: return false
