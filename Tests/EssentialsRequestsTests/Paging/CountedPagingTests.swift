@@ -132,7 +132,7 @@ struct CountedPagingTests {
             let failure = await collected(fixture.requests.pages(of: .get("users"), as: [User].self, by: paging))
                 .failure
             #expect(failure?.reason == .tooLarge)
-            #expect(failure?.message.contains("larger than") == true)
+            #expect(failure?.message.contains("does not fit into an Int") == true)
         }
         let sent = fixture.transport.requestCount
         let size = await collected(
