@@ -1,5 +1,5 @@
-/// Completes the parser's completion scripts: they know no topics for `essentials help`, and the one for zsh lacks an
-/// action for arguments without values.
+/// Completes the parser's completion scripts: they know no topics for `essentials help`, the one for zsh lacks an
+/// action for arguments without values, and the one for fish can hang.
 enum CompletionScript {
     /// - Parameters:
     ///   - script: The parser's script.
@@ -19,7 +19,21 @@ enum CompletionScript {
                 """
         }
         let condition = "'__essentials_should_offer_completions_for_positional \"essentials help\" -eq 1'"
-        return script + words.map { "\ncomplete -c 'essentials' -n \(condition) -fa '\($0)'" }.joined()
+        return fishScript(script) + words.map { "\ncomplete -c 'essentials' -n \(condition) -fa '\($0)'" }.joined()
+    }
+
+    /// Lets the script's loop over the words of a command line end.
+    ///
+    /// The loop goes on until all words are consumed, but nothing is consumed if `argparse` fails: because the name of an
+    /// option has a dot, or because of an unknown option or a missing value. The shell would hang.
+    private static func fishScript(_ script: String) -> String {
+        let lines = script.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+            let words = line.drop { $0 == " " }
+            if words.hasPrefix("__essentials_parse_subcommand ") { return String(line.replacing(".", with: "_")) }
+            guard words.hasPrefix("argparse -sn ") else { return String(line) }
+            return String(line.replacing("argparse -sn ", with: "argparse -isn ")) + "; or break"
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// Gives arguments without values an action that offers nothing. Without an action, zsh lists the options that may
