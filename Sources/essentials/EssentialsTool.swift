@@ -20,7 +20,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials api.example.com/users role==admin
               essentials get https://api.example.com/users --query role=admin
               essentials post https://api.example.com/users --json '{"name": "Ada"}'
-              essentials post https://api.example.com/pictures --part 'picture=@1.png' --part title=Summer
+              essentials post https://api.example.com/pictures -F picture=@1.png -F title=Summer
               essentials get users/1 --environment api.json --env staging
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
@@ -60,6 +60,7 @@ struct EssentialsTool: AsyncParsableCommand {
 
     /// Runs the command of the command line, and improves the parser's messages about wrong usage.
     static func main() async {
+        StandardStream.occupyClosed()
         let commands = configuration.subcommands.map { $0._commandName }
         let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands)
         do {

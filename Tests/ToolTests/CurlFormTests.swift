@@ -61,10 +61,11 @@ extension ToolTests {
             #expect(try RequestURL(URLArgument.absolute(text)).description == url)
         }
 
-        @Test("A word that can hardly be a host is refused", arguments: ["users/1", "nonsense", "", "/a", "?q"])
+        @Test("A word that can hardly be a host is refused", arguments: ["users/1", "nonsense", "", "/a", "?q", "PUT"])
         func noHost(text: String) {
             let failure = #expect(throws: RequestFailure.self) { try URLArgument.absolute(text) }
             #expect(failure?.reason == .invalidRequest)
+            #expect(failure?.remedy?.contains("https://host/path") == true)
         }
 
         @Test("A plain server on this machine is hinted at, and never used without being named")

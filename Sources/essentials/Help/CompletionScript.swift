@@ -1,5 +1,5 @@
-/// Completes the parser's completion scripts: they know no topics for `essentials help`, and the one for zsh lacks an
-/// action for arguments without values.
+/// Completes the parser's completion scripts: they know no topics for `essentials help`, the one for zsh lacks an
+/// action for arguments without values, and the one for fish can hang.
 enum CompletionScript {
     /// - Parameters:
     ///   - script: The parser's script.
