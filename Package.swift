@@ -13,7 +13,7 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
     settings.append(.define("ESSENTIALS_THREAD_SANITIZER"))
 }
 
-// A package that switches a trait off does not fetch the packages that only this trait needs.
+// A package that disables a trait does not fetch the packages that only this trait needs.
 let requests: TargetDependencyCondition? = .when(traits: ["Requests"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)

@@ -1,5 +1,5 @@
 #if canImport(HTTPTypes)
     @_exported public import HTTPTypes
 #else
-    #error("Switch on the trait “Requests” of ServiceEssentials: EssentialsTransport and the modules above it need it.")
+    #error("Enable the trait “Requests” of ServiceEssentials: EssentialsTransport and the modules above it need it.")
 #endif

@@ -1,4 +1,4 @@
-/// The version of the package, of its tool (`essentials --version`) and in the field `User-Agent`.
+/// The version of the package. `essentials --version` and the field `User-Agent` show it.
 ///
 /// It follows Semantic Versioning. A release is tagged with the same number.
 package enum PackageVersion {

@@ -22,7 +22,7 @@ struct TrustFactsTests {
         return facts
     }
 
-    @Test("It names the verified chain, and neither rule nor pin without pins")
+    @Test("Without pins, the recorded trust has the verified chain, but no rule and no pin")
     func chain() async throws {
         let facts = try #require(try await facts(TrustPolicy(anchors: ours.anchors)))
         #expect(
@@ -34,12 +34,14 @@ struct TrustFactsTests {
         #expect(facts.match == nil)
     }
 
-    @Test("It is nil unless the request records it")
+    @Test("Trust is recorded only for requests with that option")
     func unrecorded() async throws {
         #expect(try await facts(TrustPolicy(anchors: ours.anchors), recording: false) == nil)
     }
 
-    @Test("It names the first matching pin, its certificate and the rule", arguments: [Pin.Scope.any, .leaf, .issuer])
+    @Test(
+        "The recorded trust has the first matching pin, its certificate and the rule",
+        arguments: [Pin.Scope.any, .leaf, .issuer])
     func match(scope: Pin.Scope) async throws {
         let strange = try strangePin()
         let key = scope == .issuer ? ours.authority.certificate.publicKeyPin : ours.leaf.publicKeyPin
@@ -54,7 +56,7 @@ struct TrustFactsTests {
         #expect(facts.match?.certificate == facts.chain[scope == .issuer ? 1 : 0])
     }
 
-    @Test("It has no match if no pin of a rule that only reports is in the chain")
+    @Test("The recorded trust has no match if a rule only reports that its pins are missing")
     func reportOnly() async throws {
         let strange = try Pin(kind: .certificate, digest: [UInt8](repeating: 1, count: 32))
         let policy = try TrustPolicy(
@@ -65,7 +67,7 @@ struct TrustFactsTests {
         #expect(facts.chain.count == 2)
     }
 
-    @Test("A kept connection is known by the names of its handshake, if that handshake recorded them")
+    @Test("A reused connection has the certificate names of its handshake, if the handshake recorded them")
     func keptConnection() async throws {
         for recordsFirst in [true, false] {
             let transport = try CurlTransport(trust: TrustPolicy(anchors: ours.anchors))
@@ -81,7 +83,7 @@ struct TrustFactsTests {
         }
     }
 
-    @Test("A response over plain http has none")
+    @Test("A response over plain http has no recorded trust")
     func plain() async throws {
         let plain = try LoopbackServer { _ in .response() }
         let transport = try CurlTransport(trust: TrustPolicy(anchors: ours.anchors))
@@ -91,7 +93,7 @@ struct TrustFactsTests {
         await transport.shutdown()
     }
 
-    @Test("A match outside the chain counts as none, and equal values are equal")
+    @Test("A match outside the chain is dropped, and equal facts are equal")
     func values() throws {
         let pin = try Pin(kind: .publicKey, digest: [UInt8](repeating: 1, count: 32))
         let certificate = CertificateFacts(

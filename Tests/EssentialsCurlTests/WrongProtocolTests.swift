@@ -94,14 +94,14 @@ struct WrongProtocolTests {
         await transport.shutdown()
     }
 
-    /// A ServerHello of a version, as of a server that knows no other and ignores what the client offers.
+    /// A ServerHello of a version, as a server sends it that ignores what the client offers.
     private static func hello(_ version: UInt8) -> [UInt8] {
         let body: [UInt8] = [3, version] + Array(repeating: 7, count: 32) + [0, 0xC0, 0x2F, 0]
         return [0x16, 3, version, 0, UInt8(body.count + 4), 2, 0, 0, UInt8(body.count)] + body
     }
 
     @Test(
-        "The version that a server chose against the client's will is named",
+        "The failure names a TLS version that the server chose without an offer of the client",
         arguments: [
             (UInt8(1), TLSVersion.tls12, "TLS 1.0", remedyOf12), (2, .tls12, "TLS 1.1", remedyOf12),
             (
@@ -129,10 +129,10 @@ struct WrongProtocolTests {
         ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the port."),
         ("220 hunter2 ESMTP\r\n", "is a mail or FTP server", "Correct the port."),
         ("* OK hunter2 IMAP4\r\n", "is a mail or FTP server", "Correct the port."),
-        ("\u{1}hunter2\u{1B}[31m\r\n", "did not respond to the TLS handshake in TLS", "Check the port"),
+        ("\u{1}hunter2\u{1B}[31m\r\n", "did not use TLS to respond to the TLS handshake", "Check the port"),
     ]
 
-    @Test("A request over https says what a server without TLS speaks", arguments: greetings.indices)
+    @Test("The failure of an https request names the protocol of a server without TLS", arguments: greetings.indices)
     func plain(index: Int) async throws {
         let greeting = Self.greetings[index]
         let server = try Self.server(sending: Array(greeting.bytes.utf8))
@@ -150,7 +150,7 @@ struct WrongProtocolTests {
         #expect(probed?.remedy == found.remedy)
     }
 
-    @Test("A server that closes the connection during the handshake is said to do that")
+    @Test("The failure says that the server closed the connection during the handshake")
     func closing() async throws {
         let options = ServerOptions(onAccept: { _ in [.receive(until: { !$0.isEmpty }), .close] })
         let server = try LoopbackServer(options: options) { _ in .close }
@@ -161,7 +161,7 @@ struct WrongProtocolTests {
     }
 
     @Test(
-        "A request over http says what a server without HTTP speaks",
+        "The failure of an http request names the protocol of a server without HTTP",
         arguments: [
             ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{46}", "speaks TLS on this port", "Use https, or the port for plain"),
             ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the port."),
@@ -185,7 +185,7 @@ struct WrongProtocolTests {
         #expect(found.remedy?.hasPrefix("Use https") == true, "\(found)")
     }
 
-    @Test("A response without a status line delivers nothing, to no method and to no kind of reader")
+    @Test("A response without a status line delivers no byte to any method or reader")
     func nothingDelivered() async throws {
         let server = try Self.server(sending: Array("hello, this is HTTP/0.9\n".utf8))
         let transport = try CurlTransport()

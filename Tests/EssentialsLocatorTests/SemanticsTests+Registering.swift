@@ -121,8 +121,8 @@ extension SemanticsTests {
         #expect(error?.reason == .notConforming)
         #expect(
             error?.message == "\(String(reflecting: PoliteGreeter.self)) cannot be registered as "
-                + "\(String(reflecting: (any Clock).self)) in \"root\" at App/Main.swift:6, because it does not "
-                + "have that type.")
+                + "\(String(reflecting: (any Clock).self)) in \"root\" at App/Main.swift:6, because it is not "
+                + "of that type.")
         #expect(root.graph().locators.first?.registrations == [])
     }
 

@@ -28,8 +28,8 @@ extension SemanticsTests {
                 }
             })
         let expected =
-            "warning: serviceGone: The object of \(greeterType) in \"child\", made weak at App/Cart.swift:7, was "
-            + "released before it was resolved, as a temporary is. Keep the object where it is owned for as long as it is "
+            "warning: serviceGone: The weak object of \(greeterType) in \"child\", registered at App/Cart.swift:7, was "
+            + "released before it was resolved, like any temporary. Keep the object where it is owned for as long as it "
             + "used, or register it strongly."
         #expect(warnings(result.standardErrorContent) == [expected])
     }

@@ -111,7 +111,7 @@ struct ServiceLocatorErrorTests {
     /// A service that needs another one, for the path of a failed construction.
     private struct Level<Inner>: Sendable {}
 
-    @Test("Factories inside factories give one path and one cause, and the program still sees each error")
+    @Test("The failure of nested factories has one path and one cause, and contains the error of each factory")
     func nested() throws {
         let child = ServiceLocator(name: "child", parent: root)
         try root.registerLazy(Int.self, fileID: "App/Disk.swift", line: 3) { _ in throw FactoryFailure("no disk") }
@@ -147,7 +147,7 @@ struct ServiceLocatorErrorTests {
         #expect(next is FactoryFailure)
     }
 
-    @Test("An asynchronous factory that failed because of a missing service says once what to register")
+    @Test("The failure of an asynchronous factory says once which missing service to register")
     func nestedMissing() async throws {
         try root.registerAsync(Int.self, fileID: "App/Disk.swift", line: 3) { locator in
             try locator.resolve(Double.self).hashValue

@@ -67,7 +67,8 @@ struct WeakProxyTests {
     let basketType = String(reflecting: (any Basket).self)
     /// The text that ends the process for a proxy of `goneProxy`.
     static let goneText =
-        "serviceGone: The object of \(String(reflecting: (any Basket).self)), made weak at App/Basket.swift:4, was released. "
+        "serviceGone: The weak object of \(String(reflecting: (any Basket).self)), registered at App/Basket.swift:4, was "
+        + "released. "
         + "Keep the object where it is owned for as long as it is used, or register it strongly."
 
     @Test("A proxy forwards every member to its object")
@@ -279,7 +280,7 @@ struct WeakHandleTests {
         #expect(copy.service == nil)
         let error = failure { () throws(ServiceLocatorError) in try handle.live() }
         #expect(error?.reason == .serviceGone)
-        #expect(error?.message.hasSuffix("Basket, made weak at App/Badge.swift:2, was released.") == true)
+        #expect(error?.message.hasSuffix("Basket, registered at App/Badge.swift:2, was released.") == true)
     }
 
     @Test("Requiring a handle whose object was released ends the process with the line that created the handle")
@@ -293,7 +294,7 @@ struct WeakHandleTests {
                 _ = make().require("total")
             })
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("Basket, made weak at App/Badge.swift:2, was released."))
+        #expect(text.contains("Basket, registered at App/Badge.swift:2, was released."))
         #expect(text.contains(" Used by total."))
     }
 

@@ -133,7 +133,7 @@ import Testing
         #expect(data == chunk.data)
         let shared = data.withUnsafeBytes { $0.baseAddress.map { UInt(bitPattern: $0) } } == address
         #expect(shared == (count >= 16 << 10) || count == 0)
-        // A part of a large chunk does not keep its memory.
+        // A part of a large chunk does not keep the memory of the chunk alive.
         #expect(chunk[..<(count / 3)].sharedData == chunk.data.prefix(count / 3))
         data = Data()
         #expect(chunk.count == count)

@@ -124,7 +124,7 @@ extension ToolTests {
             #expect(accepted.result.code == 0)
         }
 
-        @Test("Closed connections are failures with a reason, and the load goes on")
+        @Test("Closed connections are failures with a reason, and the load continues")
         func closedConnections() async throws {
             let server = try LoopbackServer { request in
                 guard request.number % 2 == 1 else { return .response(body: "x") }

@@ -37,7 +37,7 @@ extension ToolTests {
         }
 
         @Test(
-            "Options in front of a URL mean the request, unless there is a command",
+            "Options before a URL belong to the command send, unless there is a command",
             arguments: [
                 (["-v", "example.com"], ["send", "-v", "example.com"]), (["--help"], ["--help"]),
                 (["-h", "a.b"], ["-h", "a.b"]), (["--version"], ["--version"]), ([], []), (["-x"], ["-x"]),
@@ -61,14 +61,14 @@ extension ToolTests {
             #expect(try RequestURL(URLArgument.absolute(text)).description == url)
         }
 
-        @Test("A word that can hardly be a host is refused", arguments: ["users/1", "nonsense", "", "/a", "?q", "PUT"])
+        @Test("A word that is unlikely to be a host is refused", arguments: ["users/1", "nonsense", "", "/a", "?q", "PUT"])
         func noHost(text: String) {
             let failure = #expect(throws: RequestFailure.self) { try URLArgument.absolute(text) }
             #expect(failure?.reason == .invalidRequest)
             #expect(failure?.remedy?.contains("https://host/path") == true)
         }
 
-        @Test("A plain server on this machine is hinted at, and never used without being named")
+        @Test("A failed https request to this machine hints at plain http, which is used only if the URL names it")
         func plainServer() async throws {
             let server = try LoopbackServer { _ in .response() }
             let result = try await tool("127.0.0.1:\(server.port)")
@@ -174,7 +174,7 @@ extension ToolTests {
         }
 
         @Test(
-            "An invalid certificate is never accepted, and the refusal names what to do",
+            "An invalid certificate is never accepted, and the refusal says what to do",
             arguments: ["-k", "--insecure"])
         func insecure(option: String) async throws {
             let server = try TrustedServer()

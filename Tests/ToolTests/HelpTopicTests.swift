@@ -23,7 +23,7 @@ extension ToolTests {
             #expect(overview.text.contains("\n  \(name) "), "\(overview.text)")
         }
 
-        @Test("Help for a command is its own help, with the topic of the same name before it")
+        @Test("Help on a command is its --help, after the topic of the same name if there is one")
         func command() async throws {
             #expect(try await tool("help", "get").text == tool("get", "--help").text)
             let pins = try await tool("help", "pins").text
@@ -47,7 +47,7 @@ extension ToolTests {
             let result = try await tool("help", "polices")
             #expect(result.code == 64)
             #expect(result.output.isEmpty)
-            #expect(result.errors.contains("“polices” is no command, topic or reason. Did you mean “policies”?"))
+            #expect(result.errors.contains("“polices” is not a command, topic or reason. Did you mean “policies”?"))
             #expect(result.errors.contains("Topics: pins, policies, environments"))
             let other = try await tool("help", "weather")
             #expect(other.code == 64 && !other.errors.contains("Did you mean"))
@@ -82,7 +82,7 @@ extension ToolTests {
             #expect(!result.lines.contains { $0.hasPrefix("failed with") })
         }
 
-        @Test("The text of a terminal is wrapped, and its items hang", arguments: [40, 80, 200])
+        @Test("Text for a terminal is wrapped, and items have a hanging indent", arguments: [40, 80, 200])
         func wrapping(width: Int) {
             let text = HelpText(
                 "# TITLE\n\none two\nthree\n\n  literal   line\n\nterm:: a meaning\nthat goes on\nother:: b")

@@ -22,7 +22,7 @@ extension ToolTests {
         }
 
         @Test(
-            "Only the white space changes",
+            "Styling changes only white space",
             arguments: [
                 ("{}", "{}"), ("[ ]", "[]"), ("1.50E+400", "1.50E+400"), (#""a""#, #""a""#),
                 (
@@ -39,7 +39,7 @@ extension ToolTests {
         }
 
         @Test(
-            "From the first place that is not JSON, the text is passed on",
+            "Text is passed on without style from the first place that is not JSON",
             arguments: [
                 ("<p>", "<p>"), ("[1}2", "[\n    1}2"), ("{a:1}", "{a:1}"), ("[1 2]", "[\n    12]"),
                 ("{\"a\" 1}", "{\n    \"a\"1}"), ("]", "]"), ("[,]", "[,]"), ("[1\u{1B}[2J", "[\n    1\\u{1B}[2J"),
@@ -48,7 +48,7 @@ extension ToolTests {
             #expect(styled(text) == shown)
         }
 
-        @Test("Every token has a color that ends with it")
+        @Test("The color of every token ends with the token")
         func colors() {
             let shown = styled(#"{"k":["s",1,null]}"#, formats: false, colors: true)
             #expect(
@@ -69,7 +69,7 @@ extension ToolTests {
             #expect(styled("[\"\(text)\"]", formats: false, isProtected: false) == "[\"\(text)\"]")
         }
 
-        @Test("Deep nesting neither grows without end nor is indented without end")
+        @Test("The depth of nesting and of indentation is limited")
         func depth() {
             let text = String(repeating: "[", count: 100_000)
             let shown = styled(text, piece: 4096)
@@ -113,7 +113,7 @@ extension ToolTests {
         }
 
         @Test(
-            "Colors follow the variables that others respect",
+            "Colors follow the environment variables that other tools respect",
             arguments: [
                 ([:], true, true), ([:], false, false), (["NO_COLOR": "1"], true, false),
                 (["NO_COLOR": ""], true, true), (["CLICOLOR": "0"], true, false), (["CLICOLOR": "1"], false, false),

@@ -10,8 +10,8 @@ extension ToolTests {
         @Test(
             "A misspelt command, option or value is refused with the closest one",
             arguments: [
-                (["gte", url], "“gte” is no command. Did you mean “get”?"),
-                (["psot", url], "Did you mean “post”?"), (["pin"], "“pin” is no command. Did you mean “pins”?"),
+                (["gte", url], "“gte” is not a command. Did you mean “get”?"),
+                (["psot", url], "Did you mean “post”?"), (["pin"], "“pin” is not a command. Did you mean “pins”?"),
                 (["reachabilty"], "Did you mean “reachability”?"), (["reach"], "Did you mean “reachability”?"),
                 (["delet", url], "Did you mean “delete”?"), (["benhc", url], "Did you mean “bench”?"),
                 (["hlep"], "Did you mean “help”?"), (["gut", url], "Did you mean “get” or “put”?"),

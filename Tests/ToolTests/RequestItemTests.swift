@@ -43,7 +43,7 @@ extension ToolTests {
         }
 
         @Test(
-            "A text without a separator or a name is refused with the forms that exist",
+            "An item without a separator or a name is refused with the valid forms",
             arguments: [
                 "", "name", "=x", ":=1", "==x", ":x", ";", "@file", "a@file", "a:=", "a:=[1,]", "a:=x", "a=@", "a:=@",
                 "Host:", "Content-Length:", "Accept:", "esc\u{1B}[2J",

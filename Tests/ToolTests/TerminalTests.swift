@@ -102,7 +102,7 @@ extension ToolTests {
             }
         }
 
-        @Test("A binary body is not printed on a terminal, unless that is demanded")
+        @Test("A binary body is printed on a terminal only with --output -")
         func binary() async throws {
             let bytes: [UInt8] = [0x7f, 0x45, 0, 1, 0xff]
             let server = try LoopbackServer { _ in .response(body: bytes) }

@@ -11,7 +11,7 @@ extension ToolTests {
             result.errorLines.filter { $0.hasPrefix(mark) }.map(String.init)
         }
 
-        @Test("It shows the request, the connection, the chain, the pin, the response and the timings")
+        @Test("Verbose output shows the request, the connection, the chain, the pin, the response and the timings")
         func exchange() async throws {
             let server = try TrustedServer { _ in
                 .response(status: 201, headers: [("X-One", "1"), ("Set-Cookie", "sid=hidden")], body: "secret")
@@ -59,7 +59,7 @@ extension ToolTests {
             for secret in ["sid=one", "token=two", "Bearer three"] { #expect(result.errors.contains(secret)) }
         }
 
-        @Test("Redirects are shown one by one, and the certificates of a kept connection once")
+        @Test("Redirects are shown one by one, and the certificates of a reused connection only once")
         func redirects() async throws {
             let server = try TrustedServer { request in
                 request.path == "/start"
@@ -73,7 +73,7 @@ extension ToolTests {
                 ])
             #expect(lines("< Location", result) == ["< Location: /end?token=…"])
             #expect(lines("* certificate 1", result).count == 1)
-            #expect(lines("* HTTP/1.1", result).map { $0.hasSuffix("kept connection") } == [false, true])
+            #expect(lines("* HTTP/1.1", result).map { $0.hasSuffix("reused connection") } == [false, true])
             #expect(lines("* no pins", result).count == 2)
         }
 
@@ -119,7 +119,7 @@ extension ToolTests {
             #expect(result.code == 1)
             #expect(lines("*", result).contains("* the request was not sent"), "\(result.errors)")
             #expect(lines("*", result).contains("* certificate 1: CN=localhost"))
-            #expect(lines("*", result).contains("* the rule for **.localhost demands one of these pins:"))
+            #expect(lines("*", result).contains("* the rule for **.localhost requires one of these pins:"))
             #expect(lines("*", result).contains("*   public key \(TrustedServer.strangePin)"))
             #expect(result.errorLines.last?.hasPrefix("error: pinMismatch: ") == true)
             #expect(server.server.applicationBytesReceived == 0)

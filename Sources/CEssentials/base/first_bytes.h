@@ -1,4 +1,4 @@
-// What the first bytes of a peer say about the protocol that it speaks. They are judged and never kept.
+// Recognises the protocol of a peer by its first bytes, which are never kept.
 #ifndef CE_FIRST_BYTES_H
 #define CE_FIRST_BYTES_H
 

@@ -60,11 +60,11 @@ typedef struct ce_report {
     int x509_error;
     int depth;
     char text[CE_TEXT_SIZE];
-    bool missed_pins; // of a rule that only reports
+    bool missed_pins; // no pin matched, and the rule only reports that
     ce_match match;   // recorded for requests with `records_trust`
-    ce_spoken spoken;   // at the beginning of the handshake, for messages only
-    int server_version; // of the ServerHello, such as 0x0302 for TLS 1.1 and 0x0303 for later ones; 0 without one
-    int minimum_tls;    // that the handshake required, such as 0x0303 for TLS 1.2
+    ce_spoken spoken;   // according to the first bytes of the handshake, for messages only
+    int server_version; // in the ServerHello: 0x0302 for TLS 1.1, 0x0303 for later versions; 0 without a ServerHello
+    int minimum_tls;    // the version that the handshake required, such as 0x0303 for TLS 1.2
     unsigned chain_count;
     ce_chain_entry chain[CE_CHAIN_MAXIMUM]; // the verified path, or the certificates of a refused chain
 } ce_report;

@@ -78,7 +78,7 @@ typedef struct ce_run_receive {
     bool draining;
     size_t drain_left;
     size_t head_total, head_lines, body_total;
-    ce_spoken spoken; // of a response without a status line
+    ce_spoken spoken; // the protocol of a response without a status line
     bool has_length, is_chunked;
     bool decodes;          // libcurl decodes the body
     unsigned coding_count; // content codings other than `identity`

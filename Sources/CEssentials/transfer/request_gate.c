@@ -31,8 +31,8 @@ static int distrust(ce_transfer *transfer, ce_verdict verdict, const char *text)
     return stop(transfer, CE_REFUSED_TRUST);
 }
 
-// Records the trusted chain and the matched pin. The names are those of the connection's own handshake, which a resumed
-// session does not have. Without memory nothing is recorded.
+// Records the trusted chain and the matched pin. The names come from the connection's own handshake, so they are
+// missing for a resumed session. If memory runs out, nothing is recorded.
 static void record_trust(ce_transfer *transfer, const SSL *ssl, const ce_judgement *found, const ce_peer *peer) {
     ce_run_gates *gates = &transfer->run.gates;
     if (!gates->trust && !(gates->trust = calloc(1, sizeof *gates->trust))) return;

@@ -26,7 +26,7 @@ typedef struct ce_connection {
     char host[CE_HOST_SIZE];
     bool host_is_address;
     bool is_proxy;   // the peer is the proxy
-    bool records_names; // also those of a trusted chain
+    bool records_names; // records the names of a trusted chain, too
     bool was_closed; // the peer has sent close_notify
     ce_report report;
 } ce_connection;

@@ -1,4 +1,4 @@
-// What a server says first in a TLS handshake, for the text of a failure. Nothing is decided here.
+// Records how a server begins a TLS handshake, for the message of a failure. It makes no decision.
 #ifndef CE_FIRST_RECORD_H
 #define CE_FIRST_RECORD_H
 
@@ -7,7 +7,7 @@
 #include <openssl/ssl.h>
 
 // Notes the protocol of the server's first bytes and the version of its ServerHello in `report`, which has to outlive
-// the context. The context has its minimum version already. A connection stops watching after its ServerHello.
+// the context. The context's minimum version must be set before. A connection stops watching after its ServerHello.
 void ce_first_record_watch(SSL_CTX *ssl, ce_report *report);
 
 #endif

@@ -13,7 +13,7 @@ enum ResponseReader {
     /// Returns the response.
     ///
     /// - Parameters:
-    ///   - pipe: What the body comes through if it follows as a stream.
+    ///   - pipe: The pipe that delivers the body if it is streamed.
     ///   - trust: The chain and the matched pin, if the request records them.
     static func response(
         _ answer: UnsafeMutablePointer<ce_answer>, body pipe: BodyPipe?, trust: TrustFacts?

@@ -15,7 +15,7 @@ extension Failures {
         case CE_REFUSED_RESEND:
             return RequestFailure(
                 .interrupted,
-                "\(prepared.origin) closed a kept connection before its response; the request was not sent again.",
+                "\(prepared.origin) closed a reused connection before it responded; the request was not sent again.",
                 phase: .waiting, host: host)
         case CE_REFUSED_NOT_HTTP2:
             return RequestFailure(
@@ -29,7 +29,8 @@ extension Failures {
                 remedy: "Declare the exact length, or nil.", phase: .sending, host: host)
         case CE_REFUSED_STALE:
             return RequestFailure(
-                .protocolViolation, "\(prepared.origin) sent more bytes on a kept connection than its responses have.",
+                .protocolViolation,
+                "\(prepared.origin) sent more bytes on a reused connection than its responses have.",
                 phase: .queue, host: host)
         case CE_REFUSED_UNJUDGED: return unjudged(prepared.origin)
         default: return noMemory(prepared, phase: phase)
@@ -116,7 +117,7 @@ extension Failures {
             received(.protocolViolation, "\(origin) is a mail or FTP server.", remedy: "Correct the port.", prepared)
         default:
             received(
-                .protocolViolation, "\(origin) sent a response that does not begin with a status line of HTTP/1.",
+                .protocolViolation, "\(origin) sent a response that does not begin with an HTTP/1 status line.",
                 remedy: "Check the port, and whether the server speaks HTTP/1.1.", prepared)
         }
     }

@@ -35,7 +35,7 @@ extension GateReport {
                 .tlsTooOld, "The connection to \(host) uses \(text), which is below the policy's minimum.",
                 remedy: HandshakeFault.versionRemedy(isNearly ? 0x0303 : 0x0302, isNearly ? 0x0304 : 0x0303))
         case CE_VERDICT_EVIDENCE:
-            return make(.trustEvidence, "Nothing proves who the peer of the connection to \(host) is.")
+            return make(.trustEvidence, "There is no proof of the peer's identity for the connection to \(host).")
         case CE_VERDICT_EXPIRED:
             return make(
                 .trustChain, "A certificate in the chain of \(host) has expired since the connection was opened.",
@@ -50,8 +50,8 @@ extension GateReport {
                 remedy: "Have the server staple a valid OCSP response, or do not require one.")
         case CE_VERDICT_RULE_EXPIRED:
             return make(
-                .hostRefused, "The pins for \(host) have expired, and its rule then refuses the host.",
-                remedy: "Update the pins and their date of expiry.")
+                .hostRefused, "The pins for \(host) have expired, and its rule refuses the host after that.",
+                remedy: "Update the pins and their expiry date.")
         case CE_VERDICT_ANCHORS:
             return make(
                 .file, "The system's anchors could not be read: \(text).",
@@ -76,7 +76,7 @@ extension GateReport {
         case 9: "Check this machine's clock. If it is right, have the server use a certificate that is already valid."
         case 10: "Have the server's certificate renewed. If it is still valid, correct this machine's clock."
         case 3, 11, 12, 33, 35, 36, 44, 54:
-            "Give the policy a current and whole revocation list of every authority in the chain, or no lists."
+            "Give the policy a current and complete revocation list of every authority in the chain, or no lists."
         case 20, 21: "Have the server send its intermediate certificates, or add its private authority as an anchor."
         case 26: "Have a certificate issued for servers."
         case 66...68:
@@ -98,7 +98,7 @@ extension Failures {
                 remedy: "Check the files that SSL_CERT_FILE and SSL_CERT_DIR name, or install ca-certificates.")
         case CE_TRUST_ANCHORS:
             return invalid(
-                "An anchor could not be read: \(text).", "Check that the PEM file contains whole certificates.")
+                "An anchor could not be read: \(text).", "Check that the PEM file contains complete certificates.")
         case CE_TRUST_IDENTITY_CERTIFICATE:
             return invalid("The client certificate could not be read: \(text).", "Check its PEM file.")
         case CE_TRUST_IDENTITY_KEY:
@@ -110,7 +110,7 @@ extension Failures {
         case CE_TRUST_REVOCATION_SCOPE:
             return invalid(
                 "A revocation list cannot be used: \(text).",
-                "Give the policy the whole list of each authority, which covers all certificates that it issued.")
+                "Give the policy the complete list of each authority, which covers all certificates that it issued.")
         case CE_TRUST_IDENTITY_MISMATCH:
             return invalid(
                 "The client key does not belong to the client certificate.",
@@ -126,12 +126,12 @@ extension Failures {
     static func certificate(_ error: ce_trust_error) -> RequestFailure {
         invalid(
             "A certificate could not be read: \(GateReport.text(of: error.text)).",
-            "Check that the file contains whole certificates in PEM form.")
+            "Check that the file contains complete certificates in PEM form.")
     }
 
     static func unlisted(_ host: HostName) -> RequestFailure {
         RequestFailure(
-            .hostRefused, "\(host) is not listed in the policy, which refuses such hosts.", host: host.text)
+            .hostRefused, "\(host) is not listed in the policy, which refuses unlisted hosts.", host: host.text)
     }
 
     static func noCertificate(_ host: HostName) -> RequestFailure {

@@ -62,8 +62,8 @@ enum Failures {
         return nil
     }
 
-    /// Returns what a message says after its lead: the system's or the proxy's own cause where there is one, and
-    /// libcurl's text otherwise. `nil` if that text only repeats the lead.
+    /// Returns the cause that follows the lead of a message: that of the system or the proxy if there is one, otherwise
+    /// libcurl's text, or `nil` if that only repeats the lead.
     private static func cause(_ code: Int32, _ detail: String, _ transfer: OpaquePointer) -> String? {
         let (systemError, status) = (ce_transfer_system_error(transfer), ce_transfer_connect_status(transfer))
         switch code {
@@ -87,7 +87,7 @@ enum Failures {
                 ? "Give the proxy's user and password." : "Check the proxy's user and password."
         case .connection where prepared.unixSocket != nil:
             "Check that the server is running, the path of its socket, and the permissions of that path."
-        // Servers with OpenSSL close such a connection without a byte.
+        // A TLS server that uses OpenSSL closes a plain connection without sending a byte.
         case .interrupted where code == CurlCodes.gotNothing && prepared.origin.scheme == .http:
             "Use https if this port expects TLS; otherwise try again if the request may be repeated."
         default: nil

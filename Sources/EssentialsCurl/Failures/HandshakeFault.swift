@@ -9,14 +9,14 @@ struct HandshakeFault: Equatable {
     var peer: String
     /// The text of libcurl or OpenSSL.
     var detail: String
-    /// What the server's first bytes say.
+    /// The protocol that the server speaks, according to its first bytes.
     var spoken = CE_SPEAKS_NOTHING
     /// The version of the server's ServerHello, or 0 if there was none.
     var serverVersion: Int32 = 0
     /// The minimum version of the policy, or 0 if it is not known.
     var minimumVersion: Int32 = 0
 
-    /// What a failure says about the fault.
+    /// The reason and the texts of the failure.
     struct Account: Equatable {
         var reason = RequestFailure.Reason.tls
         var message: String
@@ -55,7 +55,7 @@ struct HandshakeFault: Equatable {
             Account(message: "\(peer) is a mail or FTP server.", remedy: "Correct the port.")
         case CE_SPEAKS_UNKNOWN:
             Account(
-                message: "\(peer) did not respond to the TLS handshake in TLS.",
+                message: "\(peer) did not use TLS to respond to the TLS handshake.",
                 remedy: "Check the port, and whether a firewall or proxy responds in the server's place.")
         default: nil
         }
@@ -63,7 +63,7 @@ struct HandshakeFault: Equatable {
 
     // MARK: Another version
 
-    /// Whether OpenSSL's text is about the versions of TLS.
+    /// Whether OpenSSL's text says that the TLS versions do not match.
     static func isVersionMismatch(_ detail: String) -> Bool {
         detail.contains("unsupported protocol") || detail.contains("protocol version")
             || detail.contains("no protocols available")
@@ -76,7 +76,7 @@ struct HandshakeFault: Equatable {
         guard Self.isVersionMismatch(detail) else { return nil }
         if detail.contains("no protocols available") {
             return Account(
-                reason: .tlsTooOld, message: "OpenSSL's configuration on this machine disables \(allowed).",
+                reason: .tlsTooOld, message: "OpenSSL's configuration on this machine does not allow \(allowed).",
                 remedy: "Raise MaxProtocol in OpenSSL's configuration file, or remove it.")
         }
         let message =
@@ -130,7 +130,7 @@ struct HandshakeFault: Equatable {
                 "Give the policy a client identity that the server accepts."
             case "unknown ca", "certificate unknown", "unsupported certificate", "certificate expired",
                 "certificate revoked", "access denied":
-                "Give the policy another client identity: the server does not accept the present one."
+                "Give the policy another client identity: the server does not accept the current one."
             case "unrecognized name", "unknown name": "Check the host name: the server has no certificate for it."
             case "handshake failure", "insufficient security":
                 minimumVersion < Self.tls13
@@ -142,7 +142,7 @@ struct HandshakeFault: Equatable {
         return Account(message: message, remedy: remedy)
     }
 
-    /// OpenSSL's reason without its number and the names of its parts.
+    /// OpenSSL's reason without the error number and the names of its libraries.
     private var reasonText: String {
         guard detail.hasPrefix("error:"), let parts = detail.ranges(of: "::").last else { return detail }
         return String(detail[parts.upperBound...])
@@ -150,7 +150,7 @@ struct HandshakeFault: Equatable {
 }
 
 extension HandshakeFault {
-    /// - Parameter report: What the handshake's gate noted; `nil` if no handshake began.
+    /// - Parameter report: The report of the handshake gate; `nil` if no handshake began.
     init(peer: String, detail: String, report: GateReport?) {
         self.init(
             peer: peer, detail: detail, spoken: report?.spoken ?? CE_SPEAKS_NOTHING,

@@ -10,8 +10,9 @@ struct GateReport {
     var chain: [CertificateFacts]
     /// The indexes of the matched pin in its rule and of its certificate in the chain.
     var match: (pin: Int, certificate: Int)?
-    /// For the message of a handshake that failed for another reason: what the server's first bytes say, the version of
-    /// its ServerHello, and the version that was required, as numbers of TLS. The versions are 0 if they are not known.
+    /// The protocol of the server's first bytes, the version of its ServerHello, and the required version. The versions
+    /// are numbers of TLS, and 0 if they are unknown. All three are used only for the message of a handshake that
+    /// failed for a reason other than trust.
     var spoken: ce_spoken
     var serverVersion: Int32
     var minimumVersion: Int32

@@ -1,7 +1,7 @@
 /// Parses the extended value of a parameter (RFC 8187, 3.2.1), such as `UTF-8'de'n%c3%a4chstes%20Kapitel`.
 enum ExtendedValue {
-    /// The text; `nil` if the value has not three parts, or an invalid escape, or bytes that are invalid in its
-    /// charset. The charsets are UTF-8 and ISO 8859-1, which RFC 5987 required before.
+    /// The text; `nil` if the value does not have three parts, or has an invalid escape or bytes that are invalid in
+    /// its charset. The charset is UTF-8, or ISO 8859-1, which the older RFC 5987 also required.
     static func text(of value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = unescaped(parts[2]) else { return nil }
@@ -22,7 +22,7 @@ enum ExtendedValue {
                 }
                 bytes.append(high << 4 | low)
             } else {
-                // Servers send more than the characters of RFC 8187 without an escape, and their meaning is clear.
+                // Servers leave more characters unescaped than RFC 8187 allows, and their meaning is clear.
                 guard byte > 0x20, byte < 0x7f else { return nil }
                 bytes.append(byte)
             }

@@ -7,8 +7,8 @@
 /// }
 /// ```
 ///
-/// Fields are read as RFC 8288, appendix B says: a link is kept if it is understood, and what follows text that is not
-/// a link is ignored. Nothing that a server sends is an error.
+/// Fields are parsed as RFC 8288, appendix B describes: a link that can be parsed is kept, and everything after text
+/// that is not a link is ignored. A malformed field is not an error.
 public struct WebLink: Sendable, Hashable {
     /// A target attribute or any other parameter of a link.
     public struct Parameter: Sendable, Hashable {
@@ -36,7 +36,7 @@ public struct WebLink: Sendable, Hashable {
     /// The relation types in lower case, such as `next`, in order and without repetitions. An extension relation type
     /// is a URL (RFC 8288, 2.1.2).
     public let relations: [String]
-    /// All parameters except `rel`, in order. Those which a link may have only once have the first value.
+    /// All parameters except `rel`, in order. A parameter that a link may have only once has its first value.
     ///
     /// A parameter whose name ends with `*` has the text that its extended value means (RFC 8187, 3.2). It is left out
     /// if it cannot be decoded.
@@ -54,16 +54,16 @@ public struct WebLink: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// The first value of a parameter; `nil` if there is none. The case of the name makes no difference.
+    /// The first value of a parameter; `nil` if there is none. Names are not case-sensitive.
     public subscript(name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value
     }
 
-    /// Whether the link has a relation type. The case makes no difference (RFC 8288, 2.1).
+    /// Whether the link has a relation type. Relation types are not case-sensitive (RFC 8288, 2.1).
     public func hasRelation(_ relation: String) -> Bool { relations.contains(relation.lowercased()) }
 
-    /// A label for people: the value of `title*`, or else of `title` (RFC 8288, 3.4.1).
+    /// A label for people: the value of `title*` if there is one, otherwise of `title` (RFC 8288, 3.4.1).
     public var title: String? { self["title*"] ?? self["title"] }
     /// The languages of the target, in order (RFC 8288, 3.4.1).
     public var languages: [String] { parameters.filter { $0.name == "hreflang" }.map(\.value) }
@@ -90,7 +90,7 @@ public struct WebLink: Sendable, Hashable {
             return try RelativeReference.resolve(Array(reference.utf8), against: base)
         } catch {
             throw RequestFailure(
-                .protocolViolation, "\(base.origin) sent a link that is not a URL of http or https.",
+                .protocolViolation, "\(base.origin) sent a link that is not an http or https URL.",
                 remedy: "Report this to the operators of the server: the target of a link is a URL (RFC 3986) without "
                     + "credentials.",
                 phase: .receiving, host: base.origin.host.text)

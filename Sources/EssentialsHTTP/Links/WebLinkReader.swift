@@ -1,8 +1,8 @@
 /// Reads the links of one `Link` field (RFC 8288, appendix B), in time linear in its length.
 ///
-/// Text that is not a link ends the field. Everything else that is wrong affects one parameter only.
+/// Text that is not a link ends the field. Any other error affects only one parameter.
 struct WebLinkReader {
-    /// Parameters of which only the first one counts (RFC 8288, 3.2 to 3.4).
+    /// Parameters whose first occurrence counts (RFC 8288, 3.2 to 3.4).
     private static let singular: Set<String> = ["rel", "anchor", "media", "title", "title*", "type"]
 
     private let bytes: [UInt8]

@@ -106,8 +106,8 @@ extension MultipartPart {
         return MultipartPart(.bytes(data), name: name, fileName: fileName, type: "application/json")
     }
 
-    /// Creates a part from a JSON value, which can be a literal, with the type `application/json`. The arguments are those
-    /// for a model.
+    /// Creates a part from a JSON value, which can be a literal, with the type `application/json`. The other parameters
+    /// are those for a model.
     ///
     /// ```swift
     /// try form.append(.json(["title": "Summer", "year": 2024], name: "meta"))

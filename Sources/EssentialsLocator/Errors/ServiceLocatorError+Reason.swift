@@ -63,7 +63,7 @@ extension ServiceLocatorError.Reason {
         case .argumentMismatch:
             "Resolve with arguments of exactly these types, in this order."
         case .notConforming:
-            "Register it only for types that it has, or make its type conform."
+            "Register it as a type that it conforms to, or make it conform."
         case .serviceGone:
             "Keep the object where it is owned for as long as it is used, or register it strongly."
         case .locatorGone:
@@ -71,7 +71,7 @@ extension ServiceLocatorError.Reason {
         case .cancelled:
             nil
         case .tooManyRegistrations:
-            "Keep values that change inside a service instead of registering each, or raise registrationLimit."
+            "Keep changing values inside a service instead of registering each one, or raise registrationLimit."
         }
     }
 }

@@ -50,7 +50,7 @@ extension ServiceLocatorError {
 
     /// The error of a resolve whose factory threw an error.
     ///
-    /// The error of a factory that failed because of another factory has the cause of that one, and a longer path.
+    /// If a factory failed because another factory failed, the error keeps the cause and extends the path.
     static func construction(_ slot: Slot, in locator: ServiceLocator, failedWith underlying: any Error) -> Self {
         let label = slot.label(in: locator)
         let inner = underlying as? ServiceLocatorError
@@ -73,7 +73,7 @@ extension ServiceLocatorError {
         return text + "."
     }
 
-    /// A path in one line. Of a long one, the beginning and the end.
+    /// A path in one line. A long path is shortened to its beginning and its end.
     private static func shown(_ path: [String]) -> String {
         guard path.count > shownPathLimit else { return path.joined(separator: " -> ") }
         let half = shownPathLimit / 2
@@ -84,8 +84,8 @@ extension ServiceLocatorError {
     static func assembly(_ name: String, in locator: ServiceLocator, failedWith underlying: any Error) -> Self {
         Self(
             .constructionFailed,
-            "The assembly \"\(name)\" could not be installed in \"\(locator.name)\", and nothing of it was registered: "
-                + text(of: underlying),
+            "The assembly \"\(name)\" could not be installed in \"\(locator.name)\", so none of its services was "
+                + "registered: \(text(of: underlying))",
             remedy: (underlying as? ServiceLocatorError)?.remedy ?? "Correct the cause and install it again.",
             serviceType: "", serviceName: nil, underlying: underlying)
     }
@@ -115,20 +115,21 @@ extension ServiceLocatorError {
         Self(
             .notConforming,
             "\(String(reflecting: type(of: object))) cannot be registered as \(typeName) in \"\(locator.name)\" at "
-                + "\(site), because it does not have that type.",
+                + "\(site), because it is not of that type.",
             serviceType: typeName, serviceName: nil)
     }
 
     static func serviceGone(_ label: String, site: RegistrationSite) -> Self {
         Self(
-            .serviceGone, "The object of \(label), made weak at \(site), was released.", serviceType: label,
+            .serviceGone, "The weak object of \(label), registered at \(site), was released.", serviceType: label,
             serviceName: nil)
     }
 
     static func neverFound(_ label: String, site: RegistrationSite) -> Self {
         Self(
             .serviceGone,
-            "The object of \(label), made weak at \(site), was released before it was resolved, as a temporary is.",
+            "The weak object of \(label), registered at \(site), was released before it was resolved, like any "
+                + "temporary.",
             serviceType: label, serviceName: nil)
     }
 

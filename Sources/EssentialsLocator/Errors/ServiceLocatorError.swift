@@ -71,10 +71,10 @@ public struct ServiceLocatorError: Error, Sendable {
     /// These are the same type with another name, another type with the same spelling, and built services that also
     /// have the type. At most 8 are listed.
     public var nearMisses: [String] { storage.nearMisses }
-    /// Services of which each needs the next one, for ``Reason/cycle`` and ``Reason/constructionFailed``.
+    /// Services, each of which needs the next one, for ``Reason/cycle`` and ``Reason/constructionFailed``.
     ///
-    /// The path of a cycle ends with its first service. That of a failed construction begins with the service that was
-    /// resolved and ends with the one whose factory failed.
+    /// The path of a cycle ends with its first service. The path of a failed construction begins with the service that
+    /// was resolved and ends with the one whose factory failed.
     public var path: [String] { storage.path }
     /// The error that the factory threw, for ``Reason/constructionFailed``.
     ///

@@ -23,7 +23,7 @@ extension ServiceLocator {
     /// Resolving returns a strong reference, which may keep the object alive. To prevent that, use
     /// ``registerWeakProxy(_:as:named:whenGone:fileID:line:proxy:)``. Once the object is released the registration
     /// counts as absent: a resolve continues in the parent, and the key is free. The error of a missing service
-    /// mentions the registration. If the object was released before any resolve, as a temporary is, the first resolve
+    /// mentions the registration. If the object was released before any resolve, like any temporary, the first resolve
     /// prints a warning with the line of the registration on standard error.
     ///
     /// ```swift

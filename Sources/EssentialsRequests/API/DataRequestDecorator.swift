@@ -4,8 +4,8 @@ public import EssentialsHTTP
 /// A service that adds something to the requests of another service.
 ///
 /// A decorator implements the functions that it changes. The others use the next service, its codecs and its queue.
-/// Every request passes through ``DataRequestService/send(_:)-(DataRequest)`` of the decorator, also those of models,
-/// completion handlers and downloads. A download can be resumed with or without the decorator.
+/// Every request passes through ``DataRequestService/send(_:)-(DataRequest)`` of the decorator, including those for
+/// models, completion handlers and downloads. A partial download can be resumed with or without the decorator.
 ///
 /// ```swift
 /// struct Counting: DataRequestDecorator {
@@ -19,9 +19,9 @@ public import EssentialsHTTP
 /// }
 /// ```
 ///
-/// The bootstrap code registers the next service under its own type, so that the locator closes it. It stays the
-/// ``AuthorizationService``, because a decorator holds no credentials. To change, sign or observe requests without
-/// replacing the service, a ``RequestInterceptor`` is simpler.
+/// The bootstrap code registers the next service under its own type, so that the locator closes it. That service
+/// remains the ``AuthorizationService``, because a decorator holds no credentials. To change, sign or observe requests
+/// without replacing the service, a ``RequestInterceptor`` is simpler.
 public protocol DataRequestDecorator: DataRequestService {
     /// The service that this one decorates.
     var next: any DataRequestService { get }
@@ -69,7 +69,7 @@ extension DataRequestService {
     }
 
     /// Identifies the resource of a download, so that only a partial file of the same resource is resumed. A decorator
-    /// has the resources of the service that sends its requests.
+    /// uses the identifier of the service that sends its requests.
     private func resource(of request: DataRequest) throws(RequestFailure) -> String {
         var service: any DataRequestService = self
         while let decorator = service as? any DataRequestDecorator { service = decorator.next }
@@ -82,7 +82,7 @@ extension DataRequestService {
 extension StatusExpectation {
     /// The expected statuses of a download that can be resumed, which interprets the additional ones itself.
     var forResumption: StatusExpectation {
-        // A request that expects nothing is refused.
+        // A request that expects no status is refused, so an empty expectation stays empty.
         isEmpty ? self : union([206...206, 416...416])
     }
 }

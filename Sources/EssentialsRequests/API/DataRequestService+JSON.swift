@@ -7,9 +7,9 @@ public import EssentialsHTTP
 /// let user: User = try await requests.post("users", body: ["name": "Ada", "tags": ["a", 1, nil]])
 /// ```
 ///
-/// Literals whose elements have one type, such as `["name": "Ada"]`, are dictionaries and arrays; their bytes are the same.
-/// The members of an object are sorted by name. A `nil` is the JSON value `null`. The other parameters are those of
-/// the functions that take a model.
+/// Literals whose elements have one type, such as `["name": "Ada"]`, are dictionaries and arrays, which are encoded to
+/// the same bytes. The members of an object are sorted by name. A `nil` is the JSON value `null`. The other parameters
+/// are those of the functions that take a model.
 extension DataRequestService {
     /// Sends POST with a JSON value and reads a model from the response.
     public func post<Model: Decodable & Sendable>(

@@ -51,7 +51,7 @@ extension Cancellation {
 extension TransportResponse {
     /// The response with a collected body, if the request collects it.
     ///
-    /// The body was delivered as a stream if its status could have made it unwanted.
+    /// The transport delivers the body as a stream if the status could make it unwanted.
     func collected(
         for request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {

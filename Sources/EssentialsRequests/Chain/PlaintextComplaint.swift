@@ -1,9 +1,9 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// The response of a port for HTTPS to a request in plain HTTP. Servers send it unencrypted, with the status 400.
+/// Recognises the response of an HTTPS port to a plain HTTP request. Servers send it unencrypted, with the status 400.
 enum PlaintextComplaint {
-    /// What nginx, Apache, Go and Tomcat write, in lower case.
+    /// Texts from the responses of nginx, Apache, Go and Tomcat, in lower case.
     private static let texts = [
         "plain http request was sent to https port", "speaking plain http to an ssl-enabled server port",
         "sent an http request to an https server", "this combination of host and port requires tls",

@@ -1,10 +1,11 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Shows the outcome of every hop to the environment's origin to the interceptors, which may replace it by a failure.
+/// Passes the outcome of every hop to the environment's origin to the interceptors, which may replace it with a
+/// failure.
 ///
 /// The stage is inside the redirects, so it sees each hop. It is outside the cache and the retries, so it sees the hits
-/// of the cache, and a failure that it throws is never retried. After a redirect to another origin it sees nothing.
+/// of the cache, and a failure that it throws is never retried. It ignores all hops after a redirect to another origin.
 struct ReceivingStage: Stage {
     private struct Step: Sendable {
         /// In the reverse order of the configuration.
@@ -18,7 +19,7 @@ struct ReceivingStage: Stage {
     private let next: any Stage
 
     /// - Parameter interceptors: The interceptors in the order of the configuration. They run in reverse order, so the
-    ///   first one, whose changes to a request come first, has the last word about its outcome.
+    ///   first one, which changes a request first, decides last about its outcome.
     init(interceptors: [any RequestInterceptor], codecs: CodecRegistry, next: any Stage) {
         self.interceptors = interceptors.reversed()
         self.codecs = codecs
@@ -84,7 +85,7 @@ struct ReceivingStage: Stage {
     /// The response with the body that the outcome shows.
     ///
     /// A body that the request collects may be a stream here, because its status could have made it unwanted. The
-    /// beginning of an unexpected response's stream would become part of the failure in any case.
+    /// beginning of an unexpected streamed response is read here, because it becomes part of the failure anyway.
     private func readable(
         _ response: TransportResponse, to request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {

@@ -51,7 +51,7 @@ extension RequestInterceptor {
             throw RequestFailure(.cancelled, "The request was cancelled while it was being prepared.", host: host)
         } catch {
             throw RequestFailure(
-                .invalidRequest, "An interceptor (\(type(of: self))) refused the request.",
+                .invalidRequest, "The interceptor \(type(of: self)) refused the request.",
                 remedy: "See the underlying error.", host: host, underlying: error)
         }
     }

@@ -14,7 +14,7 @@ struct StatusFailure: Sendable {
     /// - Parameters:
     ///   - request: The request of the hop.
     ///   - record: The state of the request.
-    ///   - codecs: Decode the error model.
+    ///   - codecs: The codecs that decode the error model.
     init(_ request: TransportRequest, _ record: ExchangeRecord, _ codecs: CodecRegistry) {
         self.request = request
         self.codecs = codecs
@@ -30,19 +30,18 @@ struct StatusFailure: Sendable {
             phase: .receiving, host: request.hostText, response: read, underlying: underlying)
     }
 
-    /// The failure for a response that an interceptor has answered with an error, whether its status is expected or
-    /// not.
+    /// The failure for a response that an interceptor replaced with an error, whether or not its status is expected.
     func failure(
         _ response: FailedResponse?, thrownBy interceptor: any RequestInterceptor, _ error: any Error
     ) -> RequestFailure {
         guard var response else {
             return RequestFailure(
-                .status, "An interceptor (\(type(of: interceptor))) has ended the request.",
+                .status, "The interceptor \(type(of: interceptor)) ended the request.",
                 remedy: "See the underlying error.", host: request.hostText, underlying: error)
         }
         if !rules.expectedStatus.contains(response.head.status.code) { response = withModel(response).0 }
         return RequestFailure(
-            .status, "\(message(response)) An interceptor (\(type(of: interceptor))) has ended the request.",
+            .status, "\(message(response)) The interceptor \(type(of: interceptor)) ended the request.",
             remedy: "See the underlying error.", phase: .receiving, host: request.hostText, response: response,
             underlying: error)
     }
@@ -51,7 +50,7 @@ struct StatusFailure: Sendable {
         let status = response.head.status
         let phrase = status.registeredPhrase ?? status.reasonPhrase
         let shown = phrase.isEmpty ? "\(status.code)" : "\(status.code) \(phrase)"
-        return "\(request.method.rawValue) \(request.url.redacted) was answered with the status \(shown)."
+        return "\(request.method.rawValue) \(request.url.redacted) returned the status \(shown)."
     }
 
     /// The response with its body decoded as the error model of the request or the service, or the reason why the body

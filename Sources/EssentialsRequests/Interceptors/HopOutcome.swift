@@ -11,7 +11,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// If a response came, ``status``, ``metrics`` and ``connection`` are present. Otherwise ``failure`` is the reason.
-/// Both are present if another interceptor has already replaced the response by a failure.
+/// Both are present if another interceptor has already replaced the response with a failure.
 public struct HopOutcome: Sendable {
     /// The method, which a redirect may have changed.
     public let method: HTTPRequest.Method
@@ -21,7 +21,7 @@ public struct HopOutcome: Sendable {
     public let environment: EnvironmentSnapshot
     /// The number of the hop, from 1. It is 2 after the first redirect.
     public let hop: Int
-    /// How often the request was passed to the transport so far, over all hops. It is 0 if the hop failed before that.
+    /// How many times the request was passed to the transport so far, over all hops. It is 0 if the hop failed before that.
     public let attempt: Int
     /// Whether the response is a redirect that the request's policy can follow. Its body is not read.
     public let isRedirect: Bool
@@ -32,7 +32,7 @@ public struct HopOutcome: Sendable {
     /// earlier request.
     public let isFromCache: Bool
     /// The collected body; `nil` if there is no response, and for bodies that interceptors must not read: those of
-    /// expected streamed responses and of redirects. Of an unexpected streamed response, it is the first 64 KiB.
+    /// expected streamed responses and of redirects. For an unexpected streamed response, it is the first 64 KiB.
     public let body: Data?
     /// The failure that ends the request if no interceptor replaces it; `nil` if there is none. A status that the
     /// request does not expect becomes a failure only later.

@@ -1,7 +1,7 @@
 /// Changes, signs or refuses requests before they are sent, and receives their outcomes.
 ///
 /// Interceptors prepare and sign requests in the order of the service's configuration, and receive outcomes in reverse
-/// order. So the first one has the last word. Each function runs in a task that is cancelled with the request. Such a
+/// order. The first one therefore decides last. Each function runs in a task that is cancelled with the request. Such a
 /// task takes about 1.5 µs of CPU time.
 ///
 /// Header fields that they add or replace are sent only to the environment's origin, not to another one after a
@@ -19,8 +19,8 @@
 /// }
 /// ```
 ///
-/// An interceptor that receives outcomes can read the fields of all responses, and replace responses by errors of its
-/// own, so that an application needs no decorator for paging, quotas or error models:
+/// An interceptor that receives outcomes can read the fields of all responses, and replace responses with its own
+/// errors, so that an application needs no decorator for paging, quotas or error models:
 ///
 /// ```swift
 /// struct InvalidInput: Error, Decodable { var field: String }
@@ -34,7 +34,7 @@
 /// // The caller: catch { if let error = error.underlying as? InvalidInput { mark(error.field) } }
 /// ```
 ///
-/// The defaults of all functions do nothing.
+/// All functions have defaults that do nothing.
 public protocol RequestInterceptor: Sendable {
     /// Changes the draft before its body is encoded. It is called once for each request.
     ///
@@ -55,8 +55,8 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// It is called once for every hop to the environment's origin, before a redirect is followed and before the status
     /// is checked. It is not called for other origins, nor after a redirect back from one. Responses from the response
-    /// cache are marked. Attempts that were repeated, such as those of a Digest challenge that was answered, are not
-    /// shown. It is not called for a cancelled request. The total deadline does not end it.
+    /// cache are marked. An attempt that is repeated, for example after a Digest challenge, has no outcome of its own.
+    /// It is not called for a cancelled request. The total timeout of the request does not interrupt it.
     ///
     /// If it returns, the outcome stays as it is. If it throws, the error replaces the outcome, the request ends
     /// without another attempt, and the interceptors that are called later receive the failure:

@@ -164,7 +164,7 @@ struct RequestLog: Sendable {
 
     /// The durations of the phases that happened, and the sizes of the bodies.
     private static func times(of metrics: TransportMetrics, isWhole: Bool) -> Logger.Metadata {
-        // A transport without measurements, such as a test double.
+        // A test double measures nothing.
         guard metrics != TransportMetrics() else { return [:] }
         var times: Logger.Metadata = [
             "queued-ms": "\(metrics.queued.milliseconds)", "sent-bytes": "\(metrics.bodyBytesSent)",
@@ -190,7 +190,7 @@ struct RequestLog: Sendable {
 }
 
 extension Logger.Metadata {
-    /// The metadata with more of it, whose values win.
+    /// The metadata merged with others, whose values win.
     fileprivate func adding(_ others: Logger.Metadata...) -> Logger.Metadata {
         others.reduce(self) { $0.merging($1) { $1 } }
     }

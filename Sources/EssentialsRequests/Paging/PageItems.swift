@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 
 extension PageSequence where Model: Sequence {
-    /// The items of all pages, without the pages around them.
+    /// The items of all pages as one sequence.
     ///
     /// ```swift
     /// for try await user in requests.pages(of: .get("users"), as: [User].self).items { show(user) }
@@ -10,7 +10,7 @@ extension PageSequence where Model: Sequence {
 }
 
 extension PageSequence {
-    /// The items of all pages, without the pages around them.
+    /// The items of all pages as one sequence.
     ///
     /// ```swift
     /// let list = requests.pages(of: .get("users"), as: UserList.self, by: .cursor("after", in: \.cursor))
@@ -25,8 +25,8 @@ extension PageSequence {
 
 /// The items of all pages of a list, created by ``PageSequence/items(_:)``.
 ///
-/// A page is requested when the items of the page before it are used up, so the failures are those of the pages, at
-/// their place among the items.
+/// A page is requested when the items of the page before it are used up, so the failure of a page is thrown in place of
+/// its first item.
 public struct PageItems<Model: Sendable, Items: Sequence>: AsyncSequence, Sendable {
     /// An item of a page.
     public typealias Element = Items.Element

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Decides about the pages of one iteration: which request is sent next, and whether there is one.
+/// Decides which request one iteration sends next, and when the list ends.
 struct PageMachine<Model: Sendable>: Sendable {
     /// The maximum length of a link or a cursor in bytes. They are kept to recognise repetitions.
     static var maximumLength: Int { 64 << 10 }
@@ -33,7 +33,7 @@ struct PageMachine<Model: Sendable>: Sendable {
         guard let request = try upcoming.get() else { return nil }
         guard count < maximumPages else {
             throw RequestFailure(
-                .tooLarge, "The list has more pages than the \(maximumPages) allowed.",
+                .tooLarge, "The list has more than the maximum of \(maximumPages) pages.",
                 remedy: "Raise maximumPages if more pages are expected, or leave the loop earlier.",
                 phase: .receiving, host: origin?.host.text)
         }
@@ -53,7 +53,7 @@ struct PageMachine<Model: Sendable>: Sendable {
         return page
     }
 
-    /// The failure of the current page. One that concerns the link to the page says so.
+    /// The failure of the current page. If the link to the page is the cause, the message says so.
     func explained(_ failure: RequestFailure) -> RequestFailure {
         guard case .link = paging.rule, count > 0, failure.reason == .invalidRequest, failure.phase == .preparation
         else { return failure }
@@ -102,7 +102,7 @@ struct PageMachine<Model: Sendable>: Sendable {
             let (number, isBeyondToo) = numbering.first.addingReportingOverflow(offset)
             guard !isBeyond, !isBeyondToo else {
                 throw RequestFailure(
-                    .tooLarge, "The number after page \(count) is larger than an Int.",
+                    .tooLarge, "The number after page \(count) does not fit into an Int.",
                     remedy: "Begin with a smaller number, or use a smaller step.", host: origin?.host.text)
             }
             var request = current
@@ -161,7 +161,7 @@ struct PageMachine<Model: Sendable>: Sendable {
         return request
     }
 
-    /// The URL of a page for which a test double gives none. Only relative links are resolved against it.
+    /// A stand-in for the URL of a page if a test double provides none. It serves only to resolve relative links.
     private static func standIn(for request: DataRequest) throws(RequestFailure) -> RequestURL {
         if let url = try? RequestURL(request.path) { return url }
         guard let origin = standInOrigin else {

@@ -10,7 +10,7 @@ extension DataRequestService {
     /// for try await user in requests.pages(of: .get("users"), as: [User].self).items { show(user) }
     /// ```
     ///
-    /// The first failure ends the sequence: those of ``model(of:as:)``, and
+    /// The first failure ends the sequence. Besides the failures of ``model(of:as:)``, it can be
     ///
     /// - `hostRefused` for a link to another origin, and `invalidRequest` for one that leaves the path of the base URL;
     /// - `protocolViolation` for a link that is not a URL, and for a link or a cursor that an earlier page had;
@@ -43,8 +43,8 @@ extension DataRequestService {
 /// The pages of a list, created by ``DataRequestService/pages(of:as:by:maximumPages:)``.
 ///
 /// One request is sent for each page that the loop asks for, and nothing is sent in advance. Each iteration begins with
-/// the first page. A page that was delivered is not kept. If the calling task is cancelled, the next page fails as
-/// `cancelled`. After the last page and after a failure, the iterator returns `nil`.
+/// the first page. Delivered pages are not kept. If the calling task is cancelled, the next page fails as `cancelled`.
+/// After the last page and after a failure, the iterator returns `nil`.
 public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
     /// One page of a list.
     public struct Page: Sendable {

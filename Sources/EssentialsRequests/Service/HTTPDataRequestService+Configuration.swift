@@ -54,7 +54,7 @@ extension HTTPDataRequestService {
         /// The redirects to follow. The default is up to 10, without credentials for other origins.
         public var redirects = RedirectPolicy.standard
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
-        /// in reverse order. The default is none.
+        /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []
         /// The `User-Agent` field of requests without one. The default names the program, the system and this package.
         public var userAgent = Configuration.standardUserAgent

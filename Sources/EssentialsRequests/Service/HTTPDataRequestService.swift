@@ -152,7 +152,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     // MARK: Shutdown
 
-    /// Whether a shutdown has begun. New requests then fail as `closed`, and a failure `cancelled` can be its effect.
+    /// Whether a shutdown has begun. New requests then fail as `closed`, and requests in flight may fail as
+    /// `cancelled`.
     public var isClosed: Bool { inFlight.isClosed }
 
     /// Shuts down the service and its transport.

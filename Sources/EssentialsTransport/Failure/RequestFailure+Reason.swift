@@ -47,7 +47,7 @@ extension RequestFailure {
         public static let trustEvidence = Reason(code: .trustEvidence)
         /// A certificate was revoked. If only the proof of its validity is missing, the reason is `trustChain`.
         public static let revoked = Reason(code: .revoked)
-        /// The policy does not list this host, or a list continues at another origin than its own.
+        /// The policy does not list this host, or the next page of a list is at another origin.
         public static let hostRefused = Reason(code: .hostRefused)
         /// The URL uses `http` although the policy requires a verified peer.
         public static let plaintextRefused = Reason(code: .plaintextRefused)
@@ -116,7 +116,7 @@ extension RequestFailure.Reason {
         case .protocolViolation: "Report it to the operators of the server."
         case .tooLarge: "Raise the limit if this size is expected."
         case .redirectLimit: "Check the server for a redirect loop, or allow more redirects."
-        case .redirectRefused: "Request the target itself if you trust it."
+        case .redirectRefused: "Request the target directly if you trust it."
         case .notReplayable: "Send the body from memory or a file, which can be read again."
         case .authorization: "Have the server offer a stronger challenge, or allow a weaker one."
         case .status: "Look for the server's explanation in the response's body."

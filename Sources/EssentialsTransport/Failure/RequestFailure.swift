@@ -116,7 +116,7 @@ extension RequestFailure: CustomStringConvertible {
                 text += " Caused by \(failure.reason.name): \(failure.message)"
                 next = failure.underlying
             case let error as SystemError:
-                // Most messages have the system's text already.
+                // Most messages already contain the system's text.
                 if !message.contains(error.description) { text += " Caused by \(error)." }
                 next = nil
             case let error?:

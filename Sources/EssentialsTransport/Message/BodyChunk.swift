@@ -143,7 +143,7 @@ extension BodyChunk: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension BodyChunk {
-    /// Chunks below this size are copied, so that a few bytes do not keep a transport's buffer.
+    /// Chunks below this size are copied, so that a few bytes do not keep a transport's buffer alive.
     private static let smallestShared = 16 << 10
 
     /// The bytes as `Data`, which shares the memory unless the chunk is small or less than half of its memory. The

@@ -84,7 +84,7 @@ public struct TransportOptions: Sendable, Hashable {
     /// 64 KiB.
     public var drainLimit = 64 << 10
     /// Whether the verified chain and the matched pin are recorded in ``ConnectionFacts/trust``. The default is
-    /// `false`, because the names of the certificates take longer than the rest of the chain's verification.
+    /// `false`, because recording the names of the certificates takes longer than the rest of the chain's verification.
     public var recordsTrust = false
 
     /// Creates options with the default of each property.

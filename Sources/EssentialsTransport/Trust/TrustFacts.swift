@@ -37,13 +37,13 @@ public struct TrustFacts: Sendable, Hashable {
     private let content: Content
 
     /// The verified chain, leaf first. The issuer of each certificate is the next one. The last one is the trusted
-    /// anchor, or was issued by it. Of a resumed TLS session only the pins are known.
+    /// anchor, or was issued by it. For a resumed TLS session, only the pins are known.
     public var chain: [CertificateFacts] { content.chain }
     /// The pattern of the applied rule; `nil` for unlisted hosts.
     public var pattern: HostPattern? { content.pattern }
     /// The pins of the applied rule; `nil` if the rule has none.
     public var pins: PinSet? { content.pins }
-    /// The pin that matched; `nil` if there are no pins, if they only report or have expired, and none matched.
+    /// The pin that matched; `nil` if there are no pins, or if none matched and they only report or have expired.
     public var match: Match? { content.match }
 
     /// Creates facts, for test doubles.

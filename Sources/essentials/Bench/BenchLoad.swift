@@ -4,7 +4,7 @@ import Synchronization
 /// A closed-loop load: a fixed number of workers, each of which sends a request, reads the response to its end, and
 /// then sends the next one.
 ///
-/// A slow server is therefore sent fewer requests, and the measured latencies do not include the time for which
+/// A slow server therefore receives fewer requests, and the measured latencies do not include the time for which
 /// requests would have waited if they had arrived at a steady rate.
 final class BenchLoad: Sendable {
     /// When a load ends. No request begins afterwards; the ones in flight are finished and counted.
@@ -13,7 +13,7 @@ final class BenchLoad: Sendable {
         var duration: Duration?
     }
 
-    /// If this many requests per worker failed and none had a response, the load ends.
+    /// The load ends if this many requests per worker failed and none received a response.
     private static let hopelessRounds = 4
     /// The minimum number of failures before the load ends.
     private static let hopelessMinimum = 100

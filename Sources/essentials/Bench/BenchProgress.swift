@@ -46,7 +46,7 @@ final class TrustWarnings: Sendable {
         }
     }
 
-    /// Prints the reports up to here, and ends.
+    /// Prints the reports that have arrived, and ends.
     func end() async {
         task.cancel()
         await task.value

@@ -74,7 +74,7 @@ struct BenchReport {
         }
         if record.responseCount > 0, result.processorShare >= Self.busyShare {
             notes.append(
-                "note: The tool itself kept a processor busy, so it may be the bottleneck and not the server.")
+                "note: The tool itself kept a processor busy, so it may be the bottleneck instead of the server.")
         }
         #if DEBUG
             notes.append("note: This is a debug build, which sends fewer requests than a release build could.")
@@ -101,7 +101,7 @@ struct BenchReport {
 /// The histogram of latencies as rows of a bar chart.
 struct HistogramText {
     private static let rowCount = 12
-    /// From this ratio of the longest to the shortest duration on, the bounds of the rows grow by a factor.
+    /// If the longest duration is at least this many times the shortest, the bounds of the rows grow by a factor.
     private static let logarithmicRatio = 10.0
     private static let labelWidth = 14
     private static let barMinimum = 10

@@ -1,4 +1,4 @@
-/// Counts of durations in buckets of a fixed number, whose width grows with the duration.
+/// Counts of durations in a fixed number of buckets, whose width grows with the duration.
 ///
 /// Durations below 256 ns have a bucket each. Above, each power of two is divided into 128 buckets of equal width, so a
 /// value that is read from the histogram is at most 1/128 (0.8 %) above the recorded one. The size is about 38 kB,

@@ -9,17 +9,17 @@ struct BenchCommand: AsyncParsableCommand {
         abstract: "Load a server with many requests, and measure rate and latencies.",
         discussion: """
             Sends the same request again and again, with --concurrency requests at a time, until --requests were sent \
-            or --duration is over. Load only servers that you may load.
+            or --duration is over. Use it only on servers that you are allowed to load.
 
             The load is a closed loop: each of the requests in flight is followed by the next one when its response is \
-            complete. A slow server is therefore sent fewer requests, and the latencies do not contain the time for \
+            complete. A slow server therefore receives fewer requests, and the latencies do not contain the time for \
             which requests would have waited if they had arrived at a steady rate. A latency is the time from the \
             start of a request to the last byte of its body, with connection and handshake if it opens a connection. \
             Bodies are read and discarded. Redirects are not followed.
 
             Trust options, pins, proxies and credentials have the same effect as in other commands. The tool's own \
             processor time is printed too: if it comes near one core, the tool may be the bottleneck. Ctrl-C ends the \
-            load and prints what was measured. The memory does not grow with the number of requests.
+            load and prints what was measured. Memory use does not grow with the number of requests.
 
             EXAMPLES
               essentials bench https://localhost:8443/ -c 64 -n 10000 --anchor ca.pem
@@ -69,8 +69,10 @@ struct BenchCommand: AsyncParsableCommand {
         if request.hasMembers, let option = content.given.first {
             throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
         }
-        if connection.maximumRedirects != nil { throw ValidationError("A load follows no redirects.") }
-        if connection.maximumBody != nil { throw ValidationError("A load discards bodies, so --max-body has no use.") }
+        if connection.maximumRedirects != nil { throw ValidationError("bench does not follow redirects.") }
+        if connection.maximumBody != nil {
+            throw ValidationError("bench discards bodies, so --max-body has no effect.")
+        }
     }
 
     func run() async throws {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// `essentials send`, which is also meant if the command line begins with a URL.
+/// `essentials send`, which also runs if the command line begins with a URL.
 struct SendCommand: RequestCommand {
     static let configuration = describe(
         "send", "Send GET, or POST if there is a body. “essentials URL” is the same.",

@@ -29,7 +29,7 @@ enum FailureReasons {
         (.trustHost, "The server's certificate is for another host name."),
         (.pinMismatch, "The chain is valid but contains none of the pins. See “essentials help pins”."),
         (.unexpectedPeer, "The connection leads to another server than the requested one."),
-        (.otherTrust, "A kept connection was made under another trust policy."),
+        (.otherTrust, "A reused connection was opened under another trust policy."),
         (.tlsTooOld, "The server speaks only a TLS version below the policy's minimum."),
         (.trustEvidence, "A connection has no verified information about its server."),
         (.revoked, "A certificate of the server was revoked."),

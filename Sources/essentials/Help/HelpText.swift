@@ -1,8 +1,8 @@
 /// A help text as blocks, which are printed on a terminal or in the manual page.
 ///
 /// In the source, an empty line separates blocks. A line that begins with `# ` is a heading. A block whose lines begin
-/// with two spaces is literal, such as commands and files. A line with `:: ` in it is a term and its meaning, which goes
-/// on in the next lines. Everything else is a paragraph.
+/// with two spaces is literal, such as commands and files. A line with `:: ` in it is a term and its meaning, which
+/// continues in the next lines. Everything else is a paragraph.
 struct HelpText: Sendable {
     enum Block: Sendable, Equatable {
         case heading(String)

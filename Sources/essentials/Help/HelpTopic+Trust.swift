@@ -24,7 +24,7 @@ extension HelpTopic {
           essentials get https://localhost:8443/ --policy policy.json
 
         One match is enough. At least two different pins are required, so that the server can change its key: the pin of
-        its present key and the pin of a backup key that no server uses yet. --single-pin accepts one pin alone. A
+        its current key and the pin of a backup key that no server uses yet. --single-pin accepts one pin alone. A
         backup key is made, and its pin is computed, without a certificate:
 
           openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out backup.key
@@ -49,8 +49,8 @@ extension HelpTopic {
         "policies", "The JSON file that --policy reads.",
         """
         A policy file says which servers are trusted: authorities, pins by host, the lowest TLS version, and the
-        client's certificate. The option --policy reads it. It contains the whole policy, so other trust options are
-        refused beside it. This prints a first one for a server:
+        client's certificate. The option --policy reads it. It contains the whole policy, so other trust options
+        are refused beside it. This command prints one to start with:
 
           essentials pins localhost:8443 --anchor ca.pem --format json > policy.json
 

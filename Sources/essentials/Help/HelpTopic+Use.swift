@@ -70,8 +70,8 @@ extension HelpTopic {
     static let variables = HelpTopic(
         "variables", "The environment variables that the tool reads.",
         """
-        Other users of a machine may see command lines, so secrets are better given by variables. An option wins over
-        its variable, and an empty variable counts as unset.
+        Other users of a machine may see command lines, so pass secrets in variables instead. An option wins
+        over its variable, and an empty variable counts as unset.
 
         ESSENTIALS_USER:: name:password for Basic authentication, like --user.
         ESSENTIALS_DIGEST:: name:password for Digest authentication, like --digest.
@@ -90,8 +90,8 @@ extension HelpTopic {
     static let completions = HelpTopic(
         "completions", "How to install shell completions and the manual page.",
         """
-        The tool prints completion scripts for bash, zsh and fish, and its own manual page. Each command installs for
-        the present user; open a new shell afterwards.
+        The tool prints completion scripts for bash, zsh and fish, and its own manual page. Each command
+        installs for the current user; open a new shell afterwards.
 
         # BASH
 

@@ -45,7 +45,7 @@ struct HelpTopicCommand: ParsableCommand {
         }
         let known = Self.words + FailureReasons.meanings.map(\.name)
         throw ValidationError(
-            "“\(OneLine.text(subject))” is no command, topic or reason."
+            "“\(OneLine.text(subject))” is not a command, topic or reason."
                 + EditDistance.question(EditDistance.suggestions(for: subject, among: known))
                 + "\nTopics: \(HelpTopic.all.map(\.name).joined(separator: ", "))")
     }

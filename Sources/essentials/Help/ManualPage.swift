@@ -46,7 +46,7 @@ struct ManualPage {
         return lines + [".Pp", "Options that are described under", ".Sx OPTIONS :", names + "."]
     }
 
-    /// The paragraphs of several commands, before the first command.
+    /// The paragraphs that several commands share, for the text before the first command.
     private var sharedParagraphs: [String] {
         var paragraphs: [HelpText.Block] = []
         for block in tool.commands.flatMap({ Self.discussion($0).blocks }) where isShared(block) {
@@ -54,7 +54,7 @@ struct ManualPage {
         }
         return paragraphs.flatMap { block in
             let names = tool.commands.filter { Self.discussion($0).blocks.contains(block) }.map(\.commandName)
-            let heading = "# Of \(names.joined(separator: ", "))"
+            let heading = "# For \(names.joined(separator: ", "))"
             return Self.text(HelpText(blocks: HelpText(heading).blocks + [block]), level: ".Ss")
         }
     }

@@ -21,7 +21,7 @@ enum Mistakes {
     /// The options of other tools that switch verification off.
     private static let insecure = ["--insecure", "--no-check-certificate", "--no-verify", "-k"]
 
-    /// Finds a first word that is no command.
+    /// Finds a first word that is not a command.
     ///
     /// - Throws: a usage error with the commands that it could have been meant to be. A word that can be a URL is
     ///   accepted.
@@ -31,13 +31,13 @@ enum Mistakes {
         guard !commands.contains(word) else { return }
         let shown = "“\(OneLine.text(word))”"
         if HelpTopic.all.contains(where: { $0.name == word }) {
-            throw ValidationError("\(shown) is a topic and no command. Did you mean “essentials help \(word)”?")
+            throw ValidationError("\(shown) is a topic, not a command. Did you mean “essentials help \(word)”?")
         }
         let suggestions = EditDistance.suggestions(for: word, among: commands)
         if suggestions.isEmpty, arguments.count > 1, word.allSatisfy({ $0.isASCII && $0.isUppercase }) {
-            throw ValidationError("\(shown) is no command. Did you mean “essentials request \(word)”?")
+            throw ValidationError("\(shown) is not a command. Did you mean “essentials request \(word)”?")
         }
-        throw ValidationError("\(shown) is no command.\(EditDistance.question(suggestions))")
+        throw ValidationError("\(shown) is not a command.\(EditDistance.question(suggestions))")
     }
 
     /// Whether a first word is taken as a URL and not as a command.

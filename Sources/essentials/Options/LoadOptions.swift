@@ -1,7 +1,7 @@
 import ArgumentParser
 import ServiceEssentials
 
-/// How much load `essentials bench` makes.
+/// How much load `essentials bench` generates.
 struct LoadOptions: ParsableArguments {
     /// More requests at a time need more descriptors than a process has by default.
     static let concurrencyMaximum = 1_000

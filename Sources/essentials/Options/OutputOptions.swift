@@ -29,7 +29,7 @@ struct OutputOptions: ParsableArguments {
             """)
     var isVerbose = false
 
-    @Flag(name: .customLong("show-secrets"), help: "With --verbose: also print the values that look secret.")
+    @Flag(name: .customLong("show-secrets"), help: "With --verbose, also print values that look secret.")
     var showsSecrets = false
 
     @Flag(name: .customLong("timings"), help: "Print when each phase ended and how long it took, on standard error.")
@@ -37,10 +37,10 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(
         name: [.customShort("s"), .customLong("silent")],
-        help: "Print no progress, warnings or errors. The exit code stays.")
+        help: "Print no progress, warnings or errors. The exit code does not change.")
     var isSilent = false
 
-    @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With --silent: print errors nevertheless.")
+    @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With --silent, still print errors.")
     var showsErrors = false
 
     @Option(
@@ -94,7 +94,7 @@ struct OutputOptions: ParsableArguments {
 
     /// The last part of a URL's path.
     ///
-    /// - Throws: `invalidRequest` if the path ends in a slash or in a name that is no file.
+    /// - Throws: `invalidRequest` if the path ends in a slash or in a name that is not a file's.
     private static func remoteName(of url: String) throws(RequestFailure) -> String {
         let bytes = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let address = Substring(bytes)
@@ -125,7 +125,7 @@ struct StyleOptions: ParsableArguments {
     /// The values of `--pretty`.
     enum Pretty: String, ExpressibleByArgument, CaseIterable {
         case all, format, colors
-        /// Neither of both. It is not named `none`, because an optional takes that for `nil`.
+        /// Neither. It is not named `none`, because an optional would take that for `nil`.
         case plain = "none"
     }
 
@@ -137,7 +137,7 @@ struct StyleOptions: ParsableArguments {
     @Option(
         name: .customLong("pretty"),
         help: """
-            Indent and color a JSON body, do only one of both, or neither. Numbers, order and duplicate members stay as \
+            Indent and color a JSON body, do only one of the two, or neither. Numbers, order and duplicate members stay as \
             they are. (default: all on a terminal, otherwise none)
             """)
     var pretty: Pretty?

@@ -8,7 +8,7 @@ import ServiceEssentials
 /// essentials post api.example.com/users dry-run==yes X-Tenant:acme name=Ada age:=36 address:=@address.json
 /// ```
 ///
-/// The first separator in the text counts, and of several that begin at the same place the longest. A backslash before
+/// The first separator in the text counts. If several begin at the same place, the longest counts. A backslash before
 /// one of the characters `= : @ ; \` makes it a part of the name. The value is never changed.
 enum RequestItem: Sendable, Equatable {
     /// The value of a member of a JSON body.
@@ -28,7 +28,7 @@ enum RequestItem: Sendable, Equatable {
 
     private static let backslash = UInt8(ascii: "\\")
     private static let special = "=:@;\\".utf8
-    /// Each separator comes before those that it begins with.
+    /// A separator comes before its own prefixes.
     private static let separators = [":=@", ":=", "=@", "==", "=", ":", "@"]
 
     init(_ text: String) throws {
@@ -57,7 +57,7 @@ enum RequestItem: Sendable, Equatable {
             }
         }
         throw ValidationError(
-            "“\(OneLine.text(text))” is no part of a request. Write name=text or name:=json for a JSON body, name==value "
+            "“\(OneLine.text(text))” is not a part of a request. Write name=text or name:=json for a JSON body, name==value "
                 + "for the query, or Name:value for a header field.")
     }
 

@@ -22,7 +22,7 @@ struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("H", allowingJoined: true), .customLong("header")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A header field; “Name:” sends no such field and “Name;” an empty one; repeatable.",
+            "A header field. “Name:” removes the field, and “Name;” sends it empty; repeatable.",
             valueName: "'name: value'"), transform: HeaderArgument.init)
     var headers: [HeaderArgument] = []
 

@@ -43,7 +43,7 @@ struct BodyPrinter {
         if style.isProtected, isAtBeginning, bytes.contains(0) {
             throw RequestFailure(
                 .file, "The body is binary, so it is not printed on the terminal.",
-                remedy: "Save it with --output FILE, or print it nevertheless with --output -.", phase: .receiving)
+                remedy: "Save it with --output FILE, or print it anyway with --output -.", phase: .receiving)
         }
         isAtBeginning = isAtBeginning && bytes.isEmpty
         switch form {

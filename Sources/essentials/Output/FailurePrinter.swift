@@ -24,7 +24,7 @@ struct FailurePrinter {
         do throws(RequestFailure) {
             try await command()
         } catch {
-            // Other programs, too, end without a message when nobody reads their output any more.
+            // Like other programs, the tool ends without a message if nothing reads its output any more.
             if error.underlying is ClosedOutput { throw ExitCode(ClosedOutput.exitCode) }
             StandardStream.endLine()
             if !isSilent { StandardStream.error.printLine(line(for: error)) }

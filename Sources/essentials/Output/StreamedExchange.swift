@@ -121,9 +121,9 @@ struct StreamedExchange: Sendable {
         let method = response.redirects.last?.method ?? request.method
         let url = response.url.map { " \($0.redacted)" } ?? ""
         return RequestFailure(
-            .status, "\(method.rawValue)\(url) was answered with the status \(StatusText.text(of: response.status)).",
+            .status, "\(method.rawValue)\(url) returned the status \(StatusText.text(of: response.status)).",
             remedy: output.hidesUnexpectedBody
-                ? "Print the body by leaving --fail out, or accept the status with --expect."
+                ? "Remove --fail to print the body, or accept the status with --expect."
                 : "See the body for the reason, or accept the status with --expect.", phase: .receiving,
             host: response.url?.origin.host.text)
     }

@@ -29,7 +29,7 @@ struct VerboseLog: Sendable {
     /// Prints why there is no response.
     func failed(_ failure: RequestFailure) {
         switch failure.phase {
-        case .sending, .waiting, .receiving: print(["* the request failed after it was sent, at least in part"])
+        case .sending, .waiting, .receiving: print(["* the request failed after at least a part of it was sent"])
         default: print(["* the request was not sent"])
         }
     }
@@ -38,7 +38,7 @@ struct VerboseLog: Sendable {
     func refused(_ report: TrustReport) {
         var lines = chain(report.chain)
         if !report.pins.isEmpty {
-            lines.append("* \(rule(report.pattern)) demands one of these pins:")
+            lines.append("* \(rule(report.pattern)) requires one of these pins:")
             lines += report.pins.map { "*   \($0)" }
         }
         print(lines)
@@ -48,12 +48,12 @@ struct VerboseLog: Sendable {
 
     private func connection(_ facts: ConnectionFacts) -> [String] {
         let peer = facts.peerAddress.isEmpty ? "" : " to \(facts.peerAddress) port \(facts.peerPort)"
-        let age = facts.isReused ? "kept connection" : "new connection"
+        let age = facts.isReused ? "reused connection" : "new connection"
         let name = facts.protocolName.isEmpty ? "HTTP" : facts.protocolName
         var lines = ["* \(name)\(peer), \(age)"]
         if let version = facts.tlsVersion { lines.append("* \(version), \(facts.tlsCipher ?? "unknown cipher")") }
         guard let trust = facts.trust else { return lines }
-        // The certificates of a kept connection were printed with its first request.
+        // The certificates of a reused connection were printed with its first request.
         if !facts.isReused { lines += chain(trust.chain) }
         return lines + [pin(trust)]
     }

@@ -14,7 +14,7 @@ extension FailureMaker {
             thrown("A header field with a line break") {
                 _ = try HTTPField.checked(name: "Authorization", value: "Bearer \(Secret.token)\r\nX: y")
             },
-            thrown("A pin that is none") { _ = try Pin.publicKey("sha256/short") },
+            thrown("A malformed pin") { _ = try Pin.publicKey("sha256/short") },
             thrown("A client key with the wrong passphrase") {
                 let identity = try ClientIdentity(
                     certificate: pem("client-a.pem"), encryptedKey: pem("client-a-encrypted.key"),

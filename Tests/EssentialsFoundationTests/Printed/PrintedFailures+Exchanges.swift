@@ -63,7 +63,7 @@ extension FailureMaker {
             _ = try await waiting.value
         }
         await transport.shutdown()
-        let ended = try await thrown("A request that a shutdown ended", replacing: replaced) {
+        let ended = try await thrown("A request that a shutdown cancelled", replacing: replaced) {
             _ = try await running.value
         }
         let closed = try await thrown("A request after a shutdown", replacing: replaced) { _ = try await send() }

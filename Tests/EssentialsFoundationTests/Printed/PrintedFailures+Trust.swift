@@ -23,8 +23,8 @@ extension FailureMaker {
         ]
     }
 
-    /// What the gates can find of a chain, a connection and a policy. Most of it needs a fault of a server, a library or
-    /// a caller that is made here from the gate's own report.
+    /// All verdicts of the gates. Most of them need a fault of a server, a library or a caller, so they are made from a
+    /// report of the gate.
     static func verdicts() throws -> [PrintedFailure] {
         try [
             verdict("An expired certificate", CE_VERDICT_CHAIN, "certificate has expired", 10),
@@ -35,17 +35,17 @@ extension FailureMaker {
             verdict("A missing revocation list", CE_VERDICT_CHAIN, "unable to get certificate CRL", 3),
             verdict("A connection to another TLS peer", CE_VERDICT_PEER, "other.test"),
             verdict("A connection of another policy", CE_VERDICT_OTHER_TRUST),
-            verdict("A kept connection with TLS 1.2", CE_VERDICT_TLS_TOO_OLD, "TLSv1.2"),
+            verdict("A reused connection with TLS 1.2", CE_VERDICT_TLS_TOO_OLD, "TLSv1.2"),
             verdict("A connection without proof", CE_VERDICT_EVIDENCE),
-            verdict("A certificate that expired on a kept connection", CE_VERDICT_EXPIRED),
+            verdict("A certificate that has expired on a reused connection", CE_VERDICT_EXPIRED),
             verdict("A connection that is not encrypted", CE_VERDICT_PLAINTEXT),
             verdict("Pins that have expired", CE_VERDICT_RULE_EXPIRED),
             verdict("System anchors that cannot be read", CE_VERDICT_ANCHORS, "no certificate"),
-            verdict("No memory for a chain", CE_VERDICT_INTERNAL, "out of memory", 17),
+            verdict("A chain that cannot be checked for lack of memory", CE_VERDICT_INTERNAL, "out of memory", 17),
             PrintedFailure(
-                title: "No thread", error: Failures.noThread(SystemError(code: EAGAIN))),
+                title: "A thread that cannot be started", error: Failures.noThread(SystemError(code: EAGAIN))),
             PrintedFailure(
-                title: "No descriptor", error: Failures.noDescriptor("an eventfd", SystemError(code: EMFILE))),
+                title: "Too many open files", error: Failures.noDescriptor("an eventfd", SystemError(code: EMFILE))),
             PrintedFailure(
                 title: "A forked process in which tasks ran before", error: Failures.lostTasks),
         ]

@@ -11,7 +11,7 @@ enum Secret {
     static let body = "hunter2-body", token = "hunter2-token", proxy = "hunter2-proxy", passphrase = "hunter2-phrase"
     static let answer = "hunter2-answer", fragment = "hunter2-fragment"
 
-    /// The part that all of them have in common, in the cases in which it could be printed.
+    /// Whether a text contains the part that all values have in common, in upper or lower case.
     static func isIn(_ text: String) -> Bool { text.lowercased().contains("hunter2") }
 }
 
@@ -23,7 +23,7 @@ struct PrintedFailure {
     var replacements: [(text: String, name: String)] = []
 }
 
-/// Stands for an error that was not thrown, so that the test goes on to the next one.
+/// Stands for an error that was not thrown, so that the test continues with the next one.
 private struct Unproduced: Error {}
 
 /// Produces failures with real servers, files and policies.

@@ -12,7 +12,7 @@ struct PrintedFailuresTests {
     private static func normalized(_ text: String, _ failure: PrintedFailure) -> String {
         var text = text
         for (value, name) in failure.replacements { text = text.replacing(value, with: name) }
-        // Fixtures can be made anew.
+        // The fixtures can be generated again.
         return text.replacing(#/sha256\/[A-Za-z0-9+\/]{43}=/#, with: "sha256/PIN")
     }
 

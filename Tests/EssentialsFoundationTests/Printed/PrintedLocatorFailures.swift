@@ -33,7 +33,7 @@ enum LocatorFailureMaker {
                 try app.register(2, as: Int.self, named: "limit", fileID: "Shop/App.swift", line: 9)
             },
             thrown("Too many registrations") { try full.register(2, as: Int.self, fileID: "Shop/App.swift", line: 9) },
-            thrown("An object without the type") {
+            thrown("An object of another type") {
                 try app.register(
                     Shop.Clerk(), as: Shop.Clerk.self, (any Shop.Seller).self, fileID: "Shop/App.swift", line: 9)
             },
@@ -85,7 +85,7 @@ enum LocatorFailureMaker {
         let stocked = Assembly("stock") { _ in throw Shop.Closed() }
         return try await [
             thrown("A factory that fails") { _ = try app.resolve(Shop.Cart.self) },
-            thrown("Three factories inside each other") { _ = try await app.resolveAsync(Shop.Clerk.self) },
+            thrown("Three nested factories") { _ = try await app.resolveAsync(Shop.Clerk.self) },
             thrown("A factory that needs a missing service") { _ = try app.resolve(Bool.self) },
             thrown("A factory whose request is refused") { _ = try app.resolve(Double.self) },
             thrown("A cycle") { _ = try app.resolve(String.self) },

@@ -121,7 +121,7 @@ struct WebLinkTests {
     }
 
     @Test(
-        "A target that is not a URL of http or https fails without showing it",
+        "A target that is not an http or https URL fails with a message that does not show it",
         arguments: [
             "javascript:alert(1)", "ftp://h/secret", "https://u:secret@h/", "http:secret", "https://h:secret/",
             "https://[/secret", "/%secret", "1:secret",
@@ -132,7 +132,7 @@ struct WebLinkTests {
             try WebLink(target, relations: []).url(relativeTo: base)
         }
         #expect(failure.reason == .protocolViolation)
-        #expect(failure.message == "https://api.example.com sent a link that is not a URL of http or https.")
+        #expect(failure.message == "https://api.example.com sent a link that is not an http or https URL.")
         #expect(!"\(failure)".contains("secret"))
     }
 

@@ -115,7 +115,7 @@ struct JSONLiteralTests {
         #expect(try sent == "\(Self.json) true")
     }
 
-    @Test("Variables of models, dictionaries, optionals, bytes and JSON values are sent as what they are")
+    @Test("Variables of models, dictionaries, optionals, bytes and JSON values are encoded by their types")
     func variables() async throws {
         let dictionary: [String: String] = ["b": "2", "a": "1"]
         try await service.post("x", body: dictionary)

@@ -62,7 +62,7 @@ struct DataRequestDecoratorTests {
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
 
-    /// A server whose film breaks off at first, can be resumed, and is complete then.
+    /// A server that interrupts the first download of its film, and completes it when it is resumed.
     private func filmServer() throws -> LoopbackServer {
         let attempts = Mutex(0)
         return try LoopbackServer { request in
@@ -144,7 +144,7 @@ struct DataRequestDecoratorTests {
                     defer { value = false }
                     return value
                 }) {
-                    // All bytes come, but not the end of the chunked body.
+                    // All bytes arrive, but not the end of the chunked body.
                     return .raw([
                         .head(headers: [("Transfer-Encoding", "chunked"), ("ETag", "\"1\"")]),
                         .text("8\r\n12345678\r\n"), .close,

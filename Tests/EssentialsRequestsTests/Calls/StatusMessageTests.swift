@@ -17,7 +17,7 @@ struct StatusMessageTests {
         let failure = await #expect(throws: RequestFailure.self) {
             try await fixture.service.send(DataRequest(.get, "a", query: ["q": "secret"]))
         }
-        #expect(failure?.message == "GET https://h/v1/a?… was answered with the status \(text).")
+        #expect(failure?.message == "GET https://h/v1/a?… returned the status \(text).")
     }
 
     @Test("The failure of an unexpected status does not show the server's own phrase")

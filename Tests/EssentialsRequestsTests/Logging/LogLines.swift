@@ -28,7 +28,7 @@ final class LogLines: Sendable {
     /// The metadata of the last of these messages.
     func metadata(of message: String) -> [String: String]? { all.last { $0.message == message }?.metadata }
 
-    /// A logger that writes here.
+    /// A logger that adds its messages to these.
     func logger(_ level: Logger.Level) -> Logger {
         Logger(label: "test") { _ in Handler(lines: self, logLevel: level) }
     }

@@ -126,7 +126,7 @@ struct ResponseLogTests {
                     ] + Self.phases).sorted())
             #expect((status?["reason"], status?["phase"], status?["status"]) == ("status", "receiving", "404"))
             #expect(
-                status?["error"] == "GET \(server.url)/v1/none?… was answered with the status 404 Not Found.")
+                status?["error"] == "GET \(server.url)/v1/none?… returned the status 404 Not Found.")
             await #expect(throws: RequestFailure.self) { try await service.get("close") }
             let closed = lines.metadata(of: "request failed")
             #expect(

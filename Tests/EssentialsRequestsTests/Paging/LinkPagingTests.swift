@@ -158,7 +158,7 @@ struct LinkPagingTests {
         #expect(own.failure?.reason == .protocolViolation)
     }
 
-    @Test("A list without an end fails at the maximum number of pages, and a list of exactly so many pages does not")
+    @Test("An endless list fails at the maximum number of pages, and a list with exactly that many pages does not")
     func maximum() async throws {
         let fixture = try PagingFixture()
         fixture.transport.on(.get, "/v1/users").answer { request in
@@ -170,7 +170,7 @@ struct LinkPagingTests {
             fixture.requests.pages(of: .get("users"), as: [User].self, maximumPages: 5))
         #expect(models.flatMap { $0 }.map(\.id) == [1, 2, 3, 4, 5])
         #expect(failure?.reason == .tooLarge)
-        #expect(failure?.message == "The list has more pages than the 5 allowed.")
+        #expect(failure?.message == "The list has more than the maximum of 5 pages.")
         #expect(fixture.transport.requestCount == 5)
         let standard = await collected(fixture.requests.pages(of: .get("users"), as: [User].self))
         #expect(standard.models.count == Pages.standardMaximum)

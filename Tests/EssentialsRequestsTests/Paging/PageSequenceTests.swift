@@ -9,7 +9,7 @@ struct PageSequenceTests {
     private typealias User = PagingFixture.User
     private typealias UserList = PagingFixture.UserList
 
-    @Test("Items of collections come one after the other, over empty pages too")
+    @Test("The items of all pages come in order, and empty pages are passed over")
     func items() async throws {
         let fixture = try PagingFixture()
         fixture.answer("/v1/users", [User](), link: "<?page=2>; rel=next")

@@ -32,7 +32,7 @@ struct PagingFixture {
     /// The targets of all requests so far.
     var targets: [String] { transport.requests.map(\.url.target) }
 
-    /// Answers one target with a page, and with a `Link` field if one is given.
+    /// Responds to one target with a page, and with a `Link` field if one is given.
     func answer(_ target: String, _ page: some Encodable & Sendable, link: String? = nil) {
         let fields = link.map { HTTPFields.fields("Link", $0) } ?? [:]
         transport.on { $0.url.target == target }.answer(json: page, headerFields: fields)

@@ -157,7 +157,7 @@ extension CodecRegistry {
     private func unknown(_ mediaType: MediaType, _ type: Any.Type) -> RequestFailure {
         RequestFailure(
             .decoding,
-            "No codec is registered for \(mediaType.shown), from which \(type) was requested; "
+            "No codec is registered for \(mediaType.shown), so \(type) cannot be decoded; "
                 + "codecs are registered for: \(shownPatterns).",
             remedy: "Register a codec, or request Data.")
     }

@@ -6,10 +6,10 @@
 /// let user: JSONValue = ["id": JSONValue(id), "name": "\(name)", "address": try JSONValue(encoding: address)]
 /// ```
 ///
-/// The elements of a literal are literals and other values. Initializers convert variables of other types.
+/// The elements of a literal are literals or other JSON values. Initializers convert variables of other types.
 ///
-/// The members of an object have no order. ``JSONCodec`` and the test kit sort them by name, so that equal values give
-/// equal bytes, which are also those of an equal model or dictionary.
+/// The members of an object have no order. ``JSONCodec`` and the test kit sort them by name, so that equal values have
+/// equal encodings. An equal model or dictionary has the same encoding.
 ///
 /// Whole numbers keep all of their 64 bits. A whole number is an ``integer(_:)``, also if the text is `1.0`, or an
 /// ``unsigned(_:)`` if it is greater than `Int64.max`. All other numbers are a ``number(_:)``.

@@ -11,7 +11,7 @@ struct RequestLoop: Service {
             try await cancelWhenGracefulShutdown { [requests, body] in try await body(requests) }
         } catch {
             guard isEnding(error) else { throw error }
-            // A group expects that a service ends only when it is told to.
+            // A group expects a service to end only when it is notified.
             try? await gracefulShutdown()
         }
     }

@@ -7,7 +7,7 @@ struct RequestsLifetime: Service {
     let grace: Duration
 
     func run() async throws {
-        // A group that is cancelled, not shut down, also has to end the service.
+        // The service also has to end if the group is cancelled instead of shut down.
         try? await gracefulShutdown()
         await requests.shutdown(grace: grace)
     }

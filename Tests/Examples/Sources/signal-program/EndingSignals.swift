@@ -3,7 +3,7 @@ import Glibc
 
 /// The signals that ask a program to end: SIGINT, which Ctrl-C sends, and SIGTERM.
 ///
-/// From the call on, these signals do not end the process.
+/// After the call, these signals no longer end the process.
 func endingSignals() -> AsyncStream<Int32> {
     let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
     // A source can be cancelled on any thread.

@@ -33,7 +33,8 @@ struct StatusClient: AsyncParsableCommand {
         do throws(RequestFailure) {
             health = try await requestedHealth()
         } catch {
-            FileHandle.standardError.write(Data("status-client: \(error.message)\nTry: \(error.remedy)\n".utf8))
+            let advice = error.remedy.map { "\nTry: \($0)" } ?? ""
+            FileHandle.standardError.write(Data("status-client: \(error.message)\(advice)\n".utf8))
             throw ExitCode(2)
         }
         print("\(health.name): \(health.isHealthy ? "healthy" : "not healthy")")

@@ -40,7 +40,7 @@ struct EndingTests {
         }
     }
 
-    @Test("A stream that may finish is ended after the grace period if the data-request service is ended first")
+    @Test("A stream that may finish ends after the grace period if the data-request service shuts down first")
     func graceOfGroup() async throws {
         // The service's grace period is two seconds, the group's four.
         let result = try await end("lifecycle-program", ["before", "marked"])

@@ -55,7 +55,7 @@ struct StatusClientTests {
         #expect(requests == 0)
     }
 
-    @Test("The client refuses a policy with one pin, a text that is no pin, and a call without pins")
+    @Test("The client refuses a policy with one pin, a malformed pin, and a call without pins")
     func usage() async throws {
         let one = try await run(pins: [certificate.publicKeyPin])
         #expect(one.end.status == 2)
