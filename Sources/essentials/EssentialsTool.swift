@@ -52,13 +52,18 @@ struct EssentialsTool: AsyncParsableCommand {
             BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
+    /// The command that the arguments describe, which has not been run.
+    static func command(for arguments: [String]) async throws -> any ParsableCommand {
+        try Mistakes.checkCommand(arguments)
+        return try await asyncParseAsRoot(arguments)
+    }
+
     /// Runs the command of the command line, and improves the parser's messages about wrong usage.
     static func main() async {
         let commands = configuration.subcommands.map { $0._commandName }
         let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands)
         do {
-            try Mistakes.checkCommand(arguments)
-            var command = try await asyncParseAsRoot(arguments)
+            var command = try await command(for: arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -104,10 +104,8 @@ public struct Paging<Model: Sendable>: Sendable {
     }
 
     /// A query parameter has the number of the page, and the model knows how many items all pages have together; see
-    /// ``number(_:from:step:size:isLast:)``.
-    ///
-    /// - Parameter size: The name and the value of the query parameter for the size of a page. The server has to accept
-    ///   this size, because the number of pages is computed from it.
+    /// ``number(_:from:step:size:isLast:)``. The server has to accept the size of a page, because the number of pages is
+    /// computed from it.
     public static func number(
         _ name: String = "page", from first: Int = 1, step: Int = 1, size: (name: String, count: Int),
         itemCount: @escaping @Sendable (Model) -> Int
