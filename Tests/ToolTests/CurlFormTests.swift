@@ -61,7 +61,9 @@ extension ToolTests {
             #expect(try RequestURL(URLArgument.absolute(text)).description == url)
         }
 
-        @Test("A word that is unlikely to be a host is refused", arguments: ["users/1", "nonsense", "", "/a", "?q", "PUT"])
+        @Test(
+            "A word that is unlikely to be a host is refused",
+            arguments: ["users/1", "nonsense", "", "/a", "?q", "PUT"])
         func noHost(text: String) {
             let failure = #expect(throws: RequestFailure.self) { try URLArgument.absolute(text) }
             #expect(failure?.reason == .invalidRequest)

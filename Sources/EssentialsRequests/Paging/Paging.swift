@@ -35,7 +35,8 @@ public struct Paging<Model: Sendable>: Sendable {
     /// The URL of the next page is in the `Link` field of each page (RFC 8288). A page without the link is the last.
     ///
     /// The link has to lead to the environment's origin, and below its base URL, because it is requested with the
-    /// credentials. Its query replaces the query of the request.
+    /// credentials. With ``PathResolution/rfc3986`` it may leave the path of the base URL, as every path may then. Its
+    /// query replaces the query of the request.
     ///
     /// - Parameter relation: The relation type of the link.
     public static func link(relation: String = "next") -> Paging {

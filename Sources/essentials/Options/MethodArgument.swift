@@ -1,5 +1,5 @@
 import ArgumentParser
-import HTTPTypes
+import ServiceEssentials
 
 /// Parses a method that an option or argument names.
 enum MethodArgument {
