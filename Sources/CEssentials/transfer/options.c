@@ -273,16 +273,10 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         .minimum_rate = request->minimum_rate,
         .minimum_rate_s = request->minimum_rate_s,
         .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
-<<<<<<< HEAD
         // libcurl then delivers a response without a status line as a body, which ce_on_body always refuses. Its first
-        // bytes show which protocol the server speaks on a port that was expected to be plain HTTP.
-        .takes_any_line = !request->secure,
-=======
-        // libcurl then delivers a response without a status line as a body, which ce_on_body refuses in any case. Its
-        // first bytes tell what a server speaks on a port that was taken for one of plain HTTP. A response to HEAD has
-        // no body that could be refused: on a kept connection, libcurl would send the request again.
+        // bytes show which protocol the server speaks on a port that was expected to be plain HTTP. A response to HEAD
+        // has no body that could be refused: on a reused connection, libcurl would send the request again.
         .takes_any_line = !request->secure && strcmp(request->method, "HEAD") != 0,
->>>>>>> 2baee0b227c98cedf73a1fef5ec83fd36fce5bbe
     };
     if (handle->has_options && memcmp(&handle->scalars, &new, sizeof new) == 0) return true;
     handle->scalars = new;

@@ -122,13 +122,8 @@ extension Failures {
                 .protocolViolation, "\(peer) is a mail or FTP server.", remedy: "Correct the \(port).", prepared)
         default:
             received(
-<<<<<<< HEAD
-                .protocolViolation, "\(origin) sent a response that does not begin with an HTTP/1 status line.",
-                remedy: "Check the port, and whether the server speaks HTTP/1.1.", prepared)
-=======
-                .protocolViolation, "\(peer) sent a response that does not begin with a status line of HTTP/1.",
+                .protocolViolation, "\(peer) sent a response that does not begin with an HTTP/1 status line.",
                 remedy: "Check the \(port), and whether the server speaks HTTP/1.1.", prepared)
->>>>>>> 2baee0b227c98cedf73a1fef5ec83fd36fce5bbe
         }
     }
 

@@ -89,14 +89,9 @@ enum Failures {
                 ? "Give the proxy's user and password." : "Check the proxy's user and password."
         case .connection where prepared.unixSocket != nil:
             "Check that the server is running, the path of its socket, and the permissions of that path."
-<<<<<<< HEAD
         // A TLS server that uses OpenSSL closes a plain connection without sending a byte.
-        case .interrupted where code == CurlCodes.gotNothing && prepared.origin.scheme == .http:
-=======
-        // Servers with OpenSSL close such a connection without a byte.
         case .interrupted
         where code == CurlCodes.gotNothing && prepared.origin.scheme == .http && prepared.forwardingProxy == nil:
->>>>>>> 2baee0b227c98cedf73a1fef5ec83fd36fce5bbe
             "Use https if this port expects TLS; otherwise try again if the request may be repeated."
         default: nil
         }

@@ -37,12 +37,8 @@ public struct TrustFacts: Sendable, Hashable {
     private let content: Content
 
     /// The verified chain, leaf first. The issuer of each certificate is the next one. The last one is the trusted
-<<<<<<< HEAD
-    /// anchor, or was issued by it. For a resumed TLS session, only the pins are known.
-=======
-    /// anchor, or was issued by it. Of a resumed TLS session only the pins are known. The subjects are also empty if a
+    /// anchor, or was issued by it. For a resumed TLS session, only the pins are known. The subjects are also empty if a
     /// request without ``TransportOptions/recordsTrust`` opened the connection.
->>>>>>> 2baee0b227c98cedf73a1fef5ec83fd36fce5bbe
     public var chain: [CertificateFacts] { content.chain }
     /// The pattern of the applied rule; `nil` for unlisted hosts.
     public var pattern: HostPattern? { content.pattern }
