@@ -227,7 +227,7 @@ struct WrongProtocolTests {
         let server = try Self.server(sending: Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nhunter2\n".utf8))
         let found = try #require(try await Self.failure("http", server.port))
         #expect(found.reason == .protocolViolation)
-        #expect(found.message.hasSuffix("sent a response that does not begin with a status line of HTTP/1."))
+        #expect(found.message.hasSuffix("sent a response that does not begin with an HTTP/1 status line."))
         #expect(!found.description.contains("hunter2"))
     }
 
