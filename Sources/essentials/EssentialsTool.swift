@@ -20,7 +20,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials api.example.com/users role==admin
               essentials get https://api.example.com/users --query role=admin
               essentials post https://api.example.com/users --json '{"name": "Ada"}'
-              essentials post https://api.example.com/pictures --part 'picture=@1.png' --part title=Summer
+              essentials post https://api.example.com/pictures -F picture=@1.png -F title=Summer
               essentials get users/1 --environment api.json --env staging
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
@@ -52,13 +52,19 @@ struct EssentialsTool: AsyncParsableCommand {
             BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
+    /// The command that the arguments describe, which has not been run.
+    static func command(for arguments: [String]) async throws -> any ParsableCommand {
+        try Mistakes.checkCommand(arguments)
+        return try await asyncParseAsRoot(arguments)
+    }
+
     /// Runs the command of the command line, and improves the parser's messages about wrong usage.
     static func main() async {
+        StandardStream.occupyClosed()
         let commands = configuration.subcommands.map { $0._commandName }
         let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands)
         do {
-            try Mistakes.checkCommand(arguments)
-            var command = try await asyncParseAsRoot(arguments)
+            var command = try await command(for: arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -200,4 +200,69 @@ struct WrongProtocolTests {
         }
         await transport.shutdown()
     }
+
+    @Test(
+        "A response without a status line on a kept connection fails the request, which is not sent again",
+        arguments: [HTTPRequest.Method.get, .head, .put, .post])
+    func keptConnection(method: HTTPRequest.Method) async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/" ? .response(body: "fine") : .raw([.text("SSH-2.0-hunter2\r\n"), .waitForPeerClose])
+        }
+        let transport = try CurlTransport()
+        #expect(try await transport.send(request(server)).text == "fine")
+        let sent = try request(method, server, "/odd", body: method == .put ? .bytes(Data("body".utf8)) : .none)
+        let found = await EssentialsCurlTests.failure { try await transport.send(sent) }
+        #expect(found?.reason == .protocolViolation && found?.phase == .receiving)
+        // libcurl refuses a body of a response to HEAD before its bytes can be seen.
+        let text = method == .head ? "sent a response that does not begin with a status line" : "is an SSH server"
+        #expect(found?.message.contains(text) == true, "\(String(describing: found))")
+        #expect(server.requests.filter { $0.path == "/odd" }.count == 1)
+        let response = try await transport.send(request(server))
+        #expect(response.text == "fine" && !response.connection.isReused)
+        await transport.shutdown()
+    }
+
+    @Test("A line that is not a status line is called that after an informational response too")
+    func afterInformational() async throws {
+        let server = try Self.server(sending: Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nhunter2\n".utf8))
+        let found = try #require(try await Self.failure("http", server.port))
+        #expect(found.reason == .protocolViolation)
+        #expect(found.message.hasSuffix("sent a response that does not begin with an HTTP/1 status line."))
+        #expect(!found.description.contains("hunter2"))
+    }
+
+    @Test("A request over HTTP/2 without TLS delivers nothing of another protocol")
+    func priorKnowledge() async throws {
+        let transport = try CurlTransport()
+        for greeting in ["hello, this is HTTP/0.9\n", "SSH-2.0-hunter2\r\n", "HTTP/1.1 200 OK\r\n\r\nhunter2"] {
+            let server = try Self.server(sending: Array(greeting.utf8))
+            var sent = try request(server)
+            sent.options.protocolVersion = .http2
+            let prepared = sent
+            let found = await EssentialsCurlTests.failure { try await transport.send(prepared) }
+            #expect(found != nil && found?.description.contains("hunter2") == false, "\(greeting)")
+        }
+        await transport.shutdown()
+    }
+
+    @Test(
+        "A request over http through a proxy says what the proxy speaks instead of HTTP",
+        arguments: [
+            ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{46}", "speaks TLS on this port", "Use https for the proxy"),
+            ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the proxy's port."),
+            ("hunter2\r\n", "sent a response that does not begin with a status line", "Check the proxy's port"),
+        ])
+    func throughProxy(bytes: String, text: String, remedy: String) async throws {
+        let server = try Self.server(sending: Array(bytes.utf8))
+        let proxy = try Proxy(.http, host: HostName("127.0.0.1"), port: server.port)
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .fixed(proxy)
+        let transport = try CurlTransport(configuration: configuration)
+        let url = try RequestURL("http://origin.test/")
+        let found = await EssentialsCurlTests.failure { try await transport.send(TransportRequest(.get, url)) }
+        await transport.shutdown()
+        #expect(found?.reason == .protocolViolation)
+        #expect(found?.message.hasPrefix("The proxy \(proxy) \(text)") == true, "\(String(describing: found))")
+        #expect(found?.remedy?.hasPrefix(remedy) == true, "\(String(describing: found))")
+    }
 }

@@ -66,6 +66,17 @@ extension ToolTests {
             #expect(result.lines.map { $0.split(separator: "\t")[0] } == [completion[...]], "\(result.lines)")
         }
 
+        @Test(
+            "fish completes after an unknown option, a missing value and a name with a dot",
+            .enabled(if: Shell.has("fish"), "needs fish"),
+            arguments: [
+                ("essentials get --nosuch x --outp", "--output"), ("essentials post --http1.1 a.b --outp", "--output"),
+                ("essentials send a.b x=y --outp", "--output"), ("essentials bench -c --polic", "--policy"),
+            ])
+        func fishEnds(line: String, completion: String) throws {
+            try fish(line: line, completion: completion)
+        }
+
         @Test("The scripts are accepted by their shells", arguments: ["bash", "zsh", "fish"].filter(Shell.has))
         func syntax(shell: String) throws {
             let result = try Shell.run(

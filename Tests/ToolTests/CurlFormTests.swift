@@ -61,10 +61,13 @@ extension ToolTests {
             #expect(try RequestURL(URLArgument.absolute(text)).description == url)
         }
 
-        @Test("A word that is unlikely to be a host is refused", arguments: ["users/1", "nonsense", "", "/a", "?q"])
+        @Test(
+            "A word that is unlikely to be a host is refused",
+            arguments: ["users/1", "nonsense", "", "/a", "?q", "PUT"])
         func noHost(text: String) {
             let failure = #expect(throws: RequestFailure.self) { try URLArgument.absolute(text) }
             #expect(failure?.reason == .invalidRequest)
+            #expect(failure?.remedy?.contains("https://host/path") == true)
         }
 
         @Test("A failed https request to this machine hints at plain http, which is used only if the URL names it")

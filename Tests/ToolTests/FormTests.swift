@@ -148,7 +148,7 @@ extension ToolTests {
         func noBody(command: String, option: String) async throws {
             let result = try await tool(command, "http://127.0.0.1:1/", option, "a=1")
             #expect(result.code == 64)
-            #expect(result.errors.hasPrefix("Error: Unknown option '\(option)'"), "\(result.errors)")
+            #expect(result.errors.hasPrefix("Error: Unknown option “\(option)”"), "\(result.errors)")
         }
     }
 }

@@ -26,6 +26,9 @@ extension ToolTests {
                 (["pins", "x", "--format", "jsn"], "Did you mean “json”?"),
                 (["reachability", "x", "--format", "JSON"], "Did you mean “json”?"),
                 (["get", url, "--error-format", "txt"], "Did you mean “text”?"),
+                (["-v", "get", url], "Options stand after the command: essentials get -v …"),
+                (["get", url, "-A", "x"], "Write --header 'User-Agent: …' instead."),
+                (["post", url, "--data-binary", "@x"], "Write --data @FILE instead."),
                 (["reachability", "x", "watch"], "Did you mean “--watch”?"),
             ])
         func suggestions(arguments: [String], text: String) async throws {

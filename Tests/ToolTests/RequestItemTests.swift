@@ -93,6 +93,8 @@ extension ToolTests {
             arguments: [
                 ["get", "http://127.0.0.1/", "a=1"], ["post", "http://127.0.0.1/", "a=1", "a:=2"],
                 ["post", "http://127.0.0.1/", "a=1", "--json", "1"], ["post", "http://127.0.0.1/", "word"],
+                ["get", "http://127.0.0.1/", "http://127.0.0.1/b"],
+                ["get", "http://127.0.0.1/", "HTTPS://127.0.0.1/b"],
                 ["get", "http://127.0.0.1/", "Authorization:x", "--bearer", "t"],
             ])
         func misused(arguments: [String]) async throws {

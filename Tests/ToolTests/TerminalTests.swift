@@ -31,6 +31,32 @@ extension ToolTests {
             #expect(raw.text == Self.json)
         }
 
+        @Test("The color of a string that is cut off does not last")
+        func cutColor() async throws {
+            let server = try LoopbackServer { _ in
+                .raw([.head(headers: [("Content-Type", "application/json"), ("Content-Length", "9")]), .text("\"ab")])
+            }
+            let colored = ["TERM": "xterm", "NO_COLOR": ""]
+            let result = try await tool("get", server.url, output: .terminal, environment: colored)
+            #expect(result.code == 1)
+            #expect(result.text.hasPrefix("\u{1B}[32m\"ab\u{1B}[0m\nerror: interrupted: "), "\(result.text)")
+        }
+
+        @Test("What is printed on a closed stream reaches no file or connection")
+        func closedStreams() throws {
+            let server = try server(Self.json)
+            let directory = try TemporaryDirectory()
+            let url = server.url
+            #expect(try Shell.run("essentials get \(url) -v -o body 2>&-", in: directory).code == 0)
+            #expect(String(decoding: try directory.contents("body"), as: UTF8.self) == Self.json)
+            let output = try Shell.run("essentials get \(url) >&-", in: directory)
+            #expect(output.code == 1)
+            #expect(output.lines.first?.contains("Bad file descriptor") == true, "\(output.lines)")
+            let input = try Shell.run("essentials post \(url) -d @- <&-", in: directory)
+            #expect(input.code == 1)
+            #expect(input.lines.first?.contains("Bad file descriptor") == true, "\(input.lines)")
+        }
+
         @Test("Through a pipe the bytes are those of the server, unless an option asks for style")
         func pipe() async throws {
             let server = try server(Self.json)

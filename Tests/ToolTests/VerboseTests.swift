@@ -1,6 +1,8 @@
 import EssentialsTestKit
 import Testing
 
+@testable import essentials
+
 extension ToolTests {
     @Suite("Tool: verbose output")
     struct VerboseTests {
@@ -73,6 +75,35 @@ extension ToolTests {
             #expect(lines("* certificate 1", result).count == 1)
             #expect(lines("* HTTP/1.1", result).map { $0.hasSuffix("reused connection") } == [false, true])
             #expect(lines("* no pins", result).count == 2)
+        }
+
+        @Test(
+            "URLs are shown without credentials and without the values of parameters that look secret",
+            arguments: [
+                ("/a?b=1", "/a?b=1"), ("/a?b=1&token=x&c=2", "/a?b=1&token=…&c=2"),
+                ("Location: http://u:p@h:1/?a=b", "Location: http://…@h:1/?a=b"),
+                ("Location: //u:p;w@h/", "Location: //…@h/"),
+                ("/cb#access_token=x&state=1", "/cb#access_token=…&state=1"),
+                ("/a;jsessionid=x?a=1&b=2", "/a;jsessionid=…&b=2"), ("/?token=a;b,c", "/?token=…"),
+                (
+                    "Link: </a?x=1>; rel=next, </b?token=y>; rel=prev",
+                    "Link: </a?x=1>; rel=next, </b?token=…>; rel=prev"
+                ),
+                ("/?a%74oken=x", "/?a%74oken=…"), ("/?%zz=x", "/?%zz=…"), ("", ""), ("?", "?"), ("/@/a//b", "/@/a//b"),
+            ])
+        func hiddenSecrets(text: String, shown: String) {
+            #expect(HiddenSecrets.text(text) == shown)
+        }
+
+        @Test("A refused redirect with credentials does not show them")
+        func credentialsInRedirect() async throws {
+            let server = try LoopbackServer { _ in
+                .response(status: 302, headers: [("Location", "http://u:hidden@127.0.0.1/#token=hidden")])
+            }
+            let result = try await tool("get", server.url, "-v")
+            #expect(result.code == 1)
+            #expect(lines("< Location", result) == ["< Location: http://…@127.0.0.1/#token=…"])
+            #expect(!result.errors.contains("hidden"), "\(result.errors)")
         }
 
         @Test("A refused connection is shown with its chain and the pins of the rule")

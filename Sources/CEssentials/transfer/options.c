@@ -274,8 +274,9 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         .minimum_rate_s = request->minimum_rate_s,
         .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
         // libcurl then delivers a response without a status line as a body, which ce_on_body always refuses. Its first
-        // bytes show which protocol the server speaks on a port that was expected to be plain HTTP.
-        .takes_any_line = !request->secure,
+        // bytes show which protocol the server speaks on a port that was expected to be plain HTTP. A response to HEAD
+        // has no body that could be refused: on a reused connection, libcurl would send the request again.
+        .takes_any_line = !request->secure && strcmp(request->method, "HEAD") != 0,
     };
     if (handle->has_options && memcmp(&handle->scalars, &new, sizeof new) == 0) return true;
     handle->scalars = new;

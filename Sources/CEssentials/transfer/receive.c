@@ -179,7 +179,8 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
     transfer->run.last_activity_ms = transfer->handle.multi->loop->now_ms;
     size_t count = size * items;
     if (count == 0) return 0;
-    if (receive->head_total == 0) {
+    // A response without a status line, or bytes in place of the final head after an informational one.
+    if (!receive->head_done && transfer->buffers.head.count == 0) {
         receive->spoken = ce_first_bytes_judge(data, count);
         return refuse(transfer, CE_REFUSED_STATUS_LINE);
     }

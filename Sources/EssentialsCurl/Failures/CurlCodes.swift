@@ -2,6 +2,8 @@ import EssentialsTransport
 
 /// The one table from libcurl's codes to reasons (libcurl-errors(3)).
 enum CurlCodes {
+    /// A response in HTTP/0.9, because requests with other schemes never reach libcurl.
+    static let unsupportedProtocol: Int32 = 1
     static let notConnected: Int32 = 7
     static let timedOut: Int32 = 28
     static let noMemory: Int32 = 27
@@ -48,7 +50,6 @@ enum CurlCodes {
 
     private static let reasons: [Int32: RequestFailure.Reason] = {
         let groups: [(RequestFailure.Reason, [Int32])] = [
-            // 1 means a response in HTTP/0.9, because requests with other schemes never reach libcurl.
             (.protocolViolation, [1, 8, 16, 33, 61, 84, 85, 86, 88, 95]),
             (.invalidRequest, [3, 4, 34, 41, 43, 48, 49, 93]),
             (.connection, [2, 7, 30, 45, 81, 96, 99]),

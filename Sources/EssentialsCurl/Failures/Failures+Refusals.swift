@@ -105,20 +105,25 @@ extension Failures {
 
     /// A response that does not begin with a status line. Its first bytes may show another protocol.
     static func withoutStatusLine(_ spoken: ce_spoken, _ prepared: PreparedRequest) -> RequestFailure {
-        let origin = prepared.origin
+        let proxy = prepared.forwardingProxy
+        let peer = proxy.map { "The proxy \($0)" } ?? "\(prepared.origin)"
+        let port = proxy == nil ? "port" : "proxy's port"
         return switch spoken {
         case CE_SPEAKS_TLS:
             received(
-                .protocolViolation, "\(origin) speaks TLS on this port instead of plain HTTP.",
-                remedy: "Use https, or the port for plain HTTP.", prepared)
+                .protocolViolation, "\(peer) speaks TLS on this port instead of plain HTTP.",
+                remedy: proxy == nil
+                    ? "Use https, or the port for plain HTTP."
+                    : "Use https for the proxy's URL, or its port for plain HTTP.", prepared)
         case CE_SPEAKS_SSH:
-            received(.protocolViolation, "\(origin) is an SSH server.", remedy: "Correct the port.", prepared)
+            received(.protocolViolation, "\(peer) is an SSH server.", remedy: "Correct the \(port).", prepared)
         case CE_SPEAKS_MAIL:
-            received(.protocolViolation, "\(origin) is a mail or FTP server.", remedy: "Correct the port.", prepared)
+            received(
+                .protocolViolation, "\(peer) is a mail or FTP server.", remedy: "Correct the \(port).", prepared)
         default:
             received(
-                .protocolViolation, "\(origin) sent a response that does not begin with an HTTP/1 status line.",
-                remedy: "Check the port, and whether the server speaks HTTP/1.1.", prepared)
+                .protocolViolation, "\(peer) sent a response that does not begin with an HTTP/1 status line.",
+                remedy: "Check the \(port), and whether the server speaks HTTP/1.1.", prepared)
         }
     }
 

@@ -11,7 +11,9 @@ enum Failures {
         let phase = phase(of: prepared, transfer, code)
         let host = prepared.origin.host.text
         let refusal = ce_transfer_refusal(transfer)
-        if refusal == CE_REFUSED_STATUS_LINE { return withoutStatusLine(ce_transfer_spoken(transfer), prepared) }
+        if refusal == CE_REFUSED_STATUS_LINE || refusal == CE_REFUSED_NOT && code == CurlCodes.unsupportedProtocol {
+            return withoutStatusLine(ce_transfer_spoken(transfer), prepared)
+        }
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
             return refused(refusal, prepared, phase: phase)
         }
@@ -88,7 +90,8 @@ enum Failures {
         case .connection where prepared.unixSocket != nil:
             "Check that the server is running, the path of its socket, and the permissions of that path."
         // A TLS server that uses OpenSSL closes a plain connection without sending a byte.
-        case .interrupted where code == CurlCodes.gotNothing && prepared.origin.scheme == .http:
+        case .interrupted
+        where code == CurlCodes.gotNothing && prepared.origin.scheme == .http && prepared.forwardingProxy == nil:
             "Use https if this port expects TLS; otherwise try again if the request may be repeated."
         default: nil
         }

@@ -22,6 +22,8 @@ final class PreparedRequest: Sendable {
     private let bodyLimit: Int
     /// The proxy that the request goes through, or `nil` if there is none.
     let proxy: Proxy?
+    /// The proxy that receives the request itself, because it opens no tunnel; `nil` if there is none.
+    var forwardingProxy: Proxy? { origin.scheme == .http && proxy?.kind.isHTTP == true ? proxy : nil }
     /// The rule of the trust policy for the host.
     let rule: Int
     /// Whether the host has pins.

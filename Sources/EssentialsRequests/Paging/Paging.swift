@@ -35,7 +35,8 @@ public struct Paging<Model: Sendable>: Sendable {
     /// The URL of the next page is in the `Link` field of each page (RFC 8288). A page without the link is the last.
     ///
     /// The link has to lead to the environment's origin, and below its base URL, because it is requested with the
-    /// credentials. Its query replaces the query of the request.
+    /// credentials. With ``PathResolution/rfc3986`` it may leave the path of the base URL, as every path may then. Its
+    /// query replaces the query of the request.
     ///
     /// - Parameter relation: The relation type of the link.
     public static func link(relation: String = "next") -> Paging {
@@ -103,10 +104,8 @@ public struct Paging<Model: Sendable>: Sendable {
     }
 
     /// A query parameter has the number of the page, and the model knows how many items all pages have together; see
-    /// ``number(_:from:step:size:isLast:)``.
-    ///
-    /// - Parameter size: The name and the value of the query parameter for the size of a page. The server has to accept
-    ///   this size, because the number of pages is computed from it.
+    /// ``number(_:from:step:size:isLast:)``. The server has to accept the size of a page, because the number of pages is
+    /// computed from it.
     public static func number(
         _ name: String = "page", from first: Int = 1, step: Int = 1, size: (name: String, count: Int),
         itemCount: @escaping @Sendable (Model) -> Int

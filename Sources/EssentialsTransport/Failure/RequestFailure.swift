@@ -93,7 +93,7 @@ extension RequestFailure: CustomStringConvertible {
     /// The reason, message and remedy in one line, followed by at most two underlying errors.
     ///
     /// ```
-    /// tlsTooOld: https://a.example chose TLS 1.1. Have the server offer TLS 1.2 or 1.3; older versions are not safe.
+    /// protocolViolation: http://a.example is an SSH server. Correct the port.
     /// ```
     ///
     /// An underlying failure is shown by its reason and message, a ``SystemError`` by its text, and any other error

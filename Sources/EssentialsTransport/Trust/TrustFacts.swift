@@ -37,7 +37,8 @@ public struct TrustFacts: Sendable, Hashable {
     private let content: Content
 
     /// The verified chain, leaf first. The issuer of each certificate is the next one. The last one is the trusted
-    /// anchor, or was issued by it. For a resumed TLS session, only the pins are known.
+    /// anchor, or was issued by it. For a resumed TLS session, only the pins are known. The subjects are also empty if a
+    /// request without ``TransportOptions/recordsTrust`` opened the connection.
     public var chain: [CertificateFacts] { content.chain }
     /// The pattern of the applied rule; `nil` for unlisted hosts.
     public var pattern: HostPattern? { content.pattern }

@@ -10,7 +10,7 @@ struct MethodCommand: RequestCommand {
           essentials request PURGE https://cache.example.com/page
         """#)
 
-    @Argument(help: "The method. Methods are case-sensitive.", transform: MethodArgument.read)
+    @Argument(help: "The method. Methods are case-sensitive.", transform: MethodArgument.readExactly)
     var method: HTTPRequest.Method
 
     @OptionGroup(title: "Request") var request: RequestOptions

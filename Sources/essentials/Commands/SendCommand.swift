@@ -9,7 +9,7 @@ struct SendCommand: RequestCommand {
           essentials example.com/films q==metropolis
           essentials -v https://api.example.com/ --pin sha256/… --pin sha256/…
           essentials api.example.com/users name=Ada age:=36 X-Tenant:acme
-          essentials -X PATCH https://api.example.com/users/1 -H 'If-Match: "2"' -d @change.json
+          essentials -X PATCH example.com/users/1 -H 'If-Match: "2"' -d @change.json
         """#)
 
     @OptionGroup(title: "Request") var request: RequestOptions

@@ -45,7 +45,7 @@ extension HelpTopic {
         0:: Success.
         1:: The request failed: no connection, no trust, an unexpected status, or a file that cannot be read or written.
         Standard error has a line “error: REASON: text”.
-        64:: Wrong usage, or a value that was refused before anything was sent. Nothing was sent.
+        64:: Wrong usage, or a value that was refused. Nothing was sent.
         130:: Ctrl-C ended the command.
         141:: The program that read the output has ended, as “head” does.
         143:: The signal SIGTERM ended the command.

@@ -8,6 +8,16 @@ enum Mistakes {
         "--pinnedpubkey": "--pin", "--max-time": "--timeout", "--crlfile": "--crl", "--verify": "--anchor",
         "--ca": "--anchor", "--download": "--output", "--continue": "--resume", "--auth": "--user",
     ]
+    /// What to write instead of an option of another tool that has no counterpart of the same form.
+    private static let replacements = [
+        "-A": "--header 'User-Agent: …'", "--user-agent": "--header 'User-Agent: …'", "-b": "--header 'Cookie: …'",
+        "--cookie": "--header 'Cookie: …'", "-e": "--header 'Referer: …'", "--referer": "--header 'Referer: …'",
+        "-r": "--header 'Range: bytes=0-99'", "--range": "--header 'Range: bytes=0-99'", "-G": "name==value",
+        "--get": "name==value", "-T": "--upload FILE", "--upload-file": "--upload FILE",
+        "--data-binary": "--data @FILE",
+        "--data-raw": "--data TEXT", "--data-ascii": "--data TEXT", "--data-urlencode": "--form name=value",
+        "-C": "--resume", "--continue-at": "--resume", "-w": "--timings", "--write-out": "--timings",
+    ]
     /// The options of other tools that switch verification off.
     private static let insecure = ["--insecure", "--no-check-certificate", "--no-verify", "-k"]
 
@@ -46,7 +56,12 @@ enum Mistakes {
         guard let first = lines.first, let tool = CommandSchema.tool() else { return message }
         let options = (tool.commands.first { $0.commandName == arguments.first } ?? tool).optionNames
         if let name = text(in: first, after: "Unknown option '", before: "'") {
-            lines[0] = "Error: Unknown option “\(name)”." + advice(on: name, options)
+            let later =
+                arguments.first == name ? arguments.first { tool.commands.map(\.commandName).contains($0) } : nil
+            lines[0] = "Error: Unknown option “\(name)”."
+            lines[0] +=
+                later.map { " Options stand after the command: essentials \($0) \(name) …" }
+                ?? advice(on: name, options)
         } else if let value = text(in: first, after: "The value '", before: "' is invalid for '<item>'"),
             let name = unknownOption(before: value, in: arguments, options)
         {
@@ -69,7 +84,7 @@ enum Mistakes {
     /// The unknown option that stands directly before a value.
     private static func unknownOption(before value: String, in arguments: [String], _ options: [String]) -> String? {
         zip(arguments, arguments.dropFirst()).first { name, next in
-            next == value && name.hasPrefix("--") && !options.contains(name)
+            next == value && (replacements[name] != nil || name.hasPrefix("--") && !options.contains(name))
         }?.0
     }
 
@@ -77,6 +92,7 @@ enum Mistakes {
         if insecure.contains(name) {
             return " No option accepts an invalid certificate. To trust a private authority, use --anchor."
         }
+        if let text = replacements[name] { return " Write \(text) instead." }
         if let known = otherNames[name], options.contains(known) { return EditDistance.question([known]) }
         guard name.count > 2 else { return "" }
         let letters = String(name.drop { $0 == "-" })

@@ -32,6 +32,10 @@ enum RequestItem: Sendable, Equatable {
     private static let separators = [":=@", ":=", "=@", "==", "=", ":", "@"]
 
     init(_ text: String) throws {
+        let lower = text.lowercased()
+        guard !lower.hasPrefix("http://"), !lower.hasPrefix("https://") else {
+            throw ValidationError("“\(OneLine.text(text))” is a second URL, but a command sends one request.")
+        }
         let bytes = Array(text.utf8)
         var name: [UInt8] = []
         var index = 0

@@ -24,16 +24,19 @@ enum URLArgument {
         let authority = text.utf8.prefix { !"/?#".utf8.contains($0) }
         let host = String(Substring(authority))
         guard host == "localhost" || host.utf8.contains(where: { ".:".utf8.contains($0) }) else {
+            let isMethod = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(text)
             throw RequestFailure(
                 .invalidRequest, "“\(RequestFailure.shown(text))” is not a URL.",
-                remedy: "Write it as https://host/path, or select an environment for a path below its base URL.")
+                remedy: isMethod
+                    ? "Write the method before the options, as in “essentials \(text) https://host/path -v”."
+                    : "Write it as https://host/path, or select an environment for a path below its base URL.")
         }
         return "https://" + text
     }
 
     /// A hint for a failed request whose URL had no scheme: a server on this machine may speak plain http.
     static func hint(for text: String, after failure: RequestFailure) -> String? {
-        let mayBePlain: [RequestFailure.Reason] = [.tls, .connection, .trustChain, .protocolViolation]
+        let mayBePlain: [RequestFailure.Reason] = [.tls, .connection, .protocolViolation]
         guard !hasScheme(text), mayBePlain.contains(failure.reason) else { return nil }
         return "hint: The URL has no scheme, so https was used. For plain http, write it as http://HOST."
     }

@@ -47,7 +47,12 @@ struct FailurePrinter {
     }
 
     /// `REASON: text` in one line, even if a server's text contains line breaks.
-    static func text(of failure: RequestFailure) -> String { OneLine.text(failure.description) }
+    static func text(of failure: RequestFailure) -> String {
+        // The message already says that a signal arrived.
+        let cause = failure.underlying is Interruption.Signal ? " Caused by Signal." : ""
+        let text = failure.description
+        return OneLine.text(text.hasSuffix(cause) ? String(text.dropLast(cause.count)) : text)
+    }
 
     private struct Object: Encodable {
         private enum CodingKeys: CodingKey { case reason, phase, host, message, remedy, attempt }

@@ -12,6 +12,15 @@ struct StandardStream: Sendable {
 
     private static let isMidLine = Atomic(false)
 
+    /// Occupies the descriptors of standard streams that are closed, before a file or connection can get their numbers
+    /// and with them what is printed. Reading or printing then fails with EBADF.
+    static func occupyClosed() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is this descriptor.
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Whether the last byte of standard output is not a line break.
     static var isOutputMidLine: Bool { isMidLine.load(ordering: .relaxed) }
 

@@ -93,6 +93,9 @@ struct StreamedExchange: Sendable {
         var printer = BodyPrinter(output.bodyStyle, type: response.headerFields[.contentType])
         var count = 0
         var chunks = response.body.makeAsyncIterator()
+        // A color that was begun must not last after a failure.
+        var isComplete = false
+        defer { if !isComplete, file == nil { try? printer.end() } }
         while let chunk = try await chunks.next() {
             guard !Task.isCancelled else {
                 throw RequestFailure(.cancelled, "The request was cancelled.", phase: .receiving, host: host)
@@ -109,6 +112,7 @@ struct StreamedExchange: Sendable {
             }
             progress?.reached(Int64(count))
         }
+        isComplete = true
         if file == nil { try printer.end() }
         return count
     }

@@ -109,17 +109,9 @@ struct VerboseLog: Sendable {
         return VisibleText.line(holdsURL ? shown(target: line) : line)
     }
 
-    /// A request target or URL without the values of query items that look secret.
+    /// A request target, or a text with URLs, without credentials and values that look secret.
     private func shown(target: String) -> String {
-        guard !showsSecrets, let mark = target.firstIndex(of: "?") else { return VisibleText.line(target) }
-        let items = target[target.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-        let shown = items.map { item -> String in
-            guard let equals = item.firstIndex(of: "=") else { return String(item) }
-            // A name that cannot be decoded could be secret.
-            let name = (try? QueryItems(parsing: item[..<equals]))?.items.first?.name
-            return name.map(SecretName.isSecret) ?? true ? "\(item[..<equals])=…" : String(item)
-        }
-        return VisibleText.line("\(target[..<mark])?\(shown.joined(separator: "&"))")
+        VisibleText.line(showsSecrets ? target : HiddenSecrets.text(target))
     }
 }
 

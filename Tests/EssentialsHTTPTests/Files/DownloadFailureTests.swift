@@ -91,7 +91,10 @@ import Testing
         // In a process of its own: the superuser can write everywhere and drops its privileges for this test.
         await #expect(processExitsWith: .success) {
             if geteuid() == 0 { try #require(setgid(65_534) == 0 && setuid(65_534) == 0) }
+            // Every user can enter /tmp, but TMPDIR can be a directory that only its owner can enter.
+            try #require(setenv("TMPDIR", "/tmp", 1) == 0)
             let directory = try ScratchDirectory()
+            try #require(directory.path.hasPrefix("/tmp/"))
             #expect(chmod(directory.path, 0o500) == 0)
             let tests = DownloadFailureTests()
             let found = try await tests.failure(ScriptedTransport(), directory("film"))

@@ -21,7 +21,7 @@ struct ArticleTests {
         "An article contains exactly the tested code and has a limited length",
         arguments: [
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
-            "DownloadsAndUploads", "Paging", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
+            "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
             "InterceptingRequests", "LoggingRequests",
         ])
     func sameText(name: String) throws {

@@ -6,7 +6,8 @@ struct UserAgentTests {
     @Test("The user agent names the program, the system and this package, as far as they are known")
     func standard() throws {
         let text = HTTPDataRequestService.Configuration().userAgent
-        #expect(text.wholeMatch(of: /[A-Za-z0-9._-]+ \(Linux; [a-z0-9_]+\) ServiceEssentials\/[0-9]+\.[0-9]+/) != nil)
+        let form = /[A-Za-z0-9._-]+ \(Linux; [a-z0-9_]+\) ServiceEssentials\/[0-9]+\.[0-9]+\.[0-9]+/
+        #expect(text.wholeMatch(of: form) != nil, "\(text)")
         #expect(HTTPField.isValidValue(text))
     }
 

@@ -10,7 +10,8 @@ struct ProgramRun {
     init(_ name: String, _ arguments: [String] = [], directory: URL = .temporaryDirectory) async throws {
         let output = Pipe()
         let process = Process()
-        process.executableURL = try #require(Self.executable(name), "no program “\(name)” beside the tests")
+        let program: URL = try #require(Self.executable(name), "no program “\(name)” beside the tests")
+        process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = directory
         process.standardOutput = output

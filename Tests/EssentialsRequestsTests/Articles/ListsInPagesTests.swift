@@ -3,8 +3,8 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article Paging")
-struct PagingTests {
+@Suite("The article ListsInPages")
+struct ListsInPagesTests {
     struct User: Codable, Hashable, Sendable {
         var id = 1
     }
