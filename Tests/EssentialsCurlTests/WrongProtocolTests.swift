@@ -166,8 +166,8 @@ struct WrongProtocolTests {
             ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{46}", "speaks TLS on this port", "Use https, or the port for plain"),
             ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the port."),
             ("220 hunter2 ESMTP\r\n", "is a mail or FTP server", "Correct the port."),
-            ("hunter2\u{1B}[31m\r\n", "sent a response that does not begin with an HTTP/1 status line", "Check the port"),
-            ("<html>hunter2</html>", "sent a response that does not begin with an HTTP/1 status line", "Check the port"),
+            ("hunter2\u{1B}[31m\r\n", "sent a response that does not begin with an HTTP/1 status", "Check the port"),
+            ("<html>hunter2</html>", "sent a response that does not begin with an HTTP/1 status", "Check the port"),
         ])
     func encrypted(bytes: String, text: String, remedy: String) async throws {
         let server = try Self.server(sending: Array(bytes.utf8))
