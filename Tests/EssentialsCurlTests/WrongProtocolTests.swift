@@ -214,7 +214,7 @@ struct WrongProtocolTests {
         let found = await EssentialsCurlTests.failure { try await transport.send(sent) }
         #expect(found?.reason == .protocolViolation && found?.phase == .receiving)
         // libcurl refuses a body of a response to HEAD before its bytes can be seen.
-        let text = method == .head ? "sent a response that does not begin with a status line" : "is an SSH server"
+        let text = method == .head ? "sent a response that does not begin with an HTTP/1 status line" : "is an SSH server"
         #expect(found?.message.contains(text) == true, "\(String(describing: found))")
         #expect(server.requests.filter { $0.path == "/odd" }.count == 1)
         let response = try await transport.send(request(server))
@@ -250,7 +250,7 @@ struct WrongProtocolTests {
         arguments: [
             ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{46}", "speaks TLS on this port", "Use https for the proxy"),
             ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the proxy's port."),
-            ("hunter2\r\n", "sent a response that does not begin with a status line", "Check the proxy's port"),
+            ("hunter2\r\n", "sent a response that does not begin with an HTTP/1 status line", "Check the proxy's port"),
         ])
     func throughProxy(bytes: String, text: String, remedy: String) async throws {
         let server = try Self.server(sending: Array(bytes.utf8))

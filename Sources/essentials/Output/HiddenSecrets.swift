@@ -28,6 +28,12 @@ enum HiddenSecrets {
 
     /// A name that cannot be decoded could be secret.
     private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
+        let percents = name.indices.filter { name[$0] == UInt8(ascii: "%") }
+        let areEscapes = percents.allSatisfy { percent in
+            let digits = name[(percent + 1)...].prefix(2)
+            return digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        }
+        guard areEscapes else { return true }
         let name = (try? QueryItems(parsing: Substring(String(decoding: name, as: UTF8.self))))?.items.first?.name
         return name.map(SecretName.isSecret) ?? true
     }

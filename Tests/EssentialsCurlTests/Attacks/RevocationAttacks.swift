@@ -289,7 +289,7 @@ struct RevocationAttacks {
                 }
                 #expect(found.reason == .invalidPolicy)
                 #expect(found.message.contains("revocation list"), "\(found)")
-                #expect(found.remedy?.contains("whole") == true, "\(found)")
+                #expect(found.remedy?.contains("complete") == true, "\(found)")
             }
         }
     }
