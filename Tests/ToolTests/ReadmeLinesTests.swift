@@ -23,7 +23,7 @@ extension ToolTests {
         func understood() async throws {
             let commands = try Self.commands()
             #expect(commands.count == 9)
-            let names = EssentialsTool.configuration.subcommands.map { $0._commandName }
+            let names = try #require(CommandSchema.tool()).commands.map(\.commandName)
             let pin = "sha256/" + String(repeating: "A", count: 43) + "="
             for command in commands {
                 #expect(command.first == "essentials")
