@@ -52,6 +52,9 @@ struct EssentialsTool: AsyncParsableCommand {
             BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
+    /// The names of the commands.
+    static var commandNames: [String] { configuration.subcommands.map { $0._commandName } }
+
     /// The command that the arguments describe, which has not been run.
     static func command(for arguments: [String]) async throws -> any ParsableCommand {
         try Mistakes.checkCommand(arguments)
@@ -61,8 +64,7 @@ struct EssentialsTool: AsyncParsableCommand {
     /// Runs the command of the command line, and improves the parser's messages about wrong usage.
     static func main() async {
         StandardStream.occupyClosed()
-        let commands = configuration.subcommands.map { $0._commandName }
-        let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commands)
+        let arguments = CommandLineForm.expanded(Array(CommandLine.arguments.dropFirst()), commands: commandNames)
         do {
             var command = try await command(for: arguments)
             if var command = command as? any AsyncParsableCommand {

@@ -27,7 +27,7 @@ enum Mistakes {
     ///   accepted.
     static func checkCommand(_ arguments: [String]) throws {
         guard let word = arguments.first, !word.hasPrefix("-"), !isURL(word) else { return }
-        let commands = EssentialsTool.configuration.subcommands.map { $0._commandName }
+        let commands = EssentialsTool.commandNames
         guard !commands.contains(word) else { return }
         let shown = "“\(OneLine.text(word))”"
         if HelpTopic.all.contains(where: { $0.name == word }) {
