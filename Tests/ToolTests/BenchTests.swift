@@ -194,7 +194,7 @@ extension ToolTests {
             let result = await process.end()
             #expect(result.code == code)
             #expect(
-                result.errors == "error: cancelled: A signal ended the load. Caused by Signal.\n")
+                result.errors == "error: cancelled: A signal ended the load.\n")
             let report = try JSONDecoder().decode(Report.self, from: Data(result.output))
             #expect(report.earlyEnd == "interrupted")
             #expect(report.responses >= 10 && report.failures.isEmpty)

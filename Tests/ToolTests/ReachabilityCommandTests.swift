@@ -107,7 +107,7 @@ extension ToolTests {
             #expect(
                 result.lines == [
                     Substring(down), "local", Substring(down),
-                    "error: cancelled: A signal ended the watch. Caused by Signal.",
+                    "error: cancelled: A signal ended the watch.",
                     "143",
                 ])
         }
