@@ -89,7 +89,8 @@ extension ToolTests {
                     "Link: </a?x=1>; rel=next, </b?token=y>; rel=prev",
                     "Link: </a?x=1>; rel=next, </b?token=…>; rel=prev"
                 ),
-                ("/?a%74oken=x", "/?a%74oken=…"), ("/?%zz=x", "/?%zz=…"), ("", ""), ("?", "?"), ("/@/a//b", "/@/a//b"),
+                ("/?a%74oken=x", "/?a%74oken=…"), ("/?%ff=x", "/?%ff=…"), ("/?%zz=x", "/?%zz=…"), ("", ""), ("?", "?"),
+                ("/@/a//b", "/@/a//b"),
             ])
         func hiddenSecrets(text: String, shown: String) {
             #expect(HiddenSecrets.text(text) == shown)

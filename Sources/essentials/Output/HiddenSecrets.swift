@@ -35,7 +35,9 @@ enum HiddenSecrets {
         }
         guard areEscapes else { return true }
         let name = (try? QueryItems(parsing: Substring(String(decoding: name, as: UTF8.self))))?.items.first?.name
-        return name.map(SecretName.isSecret) ?? true
+        // The parser keeps invalid escapes.
+        guard let name, !name.unicodeScalars.contains(where: { $0 == "%" || $0 == "\u{FFFD}" }) else { return true }
+        return SecretName.isSecret(name)
     }
 
     /// Replaces everything before the last `@` of each authority (RFC 3986, section 3.2).
