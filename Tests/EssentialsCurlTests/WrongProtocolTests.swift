@@ -214,7 +214,8 @@ struct WrongProtocolTests {
         let found = await EssentialsCurlTests.failure { try await transport.send(sent) }
         #expect(found?.reason == .protocolViolation && found?.phase == .receiving)
         // libcurl refuses a body of a response to HEAD before its bytes can be seen.
-        let text = method == .head ? "sent a response that does not begin with an HTTP/1 status line" : "is an SSH server"
+        let unread = "sent a response that does not begin with an HTTP/1 status line"
+        let text = method == .head ? unread : "is an SSH server"
         #expect(found?.message.contains(text) == true, "\(String(describing: found))")
         #expect(server.requests.filter { $0.path == "/odd" }.count == 1)
         let response = try await transport.send(request(server))
