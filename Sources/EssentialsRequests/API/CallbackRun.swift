@@ -24,20 +24,48 @@ struct CallbackRun: Sendable {
     }
 
     /// Starts the work in a task and returns the token that cancels it.
+    ///
+    /// - Parameters:
+    ///   - completion: The handler.
+    ///   - autoResume: Whether the work starts now instead of when the token is resumed.
+    ///   - work: Sends the request.
     func start<Value: Sendable>(
-        _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void,
+        _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void, autoResume: Bool = true,
         _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) -> CancellableToken {
-        let task = Task { [token, serial] in
+        guard autoResume else {
+            token.suspend { [self] in
+                // A token that was cancelled before it was resumed still calls its handler.
+                if token.isCancelled { deliver(.failure(Self.cancelled), completion) } else { begin(completion, work) }
+            }
+            return token
+        }
+        begin(completion, work)
+        return token
+    }
+
+    private static var cancelled: RequestFailure { RequestFailure(.cancelled, "The request was cancelled.") }
+
+    private func begin<Value: Sendable>(
+        _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void,
+        _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
+    ) {
+        let task = Task {
             let result: Result<Value, RequestFailure>
             do throws(RequestFailure) {
                 result = .success(try await work())
             } catch {
                 result = .failure(error)
             }
-            serial.async { if let result = token.finish(with: result) { completion(result) } }
+            deliver(result, completion)
         }
         token.attach { task.cancel() }
-        return token
+    }
+
+    private func deliver<Value: Sendable>(
+        _ result: Result<Value, RequestFailure>,
+        _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void
+    ) {
+        serial.async { [token] in if let result = token.finish(with: result) { completion(result) } }
     }
 }

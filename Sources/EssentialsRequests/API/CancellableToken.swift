@@ -13,6 +13,8 @@ import Synchronization
 public final class CancellableToken: Sendable {
     /// The state of a request.
     public enum State: Sendable, Hashable {
+        /// Nothing has been sent yet, because the request was created with `autoResume: false`.
+        case suspended
         /// The completion handler has not been called yet.
         case running
         /// ``CancellableToken/cancel(silently:)`` was called before the request ended.
@@ -25,6 +27,8 @@ public final class CancellableToken: Sendable {
         var state = State.running
         var isSilent = false
         var cancel: (@Sendable () -> Void)?
+        /// Starts a suspended request, or ends it if it is cancelled.
+        var start: (@Sendable () -> Void)?
         var progress: TransferProgress?
         var observers: [AsyncStream<TransferProgress>.Continuation] = []
         var hasEnded = false
@@ -47,12 +51,23 @@ public final class CancellableToken: Sendable {
     ///   failure `cancelled`.
     public func cancel(silently: Bool = false) {
         let cancel: (@Sendable () -> Void)? = storage.withLock { storage in
-            guard storage.state == .running else { return nil }
+            guard storage.state == .running || storage.state == .suspended else { return nil }
             storage.state = .cancelled
             storage.isSilent = silently
-            return storage.cancel.take()
+            return storage.start.take() ?? storage.cancel.take()
         }
         cancel?()
+    }
+
+    /// Sends a request that was created with `autoResume: false`. It does nothing if called again, after
+    /// ``cancel(silently:)``, and for other requests.
+    public func resume() {
+        let start: (@Sendable () -> Void)? = storage.withLock { storage in
+            guard storage.state == .suspended else { return nil }
+            storage.state = .running
+            return storage.start.take()
+        }
+        start?()
     }
 
     /// The state of the request.
@@ -82,6 +97,14 @@ public final class CancellableToken: Sendable {
 
     // MARK: The request's side
 
+    /// Keeps the request from starting until ``resume()`` or ``cancel(silently:)``, which call the action once.
+    func suspend(_ start: @escaping @Sendable () -> Void) {
+        storage.withLock { storage in
+            storage.state = .suspended
+            storage.start = start
+        }
+    }
+
     /// Sets the action that cancels the request, and runs it at once if the token is already cancelled.
     func attach(_ cancel: @escaping @Sendable () -> Void) {
         let cancelsNow = storage.withLock { storage in
@@ -105,6 +128,7 @@ public final class CancellableToken: Sendable {
         let (state, isSilent, observers) = storage.withLock { storage in
             if storage.state == .running { storage.state = .finished }
             storage.cancel = nil
+            storage.start = nil
             storage.hasEnded = true
             defer { storage.observers = [] }
             return (storage.state, storage.isSilent, storage.observers)

@@ -13,6 +13,8 @@ extension DataRequestService {
     /// - Parameters:
     ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
     ///   - completionQueue: The queue on which callbacks run. The default is `nil`, which means the service's queue.
+    ///   - autoResume: Whether the request is sent now. With `false`, nothing is built or sent until
+    ///     ``CancellableToken/resume()``. The default is `true`.
     ///   - progressInterval: The minimum time between two progress values. The first and the last value are not
     ///     delayed. The default is 100 ms.
     ///   - progress: Receives the progress of the upload on the same queue, all of it before the completion. Without
@@ -21,78 +23,79 @@ extension DataRequestService {
     /// - Returns: A token that cancels the request. Releasing the token does not cancel it.
     @discardableResult
     public func send(
-        _ request: some BuildableRequest, completionQueue: DispatchQueue? = nil,
+        _ request: some BuildableRequest, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        return run.start(completion) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
             try await send(request.build().reporting(to: run, every: progressInterval, progress))
         }
     }
 
     /// Sends a request and passes a model to a completion handler; see
-    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
-        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
     ) -> CancellableToken {
         response(
-            to: request, deserializeTo: type, completionQueue: completionQueue, progressInterval: progressInterval,
-            progress: progress
+            to: request, deserializeTo: type, completionQueue: completionQueue, autoResume: autoResume,
+            progressInterval: progressInterval, progress: progress
         ) { completion($0.map(\.model)) }
     }
 
     /// Sends a request and passes a model and its response to a completion handler; see
-    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func response<Model: Decodable & Sendable>(
-        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ModelResponse<Model>, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        return run.start(completion) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
             try await response(to: request.build().reporting(to: run, every: progressInterval, progress), as: type)
         }
     }
 
     /// Downloads a response into a file and calls a completion handler; see
     /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)`` and
-    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func download(
         _ request: some BuildableRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
-        completionQueue: DispatchQueue? = nil, progressInterval: Duration = ProgressReport.standardInterval,
+        completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
         let report = run.report(every: progressInterval, progress)
-        return run.start(completion) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
             try await download(request.build(), to: destination, options: options, progress: report)
         }
     }
 
     /// Downloads a file with GET and calls a completion handler; see
-    /// ``send(_:completionQueue:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
-        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil,
+        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         download(
             DataRequest(.get, path, parameters: parameters, headerFields: headerFields), to: destination,
-            options: options, completionQueue: completionQueue, progressInterval: progressInterval, progress: progress,
-            completion: completion)
+            options: options, completionQueue: completionQueue, autoResume: autoResume,
+            progressInterval: progressInterval, progress: progress, completion: completion)
     }
 }
 

@@ -115,7 +115,7 @@ extension DataRequestService {
         var request: DataRequest = try request.build()
         request.responseKind = ResponseKind(reading: type)
         let response = try await send(request)
-        let model = try await ModelReader.read(type, from: response, to: request.method, codecs)
+        let model = try await ModelReader.read(type, from: response, to: request.method, request.codecs ?? codecs)
         return ModelResponse(model: model, response: response)
     }
 }

@@ -175,7 +175,8 @@ public final class UnsafeRequestService: Sendable {
         _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
         let rules = ExchangeRules(
-            expectedStatus: expected, errorModel: configuration.errorModel, redirects: configuration.redirects)
+            expectedStatus: expected, errorModel: configuration.errorModel, codecs: configuration.codecs,
+            redirects: configuration.redirects)
         let record = ExchangeRecord(
             request, rules, id: place.id, environment: nil, cancellation: place.cancellation)
         return try await chain.send(request, record, log)

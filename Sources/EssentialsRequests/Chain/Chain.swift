@@ -42,14 +42,13 @@ struct Chain: Sendable {
         // Each hop: the response cache.
         // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
         if !settings.configuration.interceptors.isEmpty {
-            stage = ReceivingStage(
-                interceptors: settings.configuration.interceptors, codecs: settings.configuration.codecs, next: stage)
+            stage = ReceivingStage(interceptors: settings.configuration.interceptors, next: stage)
         }
         stage = RedirectStage(clock: clock, next: stage)
         // Merging of equal requests.
 
         // Each request, once: it is prepared, and the status is checked outside all stages that may act on it.
-        first = StatusStage(codecs: settings.configuration.codecs, next: stage)
+        first = StatusStage(next: stage)
         prepare = PrepareStage(settings: settings, authorization: authorization)
     }
 

@@ -8,7 +8,7 @@ final class ExchangeRecord {
     let id: RequestID
     /// Ends the request from outside. Every stage registers its waits here.
     let cancellation: Cancellation
-    /// The environment that the request was submitted to; `nil` for requests to full URLs.
+    /// The environment that the request was submitted to; `nil` for requests to full URLs and to foreign servers.
     let environment: EnvironmentSnapshot?
     /// The rules for the stages, which come from the preparation of the request.
     let rules: ExchangeRules
@@ -53,6 +53,8 @@ struct ExchangeRules: Sendable {
     var expectedStatus: StatusExpectation
     /// The model type for the bodies of other responses; `nil` means that they are not decoded.
     var errorModel: (any (Decodable & Sendable).Type)?
+    /// The codecs that decode the error model.
+    var codecs = CodecRegistry.standard
     /// Which redirects are followed.
     var redirects: RedirectPolicy
     /// The body of the first hop without progress reporting, which turns bytes into a stream.

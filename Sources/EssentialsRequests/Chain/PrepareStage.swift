@@ -9,12 +9,14 @@ struct PrepareStage: Sendable {
 
     /// - Throws: `invalidRequest`, `encoding`, `cancelled`, and the failures of interceptors.
     func prepare(
-        _ request: DataRequest, in environment: EnvironmentSnapshot, _ log: RequestLog, _ cancellation: Cancellation
+        _ request: DataRequest, in environment: RequestEnvironment, _ log: RequestLog, _ cancellation: Cancellation
     ) async throws(RequestFailure) -> RequestAssembly.Result {
-        let assembly = RequestAssembly(request: request, environment: environment, settings: settings)
-        let draft = try await intercepted(assembly.draft(), cancellation)
+        let assembly = RequestAssembly(request: request, environment: environment.snapshot, settings: settings)
+        var draft = try assembly.draft()
+        // What interceptors add is meant for the servers of the service's environment.
+        if !environment.isForeign { draft = try await intercepted(draft, cancellation) }
         let prepared = try assembly.result(
-            of: draft, authorization: authorization.value(for: environment.baseURL.origin))
+            of: draft, authorization: authorization.value(for: environment.snapshot.baseURL.origin))
         log.passedOver(prepared.passedOver)
         return prepared
     }
@@ -51,7 +53,7 @@ struct RequestAssembly {
     let environment: EnvironmentSnapshot
     let settings: ServiceSettings
 
-    private var codecs: CodecRegistry { settings.configuration.codecs }
+    private var codecs: CodecRegistry { request.codecs ?? settings.configuration.codecs }
 
     private func options() -> TransportOptions {
         var options = request.options
@@ -64,13 +66,22 @@ struct RequestAssembly {
     /// The draft that interceptors may change.
     func draft() throws(RequestFailure) -> RequestDraft {
         try check()
-        var joined = try PathRules.url(request.path, under: environment.baseURL, settings.configuration.pathResolution)
+        var joined = try url()
         let query = request.query.encodedQuery
         if !query.isEmpty { joined = joined.appending(encodedQuery: query) }
         let (parameters, place) = try placed()
         return RequestDraft(
             request: request, environment: environment, joined: joined, parameters: parameters, place: place,
             formEncoding: settings.configuration.formEncoding)
+    }
+
+    /// The URL without the query items and the parameters.
+    func url() throws(RequestFailure) -> RequestURL {
+        let base = environment.baseURL
+        let url = try PathRules.url(
+            request.path, under: base, request.isDefined ? .join : settings.configuration.pathResolution)
+        guard request.isDefined || !request.base.isEnvironment else { return url }
+        return try url.keepingQuery(of: base)
     }
 
     private func check() throws(RequestFailure) {
@@ -160,8 +171,8 @@ struct RequestAssembly {
                 request.method, try draft.url, headerFields: fields, body: sent, options: options()),
             rules: ExchangeRules(
                 expectedStatus: request.expectedStatus,
-                errorModel: request.errorModel ?? settings.configuration.errorModel, redirects: redirects(of: draft),
-                body: body, digest: digest),
+                errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
+                redirects: redirects(of: draft), body: body, digest: digest),
             passedOver: passedOver)
     }
 

@@ -15,14 +15,12 @@ struct ReceivingStage: Stage {
     }
 
     private let interceptors: [any RequestInterceptor]
-    private let codecs: CodecRegistry
     private let next: any Stage
 
     /// - Parameter interceptors: The interceptors in the order of the configuration. They run in reverse order, so the
     ///   first one, which changes a request first, decides last about its outcome.
-    init(interceptors: [any RequestInterceptor], codecs: CodecRegistry, next: any Stage) {
+    init(interceptors: [any RequestInterceptor], next: any Stage) {
         self.interceptors = interceptors.reversed()
-        self.codecs = codecs
         self.next = next
     }
 
@@ -36,7 +34,7 @@ struct ReceivingStage: Stage {
         if case .failure(let failure) = result, failure.reason == .cancelled { throw failure }
         let step = Step(
             interceptors: interceptors,
-            replacement: ReplacedOutcome(status: StatusFailure(request, record, codecs), host: request.hostText),
+            replacement: ReplacedOutcome(status: StatusFailure(request, record), host: request.hostText),
             outcome: HopOutcome(request, environment, result, record))
         do throws(RequestFailure) {
             let failure = try await record.cancellation.runTask(host: request.hostText) { () throws(RequestFailure) in

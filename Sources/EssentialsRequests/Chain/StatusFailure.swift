@@ -7,17 +7,14 @@ struct StatusFailure: Sendable {
     static let bodyLimit = 64 << 10
 
     private let request: TransportRequest
-    private let codecs: CodecRegistry
     private let rules: ExchangeRules
     private let remedy: String?
 
     /// - Parameters:
     ///   - request: The request of the hop.
     ///   - record: The state of the request.
-    ///   - codecs: The codecs that decode the error model.
-    init(_ request: TransportRequest, _ record: ExchangeRecord, _ codecs: CodecRegistry) {
+    init(_ request: TransportRequest, _ record: ExchangeRecord) {
         self.request = request
-        self.codecs = codecs
         rules = record.rules
         remedy = record.remedy
     }
@@ -69,7 +66,7 @@ struct StatusFailure: Sendable {
     private func model<Model: Decodable & Sendable>(
         _ type: Model.Type, of failed: FailedResponse
     ) throws(RequestFailure) -> any Sendable {
-        try codecs.decode(
+        try rules.codecs.decode(
             type, from: failed.body, contentType: failed.head.headerFields[.contentType], response: failed.head,
             method: request.method, host: request.hostText)
     }

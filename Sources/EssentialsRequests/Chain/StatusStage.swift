@@ -2,7 +2,6 @@ import EssentialsHTTP
 
 /// The outermost stage: it throws the failure `status` for a status that the request does not expect.
 struct StatusStage: Stage {
-    let codecs: CodecRegistry
     let next: any Stage
 
     func send(
@@ -16,6 +15,6 @@ struct StatusStage: Stage {
         // A cancellation may have cut the body short.
         try record.cancellation.check(host: request.hostText)
         record.keep(response)
-        throw StatusFailure(record.lastRequest, record, codecs).failure(FailedResponse(head: response.head, body: body))
+        throw StatusFailure(record.lastRequest, record).failure(FailedResponse(head: response.head, body: body))
     }
 }

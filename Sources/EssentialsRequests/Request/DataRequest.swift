@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// A request below an environment's base URL.
+/// A request below a base URL, usually that of the service's environment.
 ///
 /// ```swift
 /// var request = DataRequest(.get, "users", parameters: ["role": "admin"])
@@ -17,6 +17,8 @@ public struct DataRequest: Sendable {
     public var method: HTTPRequest.Method
     /// The path below the base URL; it may have a query. A leading slash makes no difference.
     public var path: String
+    /// The base of the path. The default is the environment of the service that sends the request.
+    public var base = RequestBase.environment
     /// Items that are added to the query in this order.
     public var query: QueryItems
     /// Named values, to which interceptors may add more.
@@ -36,6 +38,9 @@ public struct DataRequest: Sendable {
     /// The model type for the body of an unexpected response; see `RequestFailure.errorModel(as:)`. The default is
     /// `nil`, which means the error model of the service's configuration.
     public var errorModel: (any (Decodable & Sendable).Type)?
+    /// The codecs for the body, the model and the error model. The default is `nil`, which means the codecs of the
+    /// service.
+    public var codecs: CodecRegistry?
     /// Deadlines, limits, protocol and trust.
     public var options: TransportOptions
     /// Which redirects are followed. The default is `nil`, which means the policy of the service's configuration.
@@ -49,6 +54,9 @@ public struct DataRequest: Sendable {
     var handlerProgress: ProgressReport?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
+    /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is
+    /// kept.
+    var isDefined = false
     /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
     public var finishesOnShutdown: Bool?
@@ -96,7 +104,7 @@ extension DataRequest: CustomReflectable {
             self,
             children: [
                 "method": method, "path": String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "?") })),
-                "query": query.items.map(\.name), "parameters": parameters.values.keys.sorted(),
+                "base": base, "query": query.items.map(\.name), "parameters": parameters.values.keys.sorted(),
                 "headerFields": RedactedText.names(of: headerFields), "body": body,
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
                 "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,

@@ -67,20 +67,23 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Sends a request; see the protocol.
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
-        let environment = environment.snapshot
-        let place = try begin(request, in: environment)
+        let current = environment.snapshot
+        let place = try begin(request, in: current)
         defer { inFlight.end(place) }
         let log = RequestLog(settings, place.id, request.method)
+        var url: RequestURL?
         do throws(RequestFailure) {
+            let environment = try request.base.environment(in: current)
             let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
+            url = prepared.request.url
             let record = ExchangeRecord(
-                prepared.request, prepared.rules, id: place.id, environment: environment,
+                prepared.request, prepared.rules, id: place.id, environment: environment.ownServer,
                 cancellation: place.cancellation)
             let response = try await chain.send(prepared.request, record, log)
             return inFlight.tracking(response, of: place, log)
         } catch {
             log.failed(error)
-            throw error
+            throw error.naming(request.method, url?.redacted ?? request.path)
         }
     }
 
@@ -90,24 +93,27 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
         progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
-        let environment = environment.snapshot
-        let place = try begin(request, in: environment)
+        let current = environment.snapshot
+        let place = try begin(request, in: current)
         defer { inFlight.end(place) }
         var request = request
         request.responseKind = .bytes
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
             let log = RequestLog(settings, place.id, request.method)
+            var url: RequestURL?
             do throws(RequestFailure) {
+                let environment = try request.base.environment(in: current)
                 let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
                 log.prepared(prepared.request)
+                url = prepared.request.url
                 var rules = prepared.rules
                 if options.resumes { rules.expectedStatus = rules.expectedStatus.forResumption }
                 let file = try await FileDownload.run(
                     prepared.request, to: destination, options: options, progress: progress
                 ) { [self, rules] request throws(RequestFailure) in
                     let record = ExchangeRecord(
-                        request, rules, id: place.id, environment: environment,
+                        request, rules, id: place.id, environment: environment.ownServer,
                         cancellation: place.cancellation)
                     return try await chain.send(request, record, log).transportResponse
                 }
@@ -115,7 +121,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 return file
             } catch {
                 log.failed(error)
-                throw error
+                throw error.naming(request.method, url?.redacted ?? request.path)
             }
         }
     }
@@ -123,7 +129,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private func begin(
         _ request: DataRequest, in environment: EnvironmentSnapshot
     ) throws(RequestFailure) -> RequestsInFlight.Place {
-        let isWatched = configuration.onEnvironmentChange == .cancelRequests
+        let isWatched = configuration.onEnvironmentChange == .cancelRequests && request.base.isEnvironment
         let place = try inFlight.begin(
             in: isWatched ? environment : nil,
             finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
@@ -133,7 +139,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     }
 
     func url(of request: DataRequest) throws(RequestFailure) -> RequestURL {
-        try PathRules.url(request.path, under: currentEnvironment.baseURL, configuration.pathResolution)
+        let environment = try request.base.environment(in: currentEnvironment).snapshot
+        return try RequestAssembly(request: request, environment: environment, settings: settings).url()
     }
 
     // MARK: Authorization

@@ -12,7 +12,7 @@ enum ModelReader {
     static func read<Model: Decodable & Sendable>(
         _ type: Model.Type, from response: DataResponse, to method: HTTPRequest.Method, _ codecs: CodecRegistry
     ) async throws(RequestFailure) -> Model {
-        let host = response.url?.origin.host.text
+        let url = response.url
         let body: Data
         if let data = response.body.data {
             body = data
@@ -20,24 +20,30 @@ enum ModelReader {
             body = try await response.body.collect(upTo: streamLimit)
         }
         guard body.count > inPlaceLimit else {
-            return try read(type, from: body, response.head, method: method, host: host, codecs)
+            return try read(type, from: body, response.head, method: method, url, codecs)
         }
-        return try await readElsewhere(type, from: body, response.head, method: method, host: host, codecs)
+        return try await readElsewhere(type, from: body, response.head, method: method, url, codecs)
     }
 
     @concurrent
     private static func readElsewhere<Model: Decodable & Sendable>(
-        _ type: Model.Type, from body: Data, _ head: HTTPResponse, method: HTTPRequest.Method, host: String?,
+        _ type: Model.Type, from body: Data, _ head: HTTPResponse, method: HTTPRequest.Method, _ url: RequestURL?,
         _ codecs: CodecRegistry
     ) async throws(RequestFailure) -> Model {
-        try read(type, from: body, head, method: method, host: host, codecs)
+        try read(type, from: body, head, method: method, url, codecs)
     }
 
     private static func read<Model: Decodable & Sendable>(
-        _ type: Model.Type, from body: Data, _ head: HTTPResponse, method: HTTPRequest.Method, host: String?,
+        _ type: Model.Type, from body: Data, _ head: HTTPResponse, method: HTTPRequest.Method, _ url: RequestURL?,
         _ codecs: CodecRegistry
     ) throws(RequestFailure) -> Model {
-        try codecs.decode(
-            type, from: body, contentType: head.headerFields[.contentType], response: head, method: method, host: host)
+        do throws(RequestFailure) {
+            return try codecs.decode(
+                type, from: body, contentType: head.headerFields[.contentType], response: head, method: method,
+                host: url?.origin.host.text)
+        } catch {
+            guard let url else { throw error }
+            throw error.naming(method, url.redacted)
+        }
     }
 }

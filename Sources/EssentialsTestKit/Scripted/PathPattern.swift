@@ -9,6 +9,8 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
     private let segments: [Segment]
     private let isOpenEnded: Bool
+    /// Whether any segments may precede those of the pattern.
+    private let isBelowAnyBase: Bool
     /// The query given after the path.
     let query: Substring?
     /// The pattern in normalized form.
@@ -35,6 +37,23 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         segments = texts.map { $0 == "*" ? .any : .text(QueryPattern.decoded($0)) }
         query = url.query
         description = String(url.path)
+        isBelowAnyBase = false
+    }
+
+    /// The pattern for an encoded path, in which no segment has a special meaning.
+    ///
+    /// - Parameters:
+    ///   - path: The path, with or without a slash at its beginning.
+    ///   - isBelowAnyBase: Whether any segments may precede it.
+    init(literal path: Substring, isBelowAnyBase: Bool) {
+        let relative = path.utf8.first == UInt8(ascii: "/") ? path.dropFirst() : path
+        segments = relative.split(separator: "/", omittingEmptySubsequences: false).map {
+            .text(QueryPattern.decoded($0))
+        }
+        isOpenEnded = false
+        self.isBelowAnyBase = isBelowAnyBase
+        query = nil
+        description = isBelowAnyBase ? "…/\(relative)" : "/\(relative)"
     }
 
     /// Each difference as one line; empty if the path matches.
@@ -43,6 +62,7 @@ struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     private func matches(_ path: [Substring]) -> Bool {
+        let path = isBelowAnyBase ? path.suffix(segments.count) : path[...]
         guard isOpenEnded ? path.count >= segments.count : path.count == segments.count else { return false }
         return zip(segments, path).allSatisfy { segment, text in
             switch segment {

@@ -1,4 +1,5 @@
-import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
 
 /// The requests that a rule matches.
 struct RequestPattern: Sendable, CustomStringConvertible {
@@ -41,6 +42,43 @@ struct RequestPattern: Sendable, CustomStringConvertible {
             rule = .unusable(
                 description: "\(method?.rawValue ?? "any method") \(ShownText.quoted(path))", problem: "\(error)")
         }
+    }
+
+    /// The requests that a definition stands for. A definition that cannot be built matches no request.
+    init<Response>(_ definition: APIRequest<Response>, under environment: RequestURL?) {
+        do throws(RequestFailure) {
+            rule = .parts(try Self.parts(of: definition, under: environment))
+        } catch {
+            rule = .unusable(description: definition.description, problem: error.advice)
+        }
+    }
+
+    private static func parts<Response>(
+        of definition: APIRequest<Response>, under environment: RequestURL?
+    ) throws(RequestFailure) -> Parts {
+        let snapshot = try definition.snapshot(under: environment, showsSecrets: true)
+        let base = try definition.base.url ?? environment
+        let target = try base == nil ? nil : RequestURL(snapshot.url)
+        let relative = snapshot.url.prefix { $0 != "?" }
+        guard target != nil || !relative.isEmpty else {
+            throw RequestFailure(
+                .invalidRequest, "The definition has neither a path nor a base URL, so every request would match.",
+                remedy: "Pass the base URL of the environment as “under”.")
+        }
+        let query = target.map(\.query) ?? snapshot.url.firstIndex(of: "?").map { snapshot.url[$0...].dropFirst() }
+        var fields = HTTPFields()
+        for field in snapshot.headerFields { fields.append(try .checked(name: field.name, value: field.value)) }
+        return Parts(
+            method: definition.method,
+            path: PathPattern(literal: target?.path ?? relative, isBelowAnyBase: target == nil),
+            query: QueryPattern(itemsOf: query ?? ""), host: target?.origin.host, headerFields: fields,
+            body: snapshot.body.map { body(of: $0, fields) } ?? .any)
+    }
+
+    private static func body(of text: String, _ fields: HTTPFields) -> BodyPattern {
+        if text.hasPrefix("base64:"), let data = Data(base64Encoded: String(text.dropFirst(7))) { return .data(data) }
+        let type = fields[.contentType].flatMap { MediaType(parsing: $0) }
+        return type.map { MediaPattern(.json).matches($0) } == true ? .jsonText(text) : .text(text)
     }
 
     /// Why the pattern itself is invalid; empty if it is valid.

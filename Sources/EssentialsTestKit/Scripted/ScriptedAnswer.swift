@@ -87,6 +87,22 @@ public struct ScriptedAnswer: Sendable {
         self.init(status, encoding: value, headerFields: headerFields, after: delay)
     }
 
+    /// Creates a response with a model encoded by codecs as JSON. Text and bytes have their own types.
+    init(
+        _ status: HTTPResponse.Status, model: some Encodable, codecs: CodecRegistry, headerFields: HTTPFields = [:],
+        after delay: Duration = .zero
+    ) {
+        let standard: MediaType = model is String ? .text : model is Data || model is [UInt8] ? .octetStream : .json
+        do throws(RequestFailure) {
+            let type = headerFields[.contentType].flatMap { MediaType(parsing: $0) } ?? standard
+            let (body, contentType) = try codecs.encode(model, as: type)
+            self.init(status, data: body, headerFields: headerFields, after: delay)
+            addContentType(contentType.description)
+        } catch {
+            self.init(.unusable(error), after: delay)
+        }
+    }
+
     private init(
         _ status: HTTPResponse.Status, encoding model: some Encodable, headerFields: HTTPFields, after delay: Duration
     ) {

@@ -221,7 +221,7 @@ public final class ScriptedTransport: Transport {
         }
     }
 
-    private func add(_ rule: ScriptedRule) -> ScriptedRule {
+    func add(_ rule: ScriptedRule) -> ScriptedRule {
         script.withLock { script in
             if script.rules.count < limits.rules { script.rules.append(rule) } else { script.dropped += 1 }
         }

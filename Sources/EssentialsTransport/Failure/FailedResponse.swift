@@ -46,6 +46,14 @@ extension RequestFailure {
     public func errorModel<Model: Sendable>(as type: Model.Type = Model.self) -> Model? { response?.model as? Model }
 }
 
+extension RequestFailure {
+    /// The delay before the next attempt that the server requests with `Retry-After`; see
+    /// ``FailedResponse/retryAfter(now:)``. `nil` without a response.
+    ///
+    /// - Parameter now: The time to which a date is compared.
+    public func retryAfter(now: Date = Date()) -> Duration? { response?.retryAfter(now: now) }
+}
+
 extension FailedResponse {
     /// The delay before the next attempt that the server requests with `Retry-After` (RFC 9110, section 10.2.3). `nil`
     /// if the field is missing or invalid. A date in the past gives zero.

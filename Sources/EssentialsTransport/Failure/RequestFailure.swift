@@ -24,20 +24,22 @@ public struct RequestFailure: Error, Sendable {
         let message: String
         let remedy: String?
         let host: String?
+        let request: String?
         let attempt: Int
         let response: FailedResponse?
         let chain: [CertificateFacts]
         let underlying: (any Error)?
 
         init(
-            reason: Reason, phase: Phase, message: String, remedy: String?, host: String?, attempt: Int,
-            response: FailedResponse?, chain: [CertificateFacts], underlying: (any Error)?
+            reason: Reason, phase: Phase, message: String, remedy: String?, host: String?, request: String?,
+            attempt: Int, response: FailedResponse?, chain: [CertificateFacts], underlying: (any Error)?
         ) {
             self.reason = reason
             self.phase = phase
             self.message = message
             self.remedy = remedy
             self.host = host
+            self.request = request
             self.attempt = attempt
             self.response = response
             self.chain = chain
@@ -65,8 +67,26 @@ public struct RequestFailure: Error, Sendable {
         underlying: (any Error)? = nil
     ) {
         storage = Storage(
-            reason: reason, phase: phase, message: message, remedy: remedy, host: host, attempt: attempt,
-            response: response, chain: chain, underlying: underlying)
+            reason: reason, phase: phase, message: message, remedy: remedy, host: host, request: nil,
+            attempt: attempt, response: response, chain: chain, underlying: underlying)
+    }
+
+    /// The failure with the request that failed, unless it names one already.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: The URL, or the path below a base URL. Its query is left out.
+    package func naming(_ method: HTTPRequest.Method, _ url: some StringProtocol) -> RequestFailure {
+        guard storage.request == nil else { return self }
+        let shown = Substring(url).utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return RequestFailure(storage, request: "\(method.rawValue) \(Substring(shown))")
+    }
+
+    private init(_ failure: Storage, request: String) {
+        storage = Storage(
+            reason: failure.reason, phase: failure.phase, message: failure.message, remedy: failure.remedy,
+            host: failure.host, request: request, attempt: failure.attempt, response: failure.response,
+            chain: failure.chain, underlying: failure.underlying)
     }
 
     /// The kind of failure. Its ``Reason/name`` is stable across versions.
@@ -79,14 +99,45 @@ public struct RequestFailure: Error, Sendable {
     public var remedy: String? { storage.remedy ?? storage.reason.remedy }
     /// The normalized host of the request, if there is one.
     public var host: String? { storage.host }
+    /// The method and the URL of the request without its query, such as `GET https://api.example.com/users/7`. The
+    /// path alone if the request failed before it had a URL. `nil` for failures outside a data-request service.
+    public var request: String? { storage.request }
     /// The number of the attempt that failed, counted from 1.
     public var attempt: Int { storage.attempt }
     /// The response, if one was received (``Reason/status``, ``Reason/decoding``, ``Reason/emptyBody``).
     public var response: FailedResponse? { storage.response }
+    /// The status of the ``response``, if one was received.
+    ///
+    /// ```swift
+    /// switch failure.status {
+    /// case .notFound?, .gone?: return nil
+    /// case .tooManyRequests?, .serviceUnavailable?: try await clock.sleep(for: failure.retryAfter() ?? .seconds(1))
+    /// default: throw failure
+    /// }
+    /// ```
+    public var status: HTTPResponse.Status? { storage.response?.head.status }
     /// The certificates of the trust decision, leaf first; empty for other failures.
     public var chain: [CertificateFacts] { storage.chain }
     /// The underlying error, if any.
     public var underlying: (any Error)? { storage.underlying }
+}
+
+/// Two failures are equal if they have the same reason, status, request and host. Texts make no difference, because
+/// they can contain times and addresses.
+extension RequestFailure: Hashable {
+    /// Compares reason, status, request and host.
+    public static func == (one: RequestFailure, other: RequestFailure) -> Bool {
+        one.reason == other.reason && one.status == other.status && one.request == other.request
+            && one.host == other.host
+    }
+
+    /// Hashes reason, status, request and host.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reason)
+        hasher.combine(status)
+        hasher.combine(request)
+        hasher.combine(host)
+    }
 }
 
 extension RequestFailure: CustomStringConvertible {

@@ -201,7 +201,7 @@ struct ReceivingTests {
         }
         for stage in [HitStage(), OnlyTheFirst()] as [any Stage] {
             let seen = Outcomes()
-            let receiving = ReceivingStage(interceptors: [seen], codecs: .standard, next: stage)
+            let receiving = ReceivingStage(interceptors: [seen], next: stage)
             let chain = RedirectStage(clock: ContinuousClock(), next: receiving)
             let request = TransportRequest(.get, try RequestURL("https://h/a"))
             let record = ExchangeRecord(

@@ -1,11 +1,11 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// Percent-encoding of bytes (RFC 3986, 2.1).
-enum PercentCoding {
+package enum PercentCoding {
     /// Percent-encodes all bytes except the unreserved characters (RFC 3986, 2.3).
     static func encoded(_ bytes: Data) -> String {
         var text: [UInt8] = []
@@ -16,7 +16,7 @@ enum PercentCoding {
     }
 
     /// Decodes percent-encoded bytes. A `%` that begins no escape is kept.
-    static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> Data {
+    package static func decoded(_ text: some Sequence<UInt8>, plusIsSpace: Bool) -> Data {
         let text = Array(text)
         var bytes = Data(capacity: text.count)
         var index = 0

@@ -1,0 +1,52 @@
+public import EssentialsHTTP
+
+/// Everything that a request inherits from the component that defines it.
+///
+/// ```swift
+/// Users.context.path            // "users"
+/// ```
+public struct APIContext: Sendable {
+    /// The base URL.
+    public var base: RequestBase
+    /// The paths of all endpoints, the outermost first.
+    public var path = RequestPath()
+    /// The shared properties of all components, those of the parent first.
+    public var properties = RequestProperties()
+    /// How requests are sent.
+    public var configuration: APIConfiguration
+    /// The codecs of bodies and models; `nil` for those of the service that sends the request.
+    public var codecs: CodecRegistry?
+    /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
+    public var errorModel: (any (Decodable & Sendable).Type)?
+
+    /// Creates the context of a service.
+    public init(
+        base: RequestBase, properties: RequestProperties = RequestProperties(),
+        configuration: APIConfiguration = APIConfiguration(), codecs: CodecRegistry? = nil,
+        errorModel: (any (Decodable & Sendable).Type)? = nil
+    ) {
+        self.base = base
+        self.properties = properties
+        self.configuration = configuration
+        self.codecs = codecs
+        self.errorModel = errorModel
+    }
+
+    /// The context of a child.
+    func child<Component: Endpoint>(_ component: Component.Type) -> APIContext {
+        var context = self
+        context.path.append(component.path)
+        context.properties.append(component.sharedProperties)
+        context.configuration = component.configuration ?? configuration
+        context.codecs = component.codecs ?? codecs
+        context.errorModel = component.errorModel ?? errorModel
+        return context
+    }
+
+    /// The context with further properties.
+    func adding(_ properties: RequestProperties) -> APIContext {
+        var context = self
+        context.properties.append(properties)
+        return context
+    }
+}

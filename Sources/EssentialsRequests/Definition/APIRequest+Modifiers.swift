@@ -1,0 +1,86 @@
+public import EssentialsHTTP
+
+/// Copies of a definition with one change.
+///
+/// ```swift
+/// let second = Users.getAll.settingQuery("page", 2).removingHeader("X-Debug")
+/// ```
+extension APIRequest {
+    /// A copy that is sent below another base URL.
+    public func based(on base: RequestBase) -> APIRequest { changed { $0.base = base } }
+
+    /// A copy with another path below its endpoints.
+    public func setting(_ path: RequestPath) -> APIRequest { changed { $0.path = path } }
+    /// A copy with other query items, also instead of the inherited ones.
+    public func setting(_ query: RequestQuery) -> APIRequest { changed { $0.query = query } }
+    /// A copy with other header fields, also instead of the inherited ones.
+    public func setting(_ headers: RequestHeaders) -> APIRequest { changed { $0.headers = headers } }
+    /// A copy with another body.
+    public func setting(_ body: RequestContent) -> APIRequest { changed { $0.body = body } }
+    /// A copy that is sent in another way.
+    public func setting(_ configuration: APIConfiguration) -> APIRequest {
+        changed { $0.configuration = configuration }
+    }
+
+    /// A copy with a longer path.
+    public func adding(_ path: RequestPath) -> APIRequest { changed { $0.path.append(path) } }
+    /// A copy with further query items.
+    public func adding(_ query: RequestQuery) -> APIRequest { changed { $0.query.append(query) } }
+    /// A copy with further header fields, which replace those of the same name.
+    public func adding(_ headers: RequestHeaders) -> APIRequest { changed { $0.headers.append(headers) } }
+
+    /// A copy with one value for a query item. `nil` removes it.
+    public func settingQuery(_ name: String, _ value: (some CustomStringConvertible)?) -> APIRequest {
+        changed { $0.query.set(name, value?.description) }
+    }
+    /// A copy with a further query item.
+    public func addingQuery(_ name: String, _ value: some CustomStringConvertible) -> APIRequest {
+        changed { $0.query.append(name, value.description) }
+    }
+    /// A copy without the query items of a name.
+    public func removingQuery(_ name: String) -> APIRequest { changed { $0.query.set(name, nil) } }
+
+    /// A copy with one value for a header field. `nil` removes it.
+    public func settingHeader(_ name: String, _ value: String?) -> APIRequest {
+        changed { $0.headers.append(value.map { RequestHeader(name, $0) } ?? .removing(name)) }
+    }
+    /// A copy with one more value for a header field.
+    public func addingHeader(_ name: String, _ value: String) -> APIRequest {
+        changed { $0.headers.append(.adding(name, value)) }
+    }
+    /// A copy without a header field.
+    public func removingHeader(_ name: String) -> APIRequest { changed { $0.headers.append(.removing(name)) } }
+
+    /// A copy that expects these statuses.
+    public func expecting(_ status: StatusExpectation) -> APIRequest {
+        changed { $0.configuration.expectedStatus = status }
+    }
+    /// A copy with a model type for the body of an unexpected response.
+    public func errorModel<Model: Decodable & Sendable>(_ type: Model.Type) -> APIRequest {
+        changed { $0.errorModel = type }
+    }
+    /// A copy with other codecs.
+    public func codecs(_ codecs: CodecRegistry) -> APIRequest { changed { $0.codecs = codecs } }
+    /// A copy with a maximum time for the whole exchange, including redirects.
+    public func deadline(_ time: Duration) -> APIRequest { changed { $0.configuration.options.totalTimeout = time } }
+
+    /// A copy whose response is read as another type.
+    public func reading<Other: Sendable>(_ type: Other.Type) -> APIRequest<Other> {
+        var other = APIRequest<Other>(method, path, in: APIContext(base: base))
+        other.endpointPath = endpointPath
+        other.query = query
+        other.headers = headers
+        other.body = body
+        other.configuration = configuration
+        other.codecs = codecs
+        other.errorModel = errorModel
+        other.failure = failure
+        return other
+    }
+
+    private func changed(_ change: (inout APIRequest) -> Void) -> APIRequest {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}

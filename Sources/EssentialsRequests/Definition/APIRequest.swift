@@ -1,0 +1,193 @@
+public import EssentialsHTTP
+
+/// The definition of a request and of what its response is read as.
+///
+/// ```swift
+/// enum Users: Endpoint {
+///     typealias Parent = Shop
+///     static let path: RequestPath = "users"
+///
+///     static let getAll: Request<[User]> = request(.get)
+///     static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
+///     static func find(role: String, page: Int?) -> Request<[User]> {
+///         request(.get) {
+///             QueryItems { ("role", role); ("page", page) }
+///             Headers { Header.accept(.json) }
+///         }
+///     }
+/// }
+/// let users = try await requests.send(Users.find(role: "admin", page: 2))
+/// ```
+///
+/// A definition is a value: it sends nothing, and can be stored, changed, compared and sent any number of times. Two
+/// definitions are equal if they send the same request: method, URL, header fields, body and options. Creating one never
+/// fails. If a part is invalid, ``TypedRequest/build()`` and sending throw `invalidRequest` or `file`.
+public struct APIRequest<Response: Sendable>: TypedRequest {
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// The base URL.
+    public var base: RequestBase
+    /// The paths of the endpoints that define the request.
+    public var endpointPath: RequestPath
+    /// The path below ``endpointPath``.
+    public var path: RequestPath
+    /// The query items, including the inherited ones.
+    public var query: RequestQuery
+    /// The header fields, including the inherited ones.
+    public var headers: RequestHeaders
+    /// The body.
+    public var body: RequestContent
+    /// How the request is sent.
+    public var configuration: APIConfiguration
+    /// The codecs of the body and the model; `nil` for those of the service that sends the request.
+    public var codecs: CodecRegistry?
+    /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
+    public var errorModel: (any (Decodable & Sendable).Type)?
+    /// Why the definition is invalid, in addition to its parts; `nil` if it is valid.
+    var failure: RequestFailure?
+
+    /// Creates a definition.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below the component.
+    ///   - parent: The component that the request inherits from.
+    ///   - type: What the response is read as.
+    ///   - properties: Path components, query items, header fields and a body.
+    public init<Parent: APIComponent>(
+        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), parent: Parent.Type,
+        as type: Response.Type = Response.self,
+        @RequestPropertiesBuilder _ properties: () -> RequestProperties = { RequestProperties() }
+    ) {
+        self.init(method, path, in: Parent.context, properties())
+    }
+
+    /// Creates a definition below the environment of the service that sends it.
+    public init(
+        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), as type: Response.Type = Response.self,
+        @RequestPropertiesBuilder _ properties: () -> RequestProperties = { RequestProperties() }
+    ) {
+        self.init(method, path, in: EnvironmentAPI.context, properties())
+    }
+
+    /// Creates a definition that inherits a context.
+    public init(
+        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), in context: APIContext,
+        _ properties: RequestProperties = RequestProperties()
+    ) {
+        self.method = method
+        base = context.base
+        endpointPath = context.path
+        // Shared path components belong to every request, so they come before its own.
+        self.path = context.properties.path
+        self.path.append(path)
+        self.path.append(properties.path)
+        query = context.properties.query
+        query.append(properties.query)
+        headers = context.properties.headers
+        headers.append(properties.headers)
+        body = context.properties.body.joined(with: properties.body)
+        configuration = context.configuration
+        codecs = context.codecs
+        errorModel = context.errorModel
+    }
+
+    /// The definition itself.
+    public var definition: APIRequest<Response> { self }
+
+    /// The request as the service sends it.
+    func request() throws(RequestFailure) -> DataRequest {
+        if let failure { throw failure }
+        if let failure = body.failure { throw failure }
+        var request = DataRequest(
+            method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
+            expecting: configuration.expectedStatus, options: configuration.options)
+        request.base = base
+        request.isDefined = true
+        request.codecs = codecs
+        request.errorModel = errorModel
+        request.redirects = configuration.redirects
+        request.finishesOnShutdown = configuration.finishesOnShutdown
+        return request
+    }
+
+    // MARK: Parts
+
+    /// The URL of the request.
+    ///
+    /// - Parameter environment: The base URL of the environment. It is needed only if the definition has no base of its
+    ///   own.
+    /// - Throws: `invalidRequest` if the URL cannot be built, or if there is no base URL.
+    public func url(under environment: RequestURL? = nil) throws(RequestFailure) -> RequestURL {
+        guard let base = try base.url ?? environment else {
+            throw RequestFailure(
+                .invalidRequest, "The definition of \(description) has no base URL of its own.",
+                remedy: "Pass the base URL of the environment, or give its API a base URL.")
+        }
+        let joined = try PathRules.join(encodedPath(), to: base).keepingQuery(of: base)
+        let items = query.items.encodedQuery
+        return items.isEmpty ? joined : joined.appending(encodedQuery: items)
+    }
+
+    /// The header fields of the definition. The service adds those that it sends with every request.
+    ///
+    /// - Throws: `invalidRequest` for the first invalid name or value.
+    public var headerFields: HTTPFields { get throws(RequestFailure) { try headers.fields } }
+
+    /// The percent-encoded path below the base URL.
+    ///
+    /// - Throws: `invalidRequest` if a part of it is invalid.
+    func encodedPath() throws(RequestFailure) -> String {
+        var whole = endpointPath
+        whole.append(path)
+        let text = try whole.checked()
+        return configuration.appendsTrailingSlash && !text.isEmpty ? text + "/" : text
+    }
+}
+
+extension APIRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method, the path and the names of the query items, such as `GET users/7?role`.
+    public var description: String {
+        var whole = endpointPath
+        whole.append(path)
+        let names = query.items.items.map(\.name).joined(separator: "&")
+        return "\(method.rawValue) \(whole.encoded)\(names.isEmpty ? "" : "?" + names)"
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// The parts without values that can be secret.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "definition": description, "base": base, "headers": headers.headers.map(\.description),
+                "body": body.description,
+            ])
+    }
+}
+
+/// Definitions are equal if they send the same request.
+extension APIRequest: Hashable {
+    /// Compares method, URL, header fields, body and options. Bodies are encoded for the comparison.
+    public static func == (one: APIRequest, other: APIRequest) -> Bool { one.key == other.key }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
+    private struct Key: Hashable {
+        let method: HTTPRequest.Method
+        let base: RequestBase
+        let path: Result<String, RequestFailure>
+        let query: QueryItems
+        let fields: Result<HTTPFields, RequestFailure>
+        let body: ContentKey
+        let options: TransportOptions
+    }
+
+    private var key: Key {
+        Key(
+            method: method, base: base, path: Result { () throws(RequestFailure) in try encodedPath() },
+            query: query.items, fields: Result { () throws(RequestFailure) in try headers.fields },
+            body: body.key(codecs ?? .standard), options: configuration.options)
+    }
+}

@@ -1,0 +1,76 @@
+public import EssentialsHTTP
+
+/// Builds an ``APIRequest`` from statements: its method and its properties, in any order.
+///
+/// ```swift
+/// @APIRequestBuilder<Users>
+/// static func find(role: String?) -> Request<[User]> {
+///     HTTPMethod.get
+///     PathComponents { "search" }
+///     if let role { QueryItems { ("role", role) } }
+/// }
+/// ```
+///
+/// The statements have exactly one method. Otherwise the request fails as `invalidRequest` when it is built.
+@resultBuilder
+public enum APIRequestBuilder<Parent: APIComponent> {
+    /// The method.
+    public static func buildExpression(_ method: HTTPRequest.Method) -> RequestProperties {
+        var properties = RequestProperties()
+        properties.methods = [method]
+        return properties
+    }
+    /// Path components.
+    public static func buildExpression(_ path: RequestPath) -> RequestProperties { RequestProperties(path: path) }
+    /// Query items.
+    public static func buildExpression(_ query: RequestQuery) -> RequestProperties { RequestProperties(query: query) }
+    /// Header fields.
+    public static func buildExpression(_ headers: RequestHeaders) -> RequestProperties {
+        RequestProperties(headers: headers)
+    }
+    /// One header field.
+    public static func buildExpression(_ header: RequestHeader) -> RequestProperties {
+        RequestProperties(headers: RequestHeaders(header))
+    }
+    /// A body.
+    public static func buildExpression(_ body: RequestContent) -> RequestProperties { RequestProperties(body: body) }
+    /// Several properties.
+    public static func buildExpression(_ properties: RequestProperties) -> RequestProperties { properties }
+    /// The first statement.
+    public static func buildPartialBlock(first: RequestProperties) -> RequestProperties { first }
+    /// The statements so far and the next one.
+    public static func buildPartialBlock(
+        accumulated: RequestProperties, next: RequestProperties
+    ) -> RequestProperties {
+        RequestPropertiesBuilder.buildPartialBlock(accumulated: accumulated, next: next)
+    }
+    /// An `if` without `else`.
+    public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {
+        properties ?? RequestProperties()
+    }
+    /// The first branch.
+    public static func buildEither(first properties: RequestProperties) -> RequestProperties { properties }
+    /// The second branch.
+    public static func buildEither(second properties: RequestProperties) -> RequestProperties { properties }
+    /// A loop.
+    public static func buildArray(_ properties: [RequestProperties]) -> RequestProperties {
+        RequestPropertiesBuilder.buildArray(properties)
+    }
+    /// An `if #available`.
+    public static func buildLimitedAvailability(_ properties: RequestProperties) -> RequestProperties { properties }
+
+    /// The definition.
+    public static func buildFinalResult<Response: Sendable>(_ properties: RequestProperties) -> APIRequest<Response> {
+        var request = APIRequest<Response>(
+            properties.methods.first ?? .get, RequestPath(), in: Parent.context, properties)
+        if properties.methods.count != 1 {
+            request.failure = RequestFailure(
+                .invalidRequest,
+                properties.methods.isEmpty
+                    ? "The definition of \(request.description) has no method."
+                    : "The definition of \(request.description) has \(properties.methods.count) methods.",
+                remedy: "Write one method among its statements, such as HTTPMethod.get.")
+        }
+        return request
+    }
+}

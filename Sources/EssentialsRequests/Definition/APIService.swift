@@ -1,0 +1,154 @@
+public import EssentialsHTTP
+
+/// A component of an API: an ``APIService`` or an ``Endpoint``. All of its members have defaults.
+///
+/// Inside a component the short names `Request`, `PathComponents`, `QueryItems`, `Headers`, `Header`, `Body`,
+/// `Properties` and `HTTPMethod` stand for ``APIRequest``, ``RequestPath``, ``RequestQuery``, ``RequestHeaders``,
+/// ``RequestHeader``, ``RequestContent``, ``RequestProperties`` and `HTTPRequest.Method`.
+///
+/// ```swift
+/// enum Users: Endpoint {
+///     typealias Parent = Shop
+///     static let path: RequestPath = "users"
+///     static var sharedProperties: Properties { Headers { ("X-Client", "cli") } }
+///
+///     static let getAll: Request<[User]> = request(.get)
+/// }
+/// ```
+public protocol APIComponent: Sendable {
+    /// The properties of every request of the component and its children. The default is none.
+    @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
+    /// How requests are sent. The default is `nil`, which means the configuration of the parent.
+    static var configuration: APIConfiguration? { get }
+    /// The codecs of bodies and models. The default is `nil`, which means those of the parent, and finally those of the
+    /// service that sends the request.
+    static var codecs: CodecRegistry? { get }
+    /// The model type for the body of an unexpected response. The default is `nil`, which means that of the parent, and
+    /// finally that of the service that sends the request.
+    static var errorModel: (any (Decodable & Sendable).Type)? { get }
+    /// Everything that a request of the component inherits. Services and endpoints have it already.
+    static var context: APIContext { get }
+}
+
+extension APIComponent {
+    /// No shared properties.
+    public static var sharedProperties: RequestProperties { RequestProperties() }
+    /// The configuration of the parent.
+    public static var configuration: APIConfiguration? { nil }
+    /// The codecs of the parent.
+    public static var codecs: CodecRegistry? { nil }
+    /// The error model of the parent.
+    public static var errorModel: (any (Decodable & Sendable).Type)? { nil }
+
+    /// Creates a request that inherits from this component.
+    ///
+    /// ```swift
+    /// static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
+    /// static func create(_ user: NewUser) -> Request<User> { request(.post) { Body { user } } }
+    /// static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below the component.
+    ///   - type: What the response is read as: a model, `Void`, `Data`, `DataResponse`, or `ResponseBody` for a stream.
+    ///   - properties: Path components, query items, header fields and a body.
+    public static func request<Response: Sendable>(
+        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), as type: Response.Type = Response.self,
+        @RequestPropertiesBuilder _ properties: () -> RequestProperties = { RequestProperties() }
+    ) -> APIRequest<Response> {
+        APIRequest(method, path, in: context, properties())
+    }
+}
+
+/// An API: a base URL, and what all of its requests have in common.
+///
+/// As a namespace, an API has one base URL for the whole program:
+///
+/// ```swift
+/// enum Shop: APIService {
+///     static let baseURL: RequestBase = "https://shop.example.com/v1/"
+///     static let status: Request<Status> = request(.get, "status")
+/// }
+/// ```
+///
+/// As a value, each instance has its own, from an initializer, an enumeration or an environment service:
+///
+/// ```swift
+/// struct Shop: APIService {
+///     let baseURL: RequestBase
+///     var status: Request<Status> { request(.get, "status") }
+/// }
+/// let staging = Shop(baseURL: "https://staging.example.com/v1/")
+/// let status = try await requests.send(staging.status)
+/// ```
+///
+/// Without a base URL, requests are sent to the environment of the data-request service. Definitions are values: they
+/// send nothing, and can be created and used on any thread.
+public protocol APIService: APIComponent, APIContextProvider {
+    /// The base URL of the namespace. The default is the environment of the service that sends the request.
+    static var baseURL: RequestBase { get }
+    /// The base URL of this value. The default is that of the namespace.
+    var baseURL: RequestBase { get }
+    /// Properties of this value in addition to the shared ones. The default is none.
+    @RequestPropertiesBuilder var instanceProperties: RequestProperties { get }
+}
+
+extension APIService {
+    /// The environment of the service that sends the request.
+    public static var baseURL: RequestBase { .environment }
+    /// The base URL of the namespace.
+    public var baseURL: RequestBase { Self.baseURL }
+    /// No further properties.
+    public var instanceProperties: RequestProperties { RequestProperties() }
+
+    /// The base URL, shared properties, configuration and codecs of the namespace.
+    public static var context: APIContext {
+        APIContext(
+            base: baseURL, properties: sharedProperties, configuration: configuration ?? APIConfiguration(),
+            codecs: codecs, errorModel: errorModel)
+    }
+
+    /// The context of the namespace with the base URL and the properties of this value.
+    public var context: APIContext {
+        var context = Self.context.adding(instanceProperties)
+        context.base = baseURL
+        return context
+    }
+
+    /// A request of this API's endpoints with the base URL and the properties of this value.
+    ///
+    /// ```swift
+    /// let user = try await requests.send(staging.request(Users.get(id: 7)))
+    /// ```
+    public func request<Request: TypedRequest>(_ request: Request) -> APIRequest<Request.Response> {
+        var definition = request.definition
+        definition.base = baseURL
+        var headers = instanceProperties.headers
+        headers.append(definition.headers)
+        definition.headers = headers
+        var query = instanceProperties.query
+        query.append(definition.query)
+        definition.query = query
+        return definition
+    }
+}
+
+/// The API of requests that belong to none: their paths are below the environment of the service that sends them.
+public enum EnvironmentAPI: APIService {}
+
+/// A value whose requests inherit from it: an ``APIService`` or a ``BoundEndpoint``.
+public protocol APIContextProvider: Sendable {
+    /// Everything that a request of the value inherits.
+    var context: APIContext { get }
+}
+
+extension APIContextProvider {
+    /// Creates a request that inherits from this value; see ``APIComponent/request(_:_:as:_:)``.
+    public func request<Response: Sendable>(
+        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), as type: Response.Type = Response.self,
+        @RequestPropertiesBuilder _ properties: () -> RequestProperties = { RequestProperties() }
+    ) -> APIRequest<Response> {
+        APIRequest(method, path, in: context, properties())
+    }
+}

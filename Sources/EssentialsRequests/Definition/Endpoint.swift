@@ -1,0 +1,76 @@
+public import EssentialsHTTP
+
+/// A part of an API below a path. Endpoints nest to any depth, and inherit from their parents.
+///
+/// ```swift
+/// enum Users: Endpoint {
+///     typealias Parent = Shop
+///     static let path: RequestPath = "users"
+///
+///     enum Orders: Endpoint {
+///         typealias Parent = Users
+///         static let path: RequestPath = "orders"
+///     }
+/// }
+/// ```
+///
+/// The path is appended to that of the parent. Shared properties come after those of the parent, so a header field
+/// replaces the parent's. Configuration, codecs and error model are the parent's unless the endpoint has its own.
+public protocol Endpoint: APIComponent {
+    /// The component above.
+    associatedtype Parent: APIComponent
+    /// The path below the parent. The written text is split at `/`.
+    static var path: RequestPath { get }
+}
+
+extension Endpoint {
+    /// The context of the parent, extended with the endpoint's own members.
+    public static var context: APIContext { Parent.context.child(self) }
+}
+
+/// An endpoint of a value: its requests have the base URL of the service that it belongs to.
+///
+/// ```swift
+/// struct Shop: APIService {
+///     let baseURL: RequestBase
+///     var users: Users { Users(parent: self) }
+///
+///     struct Users: BoundEndpoint {
+///         static let path: RequestPath = "users"
+///         let parent: Shop
+///         func get(id: Int) -> Request<User> { request(.get, "\(id)") }
+///     }
+/// }
+/// let user = try await requests.send(Shop(baseURL: "https://shop.example.com/").users.get(id: 7))
+/// ```
+public protocol BoundEndpoint: Endpoint, APIContextProvider where Parent: APIContextProvider {
+    /// The value above, whose context the endpoint inherits.
+    var parent: Parent { get }
+}
+
+extension BoundEndpoint {
+    /// The context of the parent, extended with the endpoint's own members.
+    public var context: APIContext { parent.context.child(Self.self) }
+}
+
+// MARK: - Short names
+
+/// The short names inside services and endpoints.
+extension APIComponent {
+    /// A request of this API.
+    public typealias Request<Response: Sendable> = APIRequest<Response>
+    /// Path components.
+    public typealias PathComponents = RequestPath
+    /// Query items.
+    public typealias QueryItems = RequestQuery
+    /// Header fields.
+    public typealias Headers = RequestHeaders
+    /// A header field.
+    public typealias Header = RequestHeader
+    /// A body.
+    public typealias Body = RequestContent
+    /// Shared properties.
+    public typealias Properties = RequestProperties
+    /// The method of a request.
+    public typealias HTTPMethod = HTTPRequest.Method
+}

@@ -1,0 +1,142 @@
+extension RequestPath {
+    /// Appends a template whose placeholders are replaced with values.
+    mutating func append(
+        template: String, _ values: KeyValuePairs<String, any CustomStringConvertible & Sendable>
+    ) {
+        var unused = values.map(\.key)
+        for segment in template.utf8.split(separator: UInt8(ascii: "/")) {
+            var (text, rest) = ("", Substring(segment).utf8)
+            while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
+                guard let close = rest[open...].firstIndex(of: UInt8(ascii: "}")) else {
+                    return refuse(
+                        "The path template “\(RequestFailure.shown(template))” has a “{” without “}”.",
+                        "Write each placeholder as {name}.")
+                }
+                let name = String(Substring(rest[rest.index(after: open)..<close]))
+                guard let value = values.first(where: { $0.key == name })?.value.description else {
+                    return refuse(
+                        "The path template “\(RequestFailure.shown(template))” has no value for “\(name)”.",
+                        "Add it to the values.")
+                }
+                guard !value.isEmpty else {
+                    return refuse(
+                        "The value for “\(name)” in the path template “\(RequestFailure.shown(template))” is empty.",
+                        "Without it the path would name something else. Check where the value comes from.")
+                }
+                unused.removeAll { $0 == name }
+                text += Substring(rest[..<open])
+                text += value
+                rest = rest[rest.index(after: close)...]
+            }
+            append(component: text + Substring(rest))
+        }
+        if let name = unused.first {
+            refuse(
+                "The path template “\(RequestFailure.shown(template))” has no placeholder “{\(name)}”.",
+                "Correct the name, or remove the value.")
+        }
+    }
+}
+
+extension RequestPath: ExpressibleByStringInterpolation {
+    /// Text and values of a path literal. Text is split at `/`; a value is never split.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        private var path = RequestPath()
+        /// The segment that is not complete yet.
+        private var segment = ""
+
+        /// Creates an empty literal.
+        public init(literalCapacity: Int, interpolationCount: Int) {}
+
+        /// Appends written text.
+        public mutating func appendLiteral(_ literal: String) {
+            if literal.utf8.contains(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") }) {
+                path.refusePlaceholder(in: literal)
+            }
+            for (index, part) in literal.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+                .enumerated()
+            {
+                if index > 0 { endSegment() }
+                segment += Substring(part)
+            }
+        }
+
+        /// Appends a value, which stays in one segment.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            let text = value.description
+            if text.isEmpty {
+                path.refuse(
+                    "A value in a path is empty.",
+                    "Without it the path would name something else. Check where the value comes from.")
+            }
+            segment += text
+        }
+
+        private mutating func endSegment() {
+            path.append(component: segment)
+            segment = ""
+        }
+
+        /// The path with its last segment.
+        fileprivate var complete: RequestPath {
+            var copy = self
+            copy.endSegment()
+            return copy.path
+        }
+    }
+
+    /// Creates a path from a literal with values.
+    public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.complete }
+
+    /// Creates a path from a literal, which is split at `/`.
+    public init(stringLiteral text: String) { append(text: text) }
+}
+
+/// Builds a ``RequestPath`` from components, each of which is one segment.
+///
+/// ```swift
+/// PathComponents {
+///     "users"
+///     id
+///     if let revision { "revisions"; revision }
+/// }
+/// ```
+@resultBuilder
+public enum RequestPathBuilder {
+    /// A value, which is one segment. `nil` and empty text are dropped.
+    public static func buildExpression(_ value: (some CustomStringConvertible)?) -> RequestPath {
+        var path = RequestPath()
+        if let value { path.append(component: value.description) }
+        return path
+    }
+
+    /// Several values, each of which is one segment.
+    public static func buildExpression(_ values: [some CustomStringConvertible]) -> RequestPath {
+        values.reduce(into: RequestPath()) { $0.append(component: $1.description) }
+    }
+
+    /// A path.
+    public static func buildExpression(_ path: RequestPath) -> RequestPath { path }
+    /// No component.
+    public static func buildBlock() -> RequestPath { RequestPath() }
+    /// The first statement.
+    public static func buildPartialBlock(first: RequestPath) -> RequestPath { first }
+    /// The statements so far and the next one.
+    public static func buildPartialBlock(accumulated: RequestPath, next: RequestPath) -> RequestPath {
+        var path = accumulated
+        path.append(next)
+        return path
+    }
+    /// An `if` without `else`.
+    public static func buildOptional(_ path: RequestPath?) -> RequestPath { path ?? RequestPath() }
+    /// The first branch.
+    public static func buildEither(first path: RequestPath) -> RequestPath { path }
+    /// The second branch.
+    public static func buildEither(second path: RequestPath) -> RequestPath { path }
+    /// A loop.
+    public static func buildArray(_ paths: [RequestPath]) -> RequestPath {
+        paths.reduce(into: RequestPath()) { $0.append($1) }
+    }
+    /// An `if #available`.
+    public static func buildLimitedAvailability(_ path: RequestPath) -> RequestPath { path }
+}

@@ -1,0 +1,147 @@
+import EssentialsHTTP
+
+/// The path of a definition below its endpoint.
+///
+/// ```swift
+/// let fixed: RequestPath = "users/archive"               // two segments
+/// let posts: RequestPath = "users/\(id)/posts"           // the value is one segment, whatever it contains
+/// let named = RequestPath(template: "users/{id}/posts", ["id": id])
+/// let parts = RequestPath { "users"; id; "posts" }
+/// ```
+///
+/// Values become exactly one segment: a `/` in a value is escaped as `%2F`, like every other character that is not
+/// allowed in a segment (RFC 3986, 3.3). Only the written text of a literal or a template is split at `/`. Empty
+/// segments are dropped. A value that is `.` or `..` would change the path, so the request fails as `invalidRequest`.
+public struct RequestPath: Sendable, Hashable {
+    /// The percent-encoded segments with a slash between them, without a slash at the beginning or the end.
+    public private(set) var encoded = ""
+    /// Why the path is invalid; `nil` if it is valid. It is thrown when the request is built.
+    private(set) var failure: RequestFailure?
+
+    /// Creates an empty path.
+    public init() {}
+
+    /// Creates a path of one segment for each value. Values that are `nil` or empty are dropped. A literal is split at
+    /// `/`.
+    public init(_ components: (any CustomStringConvertible & Sendable)?...) {
+        for component in components { if let component { append(component: component.description) } }
+    }
+
+    /// Creates a path from components; see ``RequestPathBuilder``.
+    public init(@RequestPathBuilder _ content: () -> RequestPath) { self = content() }
+
+    /// Creates a path from a template such as `users/{id}/posts`.
+    ///
+    /// A placeholder is a name in braces, and can be a whole segment or a part of one. A request whose template names a
+    /// missing value, or does not name a given one, fails as `invalidRequest`.
+    ///
+    /// - Parameters:
+    ///   - template: The template, which is split at `/`.
+    ///   - values: The value for each placeholder.
+    public init(template: String, _ values: KeyValuePairs<String, any CustomStringConvertible & Sendable>) {
+        append(template: template, values)
+    }
+
+    /// Whether the path has no segments.
+    public var isEmpty: Bool { encoded.isEmpty }
+
+    /// The segments, decoded.
+    public var components: [String] {
+        encoded.utf8.split(separator: UInt8(ascii: "/")).map {
+            String(decoding: PercentCoding.decoded($0[...], plusIsSpace: false), as: UTF8.self)
+        }
+    }
+
+    /// The encoded path.
+    ///
+    /// - Throws: `invalidRequest` if a part of it is invalid.
+    func checked() throws(RequestFailure) -> String {
+        if let failure { throw failure }
+        return encoded
+    }
+
+    /// Appends a path.
+    public mutating func append(_ path: RequestPath) {
+        if failure == nil { failure = path.failure }
+        guard !path.isEmpty else { return }
+        guard !isEmpty else {
+            encoded = path.encoded
+            return
+        }
+        encoded += "/"
+        encoded += path.encoded
+    }
+
+    /// Appends one segment.
+    mutating func append(component: String) {
+        guard !component.isEmpty else { return }
+        guard component != ".", component != ".." else {
+            return refuse(
+                "The path component “\(component)” would change the path instead of naming a part of it.",
+                "Check where the value comes from.")
+        }
+        if !encoded.isEmpty { encoded += "/" }
+        SegmentCoding.append(component, to: &encoded)
+    }
+
+    /// Appends written text, which is split at `/`.
+    mutating func append(text: String) {
+        guard !text.utf8.contains(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") }) else {
+            return refusePlaceholder(in: text)
+        }
+        for segment in text.utf8.split(separator: UInt8(ascii: "/")) { append(component: String(Substring(segment))) }
+    }
+
+    mutating func refusePlaceholder(in text: String) {
+        refuse(
+            "The path “\(RequestFailure.shown(text))” has a placeholder, but there is no value for it.",
+            "Write RequestPath(template: \"users/{id}\", [\"id\": id]), or \\(id) in a literal.")
+    }
+
+    mutating func refuse(_ message: String, _ remedy: String) {
+        if failure == nil { failure = RequestFailure(.invalidRequest, message, remedy: remedy) }
+    }
+}
+
+/// Encodes one path segment.
+enum SegmentCoding {
+    /// Appends the text with everything escaped that is not allowed in a segment (RFC 3986, 3.3).
+    static func append(_ component: String, to text: inout String) {
+        guard !component.utf8.allSatisfy(isAllowed) else {
+            text += component
+            return
+        }
+        var bytes: [UInt8] = []
+        for byte in component.utf8 {
+            if isAllowed(byte) { bytes.append(byte) } else { bytes.append(percentEncoded: byte) }
+        }
+        text += String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The bytes of `pchar` without escapes. The semicolon is escaped, because some servers cut the segment there.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        byte.isURLUnreserved || "!$&'()*+,=:@".utf8.contains(byte)
+    }
+}
+
+extension RequestPath: CustomStringConvertible {
+    /// The encoded path.
+    public var description: String { encoded }
+}
+
+extension RequestPath: Codable {
+    /// Decodes an encoded path.
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        for segment in text.utf8.split(separator: UInt8(ascii: "/")) {
+            append(
+                component: String(decoding: PercentCoding.decoded(segment[...], plusIsSpace: false), as: UTF8.self))
+        }
+    }
+
+    /// Encodes the encoded path as text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(encoded)
+    }
+}

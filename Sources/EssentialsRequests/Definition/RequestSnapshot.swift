@@ -1,0 +1,164 @@
+public import EssentialsHTTP
+import FoundationEssentials
+
+/// A definition as plain data, for comparisons in tests and for files beside them.
+///
+/// ```swift
+/// let snapshot = try Users.create(ada).snapshot()
+/// #expect(snapshot == .init(method: "POST", url: "users", headerFields: ["Content-Type": "…"], body: "{\"name\":\"Ada\"}"))
+/// let data = try JSONEncoder().encode(snapshot)
+/// ```
+///
+/// Secret values are hidden unless they are asked for: those of header fields and query items whose names sound secret;
+/// see ``Redaction``. The body is not changed.
+public struct RequestSnapshot: Sendable, Hashable, Codable {
+    /// The method.
+    public var method: String
+    /// The URL, or the path and query below the environment if the definition has no base URL of its own.
+    public var url: String
+    /// Pairs of name and value, in the order in which they are sent.
+    public var headerFields: [Field]
+    /// The body as text. Bytes that are not UTF-8 are in Base64 after `base64:`. `nil` without a body and for a body
+    /// that is read while it is sent.
+    public var body: String?
+
+    /// A header field.
+    public struct Field: Sendable, Hashable, Codable {
+        /// The name as it is sent.
+        public var name: String
+        /// The value, or `…` if it is hidden.
+        public var value: String
+
+        /// Creates a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Creates a snapshot.
+    public init(
+        method: String, url: String, headerFields: KeyValuePairs<String, String> = [:], body: String? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.headerFields = headerFields.map { Field(name: $0.key, value: $0.value) }
+        self.body = body
+    }
+}
+
+extension APIRequest {
+    /// The definition as plain data, with its body encoded.
+    ///
+    /// - Parameters:
+    ///   - environment: The base URL of the environment. Without it, a definition without a base URL of its own has the
+    ///     path and the query as its URL.
+    ///   - showsSecrets: Whether secret values are shown. The default is `false`.
+    /// - Throws: `invalidRequest`, `encoding` or `file` if the definition is invalid.
+    public func snapshot(
+        under environment: RequestURL? = nil, showsSecrets: Bool = false
+    ) throws(RequestFailure) -> RequestSnapshot {
+        let encoded = try encoded(under: environment, showsSecrets: showsSecrets)
+        var snapshot = RequestSnapshot(method: method.rawValue, url: encoded.url)
+        snapshot.headerFields = encoded.fields.map { RequestSnapshot.Field(name: $0.name.rawName, value: $0.value) }
+        snapshot.body = encoded.body.map { body in
+            String(validating: body, as: UTF8.self) ?? "base64:" + body.base64EncodedString()
+        }
+        return snapshot
+    }
+
+    /// A command line for a shell that sends the same request with curl.
+    ///
+    /// ```swift
+    /// print(try Users.get(id: 7).curlCommand())
+    /// // curl -X 'GET' 'https://shop.example.com/v1/users/7'
+    /// ```
+    ///
+    /// Hidden values are shown as `…`. Fields that the service adds to every request are not included. A body that is
+    /// not text is written by `printf`, and one that is read while it is sent is shown as a placeholder.
+    ///
+    /// - Parameters:
+    ///   - environment: The base URL of the environment, for a definition without a base URL of its own.
+    ///   - showsSecrets: Whether the values of secret header fields and query items are shown. The default is `false`.
+    /// - Throws: `invalidRequest`, `encoding` or `file` if the definition is invalid, and `invalidRequest` if there is
+    ///   no base URL.
+    public func curlCommand(
+        under environment: RequestURL? = nil, showsSecrets: Bool = false
+    ) throws(RequestFailure) -> String {
+        _ = try url(under: environment)
+        let encoded = try encoded(under: environment, showsSecrets: showsSecrets)
+        // With `-X HEAD`, curl would wait for a body.
+        var words = method == .head ? ["curl", "--head"] : ["curl", "-X", CurlCommand.quoted(method.rawValue)]
+        for field in encoded.fields {
+            // curl sends a field without a value only with a semicolon instead of the colon.
+            let text = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
+            words += ["-H", CurlCommand.quoted(text)]
+        }
+        var pipe = ""
+        switch encoded.body {
+        case .none:
+            if body.body.isReadWhileSent { words += ["--data-binary", CurlCommand.quoted("<\(body.description)>")] }
+        case .some(let data):
+            // curl adds the type of a form to a body without one.
+            if !encoded.fields.contains(.contentType) { words += ["-H", CurlCommand.quoted("Content-Type:")] }
+            // An argument of a program is text without a zero byte.
+            if let text = String(validating: data, as: UTF8.self), !data.contains(0) {
+                words += ["--data-raw", CurlCommand.quoted(text)]
+            } else {
+                pipe = "printf \(CurlCommand.quoted(Self.octal(data))) | "
+                words += ["--data-binary", "@-"]
+            }
+        }
+        // curl would expand braces and brackets in the URL.
+        return pipe + (words + ["--globoff", CurlCommand.quoted(encoded.url)]).joined(separator: " ")
+    }
+
+    /// The bytes as octal escapes, which every `printf` writes.
+    private static func octal(_ data: Data) -> String {
+        data.map { byte in
+            let digits = String(byte, radix: 8)
+            return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+        }.joined()
+    }
+
+    private func encoded(
+        under environment: RequestURL?, showsSecrets: Bool
+    ) throws(RequestFailure) -> EncodedDefinition {
+        var redaction = Redaction()
+        redaction.query = .hidden([])
+        var request = try request()
+        let codecs = codecs ?? .standard
+        var body: Data?
+        switch try self.body.checkedKey(codecs, request.headerFields[.contentType]) {
+        case .none, .stream, .invalid: break
+        case .bytes(let data, let type):
+            body = data
+            if let type { request.headerFields[.contentType] = type }
+        }
+        var fields = HTTPFields()
+        for field in request.headerFields {
+            fields.append(
+                showsSecrets || !redaction.hides(field.name) ? field : HTTPField(name: field.name, value: "…"))
+        }
+        return EncodedDefinition(
+            url: try shownURL(under: environment, showsSecrets ? nil : redaction), fields: fields, body: body)
+    }
+
+    /// The URL as text, or the path and query if there is no base.
+    private func shownURL(
+        under environment: RequestURL?, _ redaction: Redaction?
+    ) throws(RequestFailure) -> String {
+        let hasBase = try base.url != nil || environment != nil
+        let url = try hasBase ? url(under: environment) : url(under: RequestURL("http://localhost/"))
+        let text = redaction?.text(of: url) ?? url.description
+        guard !hasBase else { return text }
+        return String(text.dropFirst(url.origin.description.count + 1))
+    }
+}
+
+/// The parts of a definition that are shown.
+private struct EncodedDefinition {
+    let url: String
+    let fields: HTTPFields
+    let body: Data?
+}

@@ -1,0 +1,88 @@
+public import EssentialsHTTP
+
+/// A request that names what its response is read as: an ``APIRequest`` or a ``ServiceRequest``.
+///
+/// ```swift
+/// let user = try await requests.send(Users.get(id: 7))             // User
+/// ```
+public protocol TypedRequest: BuildableRequest {
+    /// What the response is read as.
+    associatedtype Response: Sendable
+    /// The definition of the request.
+    var definition: APIRequest<Response> { get }
+}
+
+extension TypedRequest {
+    /// Returns the request.
+    ///
+    /// - Throws: `invalidRequest` or `file` for the first part of the definition that is invalid.
+    public func build() throws(RequestFailure) -> DataRequest { try definition.request() }
+}
+
+/// A request as a type, with one property for each part.
+///
+/// ```swift
+/// struct SearchFilms: ServiceRequest {
+///     typealias Parent = Shop
+///     typealias Response = [Film]
+///     let text: String
+///
+///     var method: HTTPMethod { .get }
+///     var pathComponents: PathComponents { "films"; "search" }
+///     var queryItems: QueryItems { ("q", text) }
+/// }
+/// let films = try await requests.send(SearchFilms(text: "metropolis"))
+/// ```
+///
+/// Only `method` and `Response` have no default. Without a `Parent`, the path is below the environment of the service
+/// that sends the request. A value of an ``APIService`` sends it elsewhere: `staging.request(SearchFilms(text: "x"))`.
+public protocol ServiceRequest: TypedRequest {
+    /// The component that the request inherits from. The default is the environment.
+    associatedtype Parent: APIComponent = EnvironmentAPI
+    /// The method.
+    var method: HTTPRequest.Method { get }
+    /// The path below the component. The default is empty.
+    @RequestPathBuilder var pathComponents: RequestPath { get }
+    /// The query items. The default is none.
+    @RequestQueryBuilder var queryItems: RequestQuery { get }
+    /// The header fields. The default is none.
+    @RequestHeadersBuilder var headers: RequestHeaders { get }
+    /// The type of the body. The default is `nil`, which means that it follows from the body. A request without a body
+    /// has no `Content-Type` field.
+    var contentType: MediaType? { get }
+    /// The body. The default is none.
+    @RequestContentBuilder var body: RequestContent { get }
+}
+
+extension ServiceRequest {
+    /// The path of the component.
+    public var pathComponents: RequestPath { RequestPath() }
+    /// No query items.
+    public var queryItems: RequestQuery { RequestQuery() }
+    /// No header fields.
+    public var headers: RequestHeaders { RequestHeaders() }
+    /// The type that follows from the body.
+    public var contentType: MediaType? { nil }
+    /// No body.
+    public var body: RequestContent { RequestContent() }
+
+    /// The definition made from the properties.
+    public var definition: APIRequest<Response> {
+        var properties = RequestProperties(path: pathComponents, query: queryItems, headers: headers, body: body)
+        if let contentType, !properties.body.isEmpty { properties.headers.append(.contentType(contentType)) }
+        return APIRequest(method, RequestPath(), in: Parent.context, properties)
+    }
+
+    /// Path components.
+    public typealias PathComponents = RequestPath
+    /// Query items.
+    public typealias QueryItems = RequestQuery
+    /// Header fields.
+    public typealias Headers = RequestHeaders
+    /// A header field.
+    public typealias Header = RequestHeader
+    /// A body.
+    public typealias Body = RequestContent
+    /// The method of a request.
+    public typealias HTTPMethod = HTTPRequest.Method
+}

@@ -1,0 +1,125 @@
+public import EssentialsHTTP
+
+/// The base of a request's path: the environment of the service that sends it, or a URL of its own.
+///
+/// ```swift
+/// request.base = "https://status.example.com/v2/"
+/// ```
+///
+/// A base of its own with another origin than the service's environment names a foreign server. A request to it carries
+/// no header fields of the environment, its trust policy is not the environment's, and interceptors neither change it
+/// nor receive its outcome: what they add is meant for the servers of the environment. With the same origin only the
+/// path differs.
+///
+/// A base is created from text without throwing, so that it can be a constant. Sending a request with an invalid base
+/// fails as `invalidRequest`.
+public struct RequestBase: Sendable, Hashable {
+    private enum Content: Hashable {
+        case current
+        case url(RequestURL)
+        case own(EnvironmentSnapshot)
+        case invalid(message: String, remedy: String?)
+    }
+
+    private let content: Content
+
+    private init(_ content: Content) { self.content = content }
+
+    /// The environment of the service that sends the request.
+    public static let environment = RequestBase(.current)
+
+    /// A URL. Its query is part of every request with this base.
+    public init(_ url: RequestURL) { self.init(.url(url)) }
+
+    /// A URL as text. Invalid text fails when a request is built.
+    public init(_ text: String) {
+        do throws(RequestFailure) {
+            self.init(.url(try RequestURL(text)))
+        } catch {
+            self.init(.invalid(message: error.message, remedy: error.remedy))
+        }
+    }
+
+    /// An environment of its own, with its header fields and trust policy.
+    public init(_ environment: EnvironmentSnapshot) { self.init(.own(environment)) }
+
+    /// The current environment of an environment service, read now.
+    public init(_ environment: any EnvironmentService) { self.init(.own(environment.snapshot)) }
+
+    /// Whether the base is the environment of the service that sends the request.
+    public var isEnvironment: Bool { content == .current }
+
+    /// The URL, or `nil` if the environment of the service decides.
+    ///
+    /// - Throws: `invalidRequest` if the base was created from invalid text.
+    public var url: RequestURL? {
+        get throws(RequestFailure) {
+            switch content {
+            case .current: nil
+            case .url(let url): url
+            case .own(let environment): environment.baseURL
+            case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
+            }
+        }
+    }
+
+    /// The environment for a request.
+    ///
+    /// - Parameter current: The environment of the service.
+    /// - Throws: `invalidRequest` if the base was created from invalid text.
+    func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
+        switch content {
+        case .current: return RequestEnvironment(snapshot: current, isForeign: false)
+        case .url(let url):
+            guard url.origin == current.baseURL.origin else {
+                return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: url), isForeign: true)
+            }
+            var same = current
+            same.baseURL = url
+            return RequestEnvironment(snapshot: same, isForeign: false)
+        case .own(let own):
+            return RequestEnvironment(snapshot: own, isForeign: own.baseURL.origin != current.baseURL.origin)
+        case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
+        }
+    }
+}
+
+/// The environment of one request.
+struct RequestEnvironment: Sendable {
+    var snapshot: EnvironmentSnapshot
+    /// Whether the request goes to another origin than the service's environment.
+    var isForeign: Bool
+
+    /// The environment, or `nil` for a foreign server.
+    var ownServer: EnvironmentSnapshot? { isForeign ? nil : snapshot }
+}
+
+extension RequestURL {
+    /// The URL with the query of its base before its own.
+    func keepingQuery(of base: RequestURL) throws(RequestFailure) -> RequestURL {
+        guard let kept = base.query, !kept.isEmpty else { return self }
+        guard let own = query, !own.isEmpty else { return appending(encodedQuery: String(kept)) }
+        return try RequestURL(origin: origin, path: "\(path)?\(kept)&\(own)")
+    }
+}
+
+extension RequestBase: ExpressibleByStringLiteral {
+    /// Creates a base from a URL as text. An invalid URL fails when a request is built.
+    public init(stringLiteral text: String) { self.init(text) }
+}
+
+extension RequestBase: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL without its query, or “the environment”.
+    public var description: String {
+        switch content {
+        case .current: "the environment"
+        case .url(let url): url.redacted
+        case .own(let environment): environment.baseURL.redacted
+        case .invalid: "an invalid URL"
+        }
+    }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Empty, so that no query is shown.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
