@@ -55,7 +55,9 @@ struct PageMachine<Model: Sendable>: Sendable {
 
     /// The failure of the current page. If the link to the page is the cause, the message says so.
     func explained(_ failure: RequestFailure) -> RequestFailure {
-        guard case .link = paging.rule, count > 0, failure.reason == .invalidRequest, failure.phase == .preparation
+        // A failure with an underlying error or without a host comes from an interceptor.
+        guard case .link = paging.rule, count > 0, failure.reason == .invalidRequest, failure.phase == .preparation,
+            failure.underlying == nil, failure.host != nil
         else { return failure }
         return RequestFailure(
             .invalidRequest, "The link to page \(count + 1) was not requested. \(failure.message)",
