@@ -40,7 +40,7 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Load") var load: LoadOptions
 
     @Option(
-        name: [.customShort("X", allowingJoined: true), .customLong("method")],
+        name: [.customShort("X", allowingJoined: true), .customLong("request")],
         help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "method"),
         transform: MethodArgument.read)
     var method: HTTPRequest.Method?
