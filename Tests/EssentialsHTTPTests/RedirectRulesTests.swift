@@ -296,6 +296,18 @@ import Testing
         #expect(failure.host == "c.example")
     }
 
+    @Test("Redirects within an origin name it once")
+    func withinOrigin() throws {
+        let steps = [("https://a.example/1", "https://a.example/2"), ("https://a.example/2", "https://b.example/3")]
+        let history = try steps.map { try hop($0.0, $0.1) }
+        let mixed = try failure(
+            outcome(.get, "https://b.example/3", 302, to: "/4", policy: .limit(2), history: history))
+        #expect(mixed.message == "More redirects than the 2 allowed: https://a.example → https://b.example.")
+        let loop = try failure(
+            outcome(.get, "https://a.example/2", 302, to: "/1", policy: .limit(1), history: Array(history.prefix(1))))
+        #expect(loop.message == "More redirects than the 1 allowed, all within https://a.example.")
+    }
+
     @Test("The message for a long chain is shortened")
     func longChain() throws {
         let history = try (0..<500).map { try hop("https://h\($0).example/", "https://h\($0 + 1).example/") }

@@ -147,6 +147,37 @@ struct ServiceLocatorErrorTests {
         #expect(next is FactoryFailure)
     }
 
+    @Test("The root cause is the error of the innermost factory, however many factories passed it on")
+    func rootCause() throws {
+        let cause = FactoryFailure("no disk")
+        try root.registerLazy(Int.self) { _ in throw cause }
+        try root.registerLazy(Level<Int>.self) { locator in
+            _ = try locator.resolve(Int.self)
+            return Level()
+        }
+        try root.registerLazy(Level<Level<Int>>.self) { locator in
+            _ = try locator.resolve(Level<Int>.self)
+            return Level()
+        }
+        let one = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self) }
+        let two = failure { () throws(ServiceLocatorError) in try root.resolve(Level<Int>.self) }
+        let three = failure { () throws(ServiceLocatorError) in try root.resolve(Level<Level<Int>>.self) }
+        for error in [one, two, three] { #expect(error?.rootCause is FactoryFailure) }
+        #expect(one?.underlying is FactoryFailure)
+        #expect(three?.underlying is ServiceLocatorError)
+    }
+
+    @Test("A missing service has no root cause, and is the root cause of the factory that needs it")
+    func noRootCause() throws {
+        let missing = failure { () throws(ServiceLocatorError) in try root.resolve(Int.self) }
+        #expect(missing?.reason == .missing)
+        #expect(missing?.underlying == nil)
+        #expect(missing?.rootCause == nil)
+        try root.registerLazy(String.self) { locator in "\(try locator.resolve(Int.self))" }
+        let outer = failure { () throws(ServiceLocatorError) in try root.resolve(String.self) }
+        #expect((outer?.rootCause as? ServiceLocatorError)?.reason == .missing)
+    }
+
     @Test("The failure of an asynchronous factory says once which missing service to register")
     func nestedMissing() async throws {
         try root.registerAsync(Int.self, fileID: "App/Disk.swift", line: 3) { locator in

@@ -171,7 +171,7 @@ extension ToolTests {
                 #expect(request.header("Content-Type") == "application/json" && request.header("X-A") == "b")
                 #expect(request.header("Authorization")?.hasPrefix("Basic ") == true)
             }
-            _ = try await bench([server.url, "-n", "1", "--method", "PUT", "--data", "x"])
+            _ = try await bench([server.url, "-n", "1", "--request", "PUT", "--data", "x"])
             #expect(server.requests.last?.method == "PUT")
         }
 
@@ -203,7 +203,7 @@ extension ToolTests {
             "A load outside of its limits is refused",
             arguments: [
                 ["-c", "0"], ["-c", "1001"], ["-n", "0"], ["-n", "1000000001"], ["-z", "1441m"], ["--warmup", "2000m"],
-                ["--method", "CONNECT"], ["--max-redirects", "3"], ["--format", "xml"],
+                ["--request", "CONNECT"], ["--max-redirects", "3"], ["--format", "xml"],
             ])
         func refused(arguments: [String]) async throws {
             let result = try await ToolProcess(["bench", "http://127.0.0.1:1/"] + arguments).end()
@@ -213,7 +213,7 @@ extension ToolTests {
 
         @Test("A method in the wrong case is refused with the right spelling")
         func method() async throws {
-            let result = try await tool("bench", "http://127.0.0.1:1/", "--method", "post")
+            let result = try await tool("bench", "http://127.0.0.1:1/", "--request", "post")
             #expect(result.code == 64)
             #expect(result.errors.contains("Did you mean “POST”?"))
         }

@@ -81,6 +81,17 @@ extension ToolTests {
             #expect(named.code == 0)
         }
 
+        @Test("A timeout in the handshake hints at plain http only if the URL had no scheme")
+        func quietServer() async throws {
+            let silent = try LoopbackServer(options: ServerOptions(onAccept: { _ in [.hang] })) { _ in .hang }
+            let result = try await tool("127.0.0.1:\(silent.port)", "--timeout", "300ms")
+            #expect(result.errors.contains("error: timeout"), "\(result.errors)")
+            #expect(result.errorLines.first?.hasPrefix("hint: The URL has no scheme") == true, "\(result.errors)")
+            let named = try await tool("https://127.0.0.1:\(silent.port)", "--timeout", "300ms")
+            #expect(named.reason == "timeout")
+            #expect(!named.errors.contains("hint:"), "\(named.errors)")
+        }
+
         @Test("A URL without a scheme reaches a server over TLS")
         func secure() async throws {
             let server = try TrustedServer()

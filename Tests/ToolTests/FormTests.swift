@@ -103,6 +103,25 @@ extension ToolTests {
         }
 
         @Test(
+            "A form field that looks like a file is refused with the option for files and the spelling of a literal @",
+            arguments: ["f=@x", "f=@", "f=@x;type=a/b"])
+        func fileInForm(field: String) async throws {
+            let result = try await tool("post", "http://127.0.0.1:1/", "--form", field)
+            #expect(result.code == 64)
+            #expect(result.errors.contains("--part \(field)"), "\(result.errors)")
+            #expect(result.errors.contains("--data 'f=%40…'"))
+            #expect(try NamedText.formText("f=a@x") == NamedText(name: "f", value: "a@x"))
+        }
+
+        @Test("The spelling of a literal @ that the refusal of --form names sends it in a form")
+        func literalSign() async throws {
+            let server = try LoopbackServer { _ in .response() }
+            #expect(try await tool("post", server.url, "--data", "f=%40ada").code == 0)
+            #expect(server.requests.first?.bodyText == "f=%40ada")
+            #expect(server.requests.first?.header("Content-Type") == "application/x-www-form-urlencoded")
+        }
+
+        @Test(
             "A form part is parsed as a name and a text, or as a name, a file and its parameters",
             arguments: [
                 ("a=b", "a", PartArgument.Content.text("b")), ("a==@b;type=c", "a", .text("=@b;type=c")),

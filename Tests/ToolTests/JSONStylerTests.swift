@@ -38,6 +38,14 @@ extension ToolTests {
             #expect(styled(shown, formats: false) == shown)
         }
 
+        @Test("A byte order mark at the beginning is left out, and the text is styled")
+        func byteOrderMark() {
+            for piece in 1...4 { #expect(styled("\u{FEFF}[1]", piece: piece) == "[\n    1\n]") }
+            #expect(styled("\u{FEFF}1", formats: false, colors: true) == "\u{1B}[36m1\u{1B}[0m")
+            #expect(styled("\u{FEFF}") == "")
+            #expect(styled("\u{FEFF}\u{FEFF}1", isProtected: false) == "\u{FEFF}1")
+        }
+
         @Test(
             "Text is passed on without style from the first place that is not JSON",
             arguments: [

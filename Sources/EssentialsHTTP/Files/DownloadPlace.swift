@@ -22,6 +22,8 @@ struct DownloadPlace: Sendable, Hashable {
         }
     }
 
+    /// What to try if the destination's directory does not exist.
+    static let missingDirectory = "Create the directory, or have the download create it with createsDirectories."
     /// The suffix of the names of incomplete files.
     static let partialSuffix = ".part"
     /// The suffix of the names of resume records.

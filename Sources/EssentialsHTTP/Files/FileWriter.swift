@@ -109,8 +109,11 @@ actor FileWriter {
 
     private func checkDirectory() throws(RequestFailure) {
         let directory = place.directory
-        let status = try RequestFailure.onFile(directory, "cannot be written to", phase: .preparation) {
-            () throws(SystemError) in try FileStatus(of: directory)
+        let missing = DownloadPlace.missingDirectory
+        let status = try RequestFailure.onFile(
+            directory, "cannot be written to", missing: missing, phase: .preparation
+        ) { () throws(SystemError) in
+            try FileStatus(of: directory)
         }
         try RequestFailure.onFile(directory, "cannot be written to", phase: .preparation) { () throws(SystemError) in
             guard status.isDirectory else { throw SystemError(code: ENOTDIR) }
@@ -196,7 +199,8 @@ actor FileWriter {
                     try makeDirectories()
                     continue
                 }
-                throw RequestFailure.file(path, "could not be created", error, phase: .receiving)
+                throw RequestFailure.file(
+                    path, "could not be created", error, missing: DownloadPlace.missingDirectory, phase: .receiving)
             }
         }
     }

@@ -41,7 +41,9 @@ struct PartialFile: Sendable {
 
     private static func open(_ path: String) throws(RequestFailure) -> OpenFile? {
         let phase = RequestFailure.Phase.preparation
-        let opened = try RequestFailure.onFile(path, "could not be opened", phase: phase) { () throws(SystemError) in
+        let opened = try RequestFailure.onFile(
+            path, "could not be opened", missing: DownloadPlace.missingDirectory, phase: phase
+        ) { () throws(SystemError) in
             try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
         }
         let status = try RequestFailure.onFile(path, "could not be inspected", phase: phase) {

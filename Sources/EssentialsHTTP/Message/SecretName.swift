@@ -38,6 +38,20 @@ package enum SecretName {
         return false
     }
 
+    /// Whether the name of a query item, percent-encoded as it is written, indicates a secret. A name that cannot be
+    /// decoded could be secret.
+    package static func isSecret(encoded name: some StringProtocol) -> Bool {
+        let bytes = Array(name.utf8)
+        let areEscapes = bytes.indices.allSatisfy { index in
+            guard bytes[index] == UInt8(ascii: "%") else { return true }
+            let digits = bytes[(index + 1)...].prefix(2)
+            return digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        }
+        guard areEscapes, let decoded = (try? QueryItems(parsing: name))?.items.first?.name else { return true }
+        // A percent sign is left of a double escape, and a replacement character of invalid UTF-8.
+        return decoded.unicodeScalars.contains { $0 == "%" || $0 == "\u{FFFD}" } || isSecret(decoded)
+    }
+
     private static func isPart(_ part: [UInt8], of word: [UInt8]) -> Bool {
         guard word.count >= part.count else { return false }
         return (0...word.count - part.count).contains { word[$0...].starts(with: part) }

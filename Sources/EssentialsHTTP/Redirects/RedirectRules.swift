@@ -150,7 +150,15 @@ extension RedirectRules {
     private static let shownOrigins = 12
 
     private static func overLimit(_ limit: Int, history: [RedirectHop], hop: RedirectHop) -> RequestFailure {
-        var origins = (history + [hop]).map { "\($0.from.origin)" } + ["\(hop.to.origin)"]
+        // Redirects within an origin are one entry.
+        var origins: [String] = []
+        for origin in (history + [hop]).map(\.from.origin) + [hop.to.origin] where origins.last != "\(origin)" {
+            origins.append("\(origin)")
+        }
+        guard origins.count > 1 else {
+            return failure(
+                .redirectLimit, hop, "More redirects than the \(limit) allowed, all within \(hop.to.origin).")
+        }
         if origins.count > shownOrigins {
             origins.replaceSubrange(shownOrigins / 2..<origins.count - shownOrigins / 2, with: ["…"])
         }

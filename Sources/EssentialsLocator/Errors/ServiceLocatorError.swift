@@ -78,8 +78,19 @@ public struct ServiceLocatorError: Error, Sendable {
     public var path: [String] { storage.path }
     /// The error that the factory threw, for ``Reason/constructionFailed``.
     ///
-    /// If the factory failed because of another factory, this is the error of that one.
+    /// If the factory failed because of another factory, this is the error of that one; see ``rootCause``.
     public var underlying: (any Error)? { storage.underlying }
+    /// The error that began a failed construction: that of the innermost factory, however many factories passed it on.
+    /// `nil` if no factory has thrown.
+    ///
+    /// ```swift
+    /// if let failure = error.rootCause as? RequestFailure { show(failure.remedy ?? failure.message) }
+    /// ```
+    public var rootCause: (any Error)? {
+        var cause = underlying
+        while let inner = cause as? ServiceLocatorError, let next = inner.underlying { cause = next }
+        return cause
+    }
     /// The message of a failed construction without its path.
     var cause: String? { storage.cause }
 }

@@ -23,8 +23,8 @@ struct StatusFailure: Sendable {
     func failure(_ response: FailedResponse) -> RequestFailure {
         let (read, underlying) = withModel(response)
         return RequestFailure(
-            .status, message(read), remedy: remedy ?? PlaintextComplaint.remedy(for: read, to: request),
-            phase: .receiving, host: request.hostText, response: read, underlying: underlying)
+            .status, message(read), remedy: remedy(for: read), phase: .receiving, host: request.hostText,
+            response: read, underlying: underlying)
     }
 
     /// The failure for a response that an interceptor replaced with an error, whether or not its status is expected.
@@ -34,13 +34,18 @@ struct StatusFailure: Sendable {
         guard var response else {
             return RequestFailure(
                 .status, "The interceptor \(type(of: interceptor)) ended the request.",
-                remedy: "See the underlying error.", host: request.hostText, underlying: error)
+                remedy: remedy, host: request.hostText, underlying: error)
         }
         if !rules.expectedStatus.contains(response.head.status.code) { response = withModel(response).0 }
         return RequestFailure(
             .status, "\(message(response)) The interceptor \(type(of: interceptor)) ended the request.",
-            remedy: "See the underlying error.", phase: .receiving, host: request.hostText, response: response,
+            remedy: remedy(for: response), phase: .receiving, host: request.hostText, response: response,
             underlying: error)
+    }
+
+    /// What to try, if it is more specific than the remedy of the reason `status`.
+    private func remedy(for response: FailedResponse) -> String? {
+        remedy ?? PlaintextComplaint.remedy(for: response, to: request)
     }
 
     private func message(_ response: FailedResponse) -> String {

@@ -47,12 +47,10 @@ public struct Redaction: Sendable, Hashable {
         let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
             let written = item.prefix { $0 != "=" }
             guard written.endIndex != item.endIndex else { return String(item) }
-            // A name that cannot be decoded could be secret.
-            guard let read = try? QueryItems(parsing: written), let name = read.items.first?.name.lowercased() else {
-                return "\(written)=…"
-            }
+            let name = (try? QueryItems(parsing: written))?.items.first?.name.lowercased() ?? ""
             let isHidden =
-                SecretName.isSecret(name) || hidden.contains(name) || hidden.contains(String(name.prefix { $0 != "[" }))
+                SecretName.isSecret(encoded: written) || hidden.contains(name)
+                || hidden.contains(String(name.prefix { $0 != "[" }))
             return isHidden ? "\(written)=…" : String(item)
         }
         return "\(url.origin)\(url.path)?\(items.joined(separator: "&"))"

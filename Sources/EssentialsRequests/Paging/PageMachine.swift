@@ -14,8 +14,9 @@ struct PageMachine<Model: Sendable>: Sendable {
     private var count = 0
     /// The URLs or cursors of all pages so far.
     private var seen: Set<String> = []
-    /// The origin of the first request, which is the environment's; `nil` if a test double gives no URL.
-    private var origin: Origin?
+    /// The URL of the first request, which is below the environment's base URL; `nil` if a test double gives no URL.
+    private var firstURL: RequestURL?
+    private var origin: Origin? { firstURL?.origin }
 
     init(first: Result<DataRequest, RequestFailure>, paging: Paging<Model>, maximumPages: Int) {
         self.paging = paging
@@ -42,7 +43,10 @@ struct PageMachine<Model: Sendable>: Sendable {
     }
 
     /// Takes the response of the current page, and prepares the request for the next one.
-    mutating func received(_ response: ModelResponse<Model>) -> PageSequence<Model>.Page {
+    ///
+    /// - Throws: `hostRefused` if the page was requested elsewhere than the first one.
+    mutating func received(_ response: ModelResponse<Model>) throws(RequestFailure) -> PageSequence<Model>.Page {
+        try checkPlace(of: response.response)
         let page = PageSequence<Model>.Page(response.model, response: response.response, index: count)
         count += 1
         do throws(RequestFailure) {
@@ -53,9 +57,26 @@ struct PageMachine<Model: Sendable>: Sendable {
         return page
     }
 
+    /// Refuses a page of another environment, which would have other items at this cursor or number. The service refuses
+    /// a link to another environment before it sends the request.
+    private mutating func checkPlace(of response: DataResponse) throws(RequestFailure) {
+        guard let requested = response.redirects.first?.from ?? response.url else { return }
+        guard let first = firstURL else { return firstURL = requested }
+        if case .link = paging.rule { return }
+        guard requested.origin != first.origin || requested.path != first.path else { return }
+        throw RequestFailure(
+            .hostRefused,
+            "Page \(count + 1) was requested from \(requested.origin)\(requested.path), and the pages before it from "
+                + "\(first.origin)\(first.path).",
+            remedy: "The environment has changed, so begin the list again.", phase: .receiving,
+            host: requested.origin.host.text)
+    }
+
     /// The failure of the current page. If the link to the page is the cause, the message says so.
     func explained(_ failure: RequestFailure) -> RequestFailure {
-        guard case .link = paging.rule, count > 0, failure.reason == .invalidRequest, failure.phase == .preparation
+        // A failure with an underlying error or without a host comes from an interceptor.
+        guard case .link = paging.rule, count > 0, failure.reason == .invalidRequest, failure.phase == .preparation,
+            failure.underlying == nil, failure.host != nil
         else { return failure }
         return RequestFailure(
             .invalidRequest, "The link to page \(count + 1) was not requested. \(failure.message)",
@@ -134,9 +155,7 @@ struct PageMachine<Model: Sendable>: Sendable {
 
     private mutating func noteURLs(of response: DataResponse) {
         guard let url = response.url else { return }
-        let requested = response.redirects.first?.from ?? url
-        if origin == nil { origin = requested.origin }
-        seen.formUnion([requested.description, url.description])
+        seen.formUnion([(response.redirects.first?.from ?? url).description, url.description])
     }
 
     /// The request for the target of a link. It has the link's URL as its path, so the service checks that the URL is

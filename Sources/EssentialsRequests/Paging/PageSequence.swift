@@ -13,6 +13,7 @@ extension DataRequestService {
     /// The first failure ends the sequence. Besides the failures of ``model(of:as:)``, it can be
     ///
     /// - `hostRefused` for a link to another origin, and `invalidRequest` for one that leaves the path of the base URL;
+    /// - `hostRefused` if the environment's base URL has changed since the first page of a list by cursor or number;
     /// - `protocolViolation` for a link that is not a URL, and for a link or a cursor that an earlier page had;
     /// - `tooLarge` if there are more pages than `maximumPages`.
     ///
@@ -114,7 +115,7 @@ public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
             } catch {
                 throw machine.explained(error)
             }
-            return machine.received(received)
+            return try machine.received(received)
         }
     }
 }

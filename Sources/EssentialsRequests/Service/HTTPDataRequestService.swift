@@ -19,7 +19,7 @@ import Synchronization
 /// after the last one. If it cancelled them, they would end at a time that depends on the optimiser. A streamed body can
 /// be read to its end after the service and the transport are gone. To end requests at a chosen time, use
 /// ``shutdown(grace:)``, a token, or the cancellation of the calling task. Closing a locator shuts down its services.
-/// Only ``shutdown(grace:)`` shuts down the transport.
+/// This also shuts down the transport, which nothing else does.
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService, URLResolving {
     private let environment: any EnvironmentService
     private let transport: any Transport
@@ -34,7 +34,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ///
     /// - Parameters:
     ///   - environment: The environment. Each request reads it once.
-    ///   - transport: Sends the requests. Only ``shutdown(grace:)`` shuts it down.
+    ///   - transport: Sends the requests. ``shutdown(grace:)`` shuts it down too, and so does closing a locator that
+    ///     holds the service. Services that share a transport therefore end together. Releasing the service only
+    ///     releases the transport.
     ///   - configuration: Codecs, interceptors, logging and further settings.
     public init(
         environment: any EnvironmentService, transport: any Transport, configuration: Configuration = Configuration()

@@ -27,7 +27,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to try, if it is more specific than the remedy of the reason `file`.
     var remedy: String? {
         switch code {
-        case ENOENT: "Check the path. A download creates missing directories only with createsDirectories."
+        case ENOENT: "Check the spelling of the path, and that it exists."
         case ENOTDIR: "Check the path; a part of it is not a directory."
         case EISDIR: "Name a file in the directory."
         case EACCES, EPERM: "Check the permissions and the owners of the file and its directory."
@@ -47,16 +47,22 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension RequestFailure {
     /// Creates a failure with the reason `file` from the path, the failed action, and the system's error.
-    package static func file(_ path: String, _ what: String, _ error: SystemError, phase: Phase) -> RequestFailure {
-        RequestFailure(
-            .file, "“\(shownPath(path))” \(what): \(error).", remedy: error.remedy, phase: phase, underlying: error)
+    ///
+    /// - Parameter missing: The remedy if the file or its directory does not exist, for paths that are not read.
+    package static func file(
+        _ path: String, _ what: String, _ error: SystemError, missing: String? = nil, phase: Phase
+    ) -> RequestFailure {
+        let remedy = error.code == ENOENT ? missing ?? error.remedy : error.remedy
+        return RequestFailure(
+            .file, "“\(shownPath(path))” \(what): \(error).", remedy: remedy, phase: phase, underlying: error)
     }
 
     /// Runs work on a file, and turns its error into a failure with the path and the failed action.
     package static func onFile<Value>(
-        _ path: String, _ what: String, phase: Phase, _ work: () throws(SystemError) -> Value
+        _ path: String, _ what: String, missing: String? = nil, phase: Phase,
+        _ work: () throws(SystemError) -> Value
     ) throws(RequestFailure) -> Value {
-        do { return try work() } catch { throw file(path, what, error, phase: phase) }
+        do { return try work() } catch { throw file(path, what, error, missing: missing, phase: phase) }
     }
 
     /// A path for a message: at most 1,024 characters, with control characters replaced.

@@ -40,7 +40,7 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Load") var load: LoadOptions
 
     @Option(
-        name: [.customShort("X", allowingJoined: true), .customLong("method")],
+        name: [.customShort("X", allowingJoined: true), .customLong("request")],
         help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "method"),
         transform: MethodArgument.read)
     var method: HTTPRequest.Method?
@@ -63,12 +63,8 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
     func validate() throws {
-        if content.parts.isEmpty == false, request.hasHeader("content-type") {
-            throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
-        }
-        if request.hasMembers, let option = content.given.first {
-            throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
-        }
+        try request.checkParts(of: content)
+        try request.checkMembers(beside: content)
         if connection.maximumRedirects != nil { throw ValidationError("bench does not follow redirects.") }
         if connection.maximumBody != nil {
             throw ValidationError("bench discards bodies, so --max-body has no effect.")
@@ -124,36 +120,19 @@ struct BenchCommand: AsyncParsableCommand {
     }
 
     private func makeService() throws(RequestFailure) -> (HTTPDataRequestService, CurlTransport) {
-        var environment = try request.environmentInForce()
-        let policy = try trust.policy(in: environment)
-        let credentials = request.hasHeader("authorization") ? nil : try request.authorization.credentials()
+        let environment = try request.environmentInForce()
         var engine = try connection.configuration()
         engine.connectionsPerOrigin = load.concurrency
         engine.requestsInFlight = max(engine.requestsInFlight, load.concurrency)
         engine.connectionCacheSize = max(engine.connectionCacheSize, load.concurrency)
-        let transport = try CurlTransport(trust: policy, configuration: engine)
-        // The transport already enforces this policy for every request.
-        environment.trust = nil
-        var configuration = HTTPDataRequestService.Configuration()
-        configuration.userAgent = EssentialsTool.userAgent
-        let service = HTTPDataRequestService(
-            environment: ConstantEnvironment(environment),
-            transport: ToolTransport(
-                transport: transport, removedFields: request.removedFields.compactMap { HTTPField.Name($0) }, log: nil),
-            configuration: configuration)
-        if let credentials { service.setAuthorization(credentials) }
+        let transport = try CurlTransport(trust: trust.policy(in: environment), configuration: engine)
+        let service = try request.service(over: transport, in: environment, log: nil)
         return (service, transport)
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
         let hasBody = request.hasMembers || !content.given.isEmpty
-        var sent = try request.request(method ?? (hasBody ? .post : .get))
-        sent.body =
-            request.hasMembers ? .raw(.bytes(InputFile.bytes(of: try request.members()))) : try content.content()
-        if !request.hasHeader("content-type") {
-            sent.headerFields[.contentType] = (request.hasMembers ? .json : content.standardType)?.description
-        }
-        sent.expectedStatus = .any
+        var sent = try request.request(method ?? (hasBody ? .post : .get), body: content)
         sent.options = connection.transportOptions(recordsTrust: false)
         var connection = connection
         connection.followsNoRedirect = true

@@ -19,9 +19,7 @@ extension RequestCommand {
 
     /// Checks the options that depend on each other.
     func validateRequest() throws {
-        if body?.parts.isEmpty == false, request.hasHeader("content-type") {
-            throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
-        }
+        if let body { try request.checkParts(of: body) }
     }
 
     /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,
@@ -32,9 +30,7 @@ extension RequestCommand {
             throw ValidationError(
                 "\(method.rawValue) has no body, so there is no place for name=text. Write name==text for the query.")
         }
-        if let option = body.given.first {
-            throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
-        }
+        try request.checkMembers(beside: body)
     }
 
     func run() async throws {
@@ -93,36 +89,15 @@ extension RequestCommand {
     private func makeExchange(
         _ sent: DataRequest, in environment: EnvironmentSnapshot, over transport: CurlTransport
     ) throws(RequestFailure) -> StreamedExchange {
-        var environment = environment
-        let credentials = request.hasHeader("authorization") ? nil : try request.authorization.credentials()
-        // The transport already enforces the environment's policy for every request.
-        environment.trust = nil
-        var configuration = HTTPDataRequestService.Configuration()
-        configuration.userAgent = EssentialsTool.userAgent
-        let service = HTTPDataRequestService(
-            environment: ConstantEnvironment(environment),
-            transport: ToolTransport(
-                transport: transport, removedFields: request.removedFields.compactMap { HTTPField.Name($0) }, log: log),
-            configuration: configuration)
-        if let credentials { service.setAuthorization(credentials) }
+        let service = try request.service(over: transport, in: environment, log: log)
         return StreamedExchange(
             request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
-        var sent = try request.request(method)
-        var standardType = body?.standardType
-        if request.hasMembers {
-            sent.body = .raw(.bytes(InputFile.bytes(of: try request.members())))
-            standardType = .json
-        } else if let body {
-            sent.body = try body.content()
-            sent.uploadProgress = output.isSilent ? nil : body.progress
-        }
-        if !request.hasHeader("content-type") { sent.headerFields[.contentType] = standardType?.description }
-        // The body of an unexpected response is printed before the command fails.
-        sent.expectedStatus = .any
+        var sent = try request.request(method, body: body)
+        if let body, !request.hasMembers, !output.isSilent { sent.uploadProgress = body.progress }
         sent.options = connection.transportOptions(recordsTrust: output.isVerbose)
         if request.removedFields.contains(where: { $0.lowercased() == "accept-encoding" }) {
             sent.options.decompresses = false

@@ -25,7 +25,8 @@ struct BodyOptions: ParsableArguments {
         name: .customLong("form"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "A form field, sent as application/x-www-form-urlencoded unless a header field sets another type; "
-                + "repeatable, in order.", valueName: "name=value"), transform: NamedText.formField)
+                + "repeatable, in order. Files are sent with --part.", valueName: "name=value"),
+        transform: NamedText.formText)
     var fields: [NamedText] = []
 
     @Option(

@@ -36,8 +36,10 @@ enum URLArgument {
 
     /// A hint for a failed request whose URL had no scheme: a server on this machine may speak plain http.
     static func hint(for text: String, after failure: RequestFailure) -> String? {
-        let mayBePlain: [RequestFailure.Reason] = [.tls, .connection, .protocolViolation]
-        guard !hasScheme(text), mayBePlain.contains(failure.reason) else { return nil }
+        let reasons: [RequestFailure.Reason] = [.tls, .connection, .protocolViolation]
+        // A server that speaks plain http can wait for the rest of what it reads as a request line.
+        let isQuiet = failure.reason == .timeout && failure.phase == .handshake
+        guard !hasScheme(text), isQuiet || reasons.contains(failure.reason) else { return nil }
         return "hint: The URL has no scheme, so https was used. For plain http, write it as http://HOST."
     }
 }

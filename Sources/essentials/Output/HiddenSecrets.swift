@@ -14,7 +14,9 @@ enum HiddenSecrets {
         var rest = withoutCredentials(Array(text.utf8))[...]
         while !rest.isEmpty {
             let piece = rest.prefix { !starts.contains($0) }
-            if let equals = piece.firstIndex(of: UInt8(ascii: "=")), isSecret(piece[..<equals]) {
+            if let equals = piece.firstIndex(of: UInt8(ascii: "=")),
+                SecretName.isSecret(encoded: String(decoding: piece[..<equals], as: UTF8.self))
+            {
                 shown += piece[...equals] + "…".utf8
                 rest = rest[equals...].drop { !ends.contains($0) }
             } else {
@@ -24,20 +26,6 @@ enum HiddenSecrets {
             if let separator = rest.popFirst() { shown.append(separator) }
         }
         return String(decoding: shown, as: UTF8.self)
-    }
-
-    /// A name that cannot be decoded could be secret.
-    private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
-        let percents = name.indices.filter { name[$0] == UInt8(ascii: "%") }
-        let areEscapes = percents.allSatisfy { percent in
-            let digits = name[(percent + 1)...].prefix(2)
-            return digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-        }
-        guard areEscapes else { return true }
-        let name = (try? QueryItems(parsing: Substring(String(decoding: name, as: UTF8.self))))?.items.first?.name
-        // The parser keeps invalid escapes.
-        guard let name, !name.unicodeScalars.contains(where: { $0 == "%" || $0 == "\u{FFFD}" }) else { return true }
-        return SecretName.isSecret(name)
     }
 
     /// Replaces everything before the last `@` of each authority (RFC 3986, section 3.2).

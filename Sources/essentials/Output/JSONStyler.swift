@@ -1,7 +1,7 @@
 /// Indents and colors JSON as it arrives.
 ///
 /// It changes only the white space between tokens. Numbers, strings, their escapes, the order of members and duplicates
-/// stay as the server wrote them. Several values in a row, such as JSON lines, are styled one after another. After a
+/// stay as the server wrote them; a byte order mark at the beginning is left out. Several values in a row, such as JSON lines, are styled one after another. After a
 /// text that is not JSON, and after ``limit`` characters, the rest is passed on without style.
 struct JSONStyler {
     /// The number of characters that are styled.
@@ -46,6 +46,7 @@ struct JSONStyler {
         var output = ""
         for scalar in text.unicodeScalars {
             count += 1
+            if count == 1, scalar == "\u{FEFF}" { continue }
             if count > Self.limit, state != .unstyled { stop(&output) }
             if state != .unstyled { take(scalar, &output) }
             if state == .unstyled { pass(scalar, &output) }

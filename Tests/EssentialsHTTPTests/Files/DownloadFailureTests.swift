@@ -36,6 +36,8 @@ import Testing
         let transport = ScriptedTransport()
         let failure = try await failure(transport, directory("none/film"))
         expectFile(failure, ENOENT, naming: directory("none"))
+        #expect(
+            failure.remedy == "Create the directory, or have the download create it with createsDirectories.")
         #expect(failure.phase == .preparation)
         #expect(transport.requests.isEmpty)
     }

@@ -72,7 +72,7 @@ import Testing
         #expect(failure?.reason == .file)
         #expect(failure?.underlying as? SystemError == SystemError(code: ENOENT))
         #expect(failure?.message == "“/nowhere/film” cannot be sent: No such file or directory.")
-        #expect(failure?.remedy?.contains("path") == true)
+        #expect(failure?.remedy == "Check the spelling of the path, and that it exists.")
     }
 
     @Test("A path that is not a regular file is refused", arguments: ["/", "/dev/null", "", "a\u{0}b"])

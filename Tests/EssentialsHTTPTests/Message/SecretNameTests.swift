@@ -37,6 +37,16 @@ import Testing
         #expect(!SecretName.isSecret(name.uppercased()))
     }
 
+    @Test(
+        "The name of a query item is decoded first, and one that cannot be decoded counts as secret",
+        arguments: [
+            ("q", false), ("a%20b", false), ("%C3%A9", false), ("tok%65n", true), ("%zz", true), ("a%", true),
+            ("a%2", true), ("%ff", true), ("%2574oken", true), ("", true),
+        ])
+    func encodedNames(name: String, isSecret: Bool) {
+        #expect(SecretName.isSecret(encoded: name) == isSecret)
+    }
+
     @Test("A non-ASCII word is not split into secret ones, and a very long name counts as secret")
     func oddNames() {
         #expect(!SecretName.isSecret("épiné"))

@@ -7,12 +7,17 @@ struct ArticleTests {
     private static let exceptions = [
         "// swift-tools-version: 6.2": "a manifest is compiled by the package manager alone",
         "import Configuration": "this package does not depend on swift-configuration",
+        ".package(url: \"https://github.com/apple/swift-log\", from: \"1.16.2\"),  // a dependency of the package":
+            "these are lines of a manifest",
+        ".testTarget(": "this is a part of a manifest",
         "upload.body = .stream(buffers.map(\\.readableBytesView), length: nil)": "this package has no ByteBuffer",
     ]
 
-    /// The articles in the catalog of the umbrella module.
-    private static let umbrellaArticles: Set = ["ComingFrom"]
-    private let umbrella = "ServiceEssentials"
+    /// The modules of articles that are not in the catalog of EssentialsRequests.
+    private static let modules = [
+        "ComingFrom": "ServiceEssentials", "TestingTLS": "EssentialsTestKit", "ScriptedTransport": "EssentialsTestKit",
+        "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
+    ]
 
     /// The languages of other code blocks.
     private static let otherLanguages: Set<Substring> = ["sh", "json", "objc"]
@@ -22,15 +27,14 @@ struct ArticleTests {
         arguments: [
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
             "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
-            "InterceptingRequests", "LoggingRequests",
+            "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
         ])
     func sameText(name: String) throws {
-        let article = try ArticleText(name, of: Self.umbrellaArticles.contains(name) ? umbrella : "EssentialsRequests")
+        let article = try Self.article(name)
         let shown = article.blocks("swift").filter { block in
             Self.exceptions[String(block.first ?? "")] == nil
         }
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        var tested = try ArticleText.tested(in: folder.appending(path: "\(name)Tests.swift").path)
+        var tested = try Self.tested(name)
         // The order may differ: in an article a block stands where it is explained, in a file where it compiles.
         for block in shown {
             let place = tested.firstIndex(of: block)
@@ -42,9 +46,29 @@ struct ArticleTests {
         #expect(article.lines.count <= 151)
     }
 
+    @Test(
+        "An article contains the tested code, beside other code",
+        arguments: ["ChoosingPins", "PrivateAuthorities", "Scopes"])
+    func containedText(name: String) throws {
+        let shown = try Self.article(name).blocks("swift")
+        let tested = try Self.tested(name)
+        #expect(!tested.isEmpty)
+        for block in tested { #expect(shown.contains(block), "Not shown: \(block.joined(separator: "\n"))") }
+    }
+
+    private static func article(_ name: String) throws -> ArticleText {
+        try ArticleText(name, of: modules[name] ?? "EssentialsRequests")
+    }
+
+    private static func tested(_ name: String) throws -> [[Substring]] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return try ArticleText.tested(in: folder.appending(path: "\(name)Tests.swift").path)
+    }
+
     @Test("The list of exceptions names each once, with its reason")
     func exceptions() throws {
-        let articles = try ["FirstRequest", "Environments", "DownloadsAndUploads"].map { try ArticleText($0) }
+        let names = ["FirstRequest", "Environments", "DownloadsAndUploads", "LoggingRequests", "TestingTLS"]
+        let articles = try names.map(Self.article)
         let blocks = articles.flatMap { $0.blocks("swift") }
         for (line, reason) in Self.exceptions {
             #expect(blocks.filter { $0.first == Substring(line) }.count == 1, "\(line): \(reason)")

@@ -157,11 +157,17 @@ struct HandlingFailuresTests {
                 trust: TrustPolicy(contentsOfFile: "/nowhere/pins.json"))
         }
         #expect(await !start(with: broken))
-        let error = #expect(throws: ServiceLocatorError.self) { try broken.resolve((any DataRequestService).self) }
-        #expect(error?.reason == .constructionFailed)
-        #expect((error?.underlying as? RequestFailure)?.reason == .file)
+        let thrown = #expect(throws: ServiceLocatorError.self) { try broken.resolve((any DataRequestService).self) }
+        let error = try #require(thrown)
+        #expect(error.reason == .constructionFailed)
+        // Article begins
+        let cause = error.rootCause as? RequestFailure
+        show(cause?.remedy ?? error.message)
+        // Article ends
+        #expect(cause?.reason == .file)
 
-        try #require(screen.shown.count == 4)
+        try #require(screen.shown.count == 5)
+        #expect(screen.shown[4] == cause?.remedy)
         #expect(screen.shown[0].hasPrefix("The program is not set up. "))
         #expect(screen.shown[1] == "Hello, Grace.")
         #expect(screen.shown[2].hasPrefix("The server did not help. "))

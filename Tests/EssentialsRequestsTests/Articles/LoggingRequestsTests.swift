@@ -67,6 +67,40 @@ struct LoggingRequestsTests {
         #expect(configuration.logger[metadataKey: "process"] == "4711")
     }
 
+    /// The call can be made once in a process, so no test makes it.
+    private static func bootstrap() {
+        // Article begins
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardOutput(label: label)
+            handler.logLevel = .debug
+            return handler
+        }
+        // Article ends
+    }
+
+    @Test("The article on logging shows a line as swift-log writes it")
+    func line() async throws {
+        struct Output: TextOutputStream, Sendable {
+            let put: @Sendable (String) -> Void
+            mutating func write(_ text: String) { put(text) }
+        }
+        let lines = Mutex<[String]>([])
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/users").answer(.ok)
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.logger = Logger(label: "app.requests") { label in
+            StreamLogHandler(label: label, stream: Output { line in lines.withLock { $0.append(line) } })
+        }
+        configuration.logger.logLevel = .debug
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport,
+            configuration: configuration)
+        try await requests.get("users")
+        let first = try #require(lines.withLock { $0.first })
+        #expect(first.contains(" debug app.requests: method=GET request-id="))
+        #expect(first.hasSuffix(" [EssentialsRequests] request\n"))
+    }
+
     @Test("The article on logging lists exactly the messages and keys that are written")
     func tables() async throws {
         let lines = LogLines()

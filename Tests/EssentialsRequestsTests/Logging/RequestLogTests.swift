@@ -115,6 +115,7 @@ struct RequestLogTests {
             ("pin[]=s3cret&pin[a]=s3cret", "pin[]=…&pin[a]=…"),
             ("pin%5B%5D=s3cret", "pin%5B%5D=…"), ("api_key=s3cret&access_token=s3cret", "api_key=…&access_token=…"),
             ("X-Amz-Signature=s3cret", "X-Amz-Signature=…"), ("=s3cret", "=…"), ("spin=1&a&pin", "spin=1&a&pin"),
+            ("%ff=s3cret&%2525=s3cret", "%ff=…&%2525=…"),
         ])
     func queryItems(query: String, shown: String) async throws {
         let (fixture, lines) = try fixture(.debug) { $0.redaction.query = .hidden(["pIN"]) }

@@ -82,6 +82,48 @@ struct CountedPagingTests {
         #expect(link?.reason == .tooLarge)
     }
 
+    // MARK: Environments
+
+    @Test(
+        "A list by cursor or number fails if the base URL changes, and no page of the other environment is delivered",
+        arguments: ["https://other.example.com/v1/", "https://api.example.com/v2/"], [true, false])
+    func changedEnvironment(baseURL: String, isByCursor: Bool) async throws {
+        let transport = ScriptedTransport()
+        let environment = try MutableEnvironment("https://api.example.com/v1/")
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        transport.on { _ in true }.answer { request in
+            ScriptedAnswer(json: UserList(users: [User(id: 1)], next: request.url.query.map { $0 + "x" } ?? "k"))
+        }
+        let paging: Paging<UserList> = isByCursor ? .cursor("after", in: \.next) : .number(pageCount: { _ in 9 })
+        var iterator = requests.pages(of: .get("users"), as: UserList.self, by: paging).makeAsyncIterator()
+        for index in 0...1 { #expect(try await iterator.next()?.index == index) }
+        try environment.set(baseURL: baseURL)
+        let failure = try #require(await #expect(throws: RequestFailure.self) { try await iterator.next() })
+        #expect(failure.reason == .hostRefused)
+        #expect(
+            failure.message == "Page 3 was requested from \(baseURL)users, and the pages before it from "
+                + "https://api.example.com/v1/users.")
+        #expect(failure.remedy == "The environment has changed, so begin the list again.")
+        #expect(try await iterator.next() == nil)
+        #expect(transport.requestCount == 3)
+        #expect(try await requests.pages(of: .get("users"), as: UserList.self, by: paging).first { _ in true } != nil)
+    }
+
+    @Test("A list by links fails if the base URL changes, and nothing is sent to the other environment")
+    func changedEnvironmentOfLinks() async throws {
+        let transport = ScriptedTransport()
+        let environment = try MutableEnvironment("https://api.example.com/v1/")
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        transport.on { _ in true }.answer(json: [User(id: 1)], headerFields: .fields("Link", "<?page=2>; rel=next"))
+        var iterator = requests.pages(of: .get("users"), as: [User].self).makeAsyncIterator()
+        #expect(try await iterator.next()?.index == 0)
+        try environment.set(baseURL: "https://other.example.com/v1/")
+        let failure = try #require(await #expect(throws: RequestFailure.self) { try await iterator.next() })
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.message.contains("https://api.example.com instead of https://other.example.com"))
+        #expect(transport.requestCount == 1)
+    }
+
     // MARK: Numbers
 
     @Test("Numbers count from the first one until a page is empty, beside the parameter for the size")

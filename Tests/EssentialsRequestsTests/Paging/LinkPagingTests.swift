@@ -11,6 +11,7 @@ struct LinkPagingTests {
     private typealias Pages = PageSequence<[User]>
 
     private struct Problem: Codable, Sendable { var title: String }
+    private struct Unprepared: Error {}
 
     @Test("Pages follow the link with the relation next until a page has none")
     func follows() async throws {
@@ -130,6 +131,29 @@ struct LinkPagingTests {
         #expect(
             path?.message == "The link to page 2 was not requested. The path climbs out of /v1/, the base URL's path.")
         #expect(path?.remedy?.contains("base URL") == true)
+    }
+
+    @Test(
+        "A failure of an interceptor on a later page keeps its texts and does not blame the link",
+        arguments: [true, false])
+    func interceptorFailure(throwsFailure: Bool) async throws {
+        let own = RequestFailure(.invalidRequest, "No tenant is selected.", remedy: "Select a tenant.")
+        let fixture = try PagingFixture { configuration in
+            configuration.interceptors = [
+                Intercepting { draft in
+                    guard draft.request.path.contains("page=2") else { return }
+                    if throwsFailure { throw own }
+                    throw Unprepared()
+                }
+            ]
+        }
+        fixture.answer("/v1/users", [User(id: 1)], link: "<?page=2>; rel=next")
+        let (models, failure) = await collected(fixture.requests.pages(of: .get("users"), as: [User].self))
+        #expect(models.count == 1)
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message == (throwsFailure ? own.message : "The interceptor Intercepting refused the request."))
+        #expect(failure?.remedy == (throwsFailure ? own.remedy : "See the underlying error."))
+        #expect((failure?.underlying is Unprepared) == !throwsFailure)
     }
 
     @Test("A failure of the first page is not changed")

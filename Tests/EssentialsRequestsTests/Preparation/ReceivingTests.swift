@@ -257,7 +257,7 @@ struct ReceivingTests {
         #expect(failure?.reason == .status)
         #expect(failure?.response?.head.status == .ok)
         #expect(failure?.response?.body == Data(#"{"error":1}"#.utf8))
-        #expect(failure?.remedy == "See the underlying error.")
+        #expect(failure?.remedy == RequestFailure.Reason.status.remedy)
         #expect(fixture.transport.requests.count == 1)
     }
 

@@ -25,6 +25,7 @@ struct ExampleArticleTests {
         "The code of an article is part of an example, and the article has a limited length",
         arguments: [
             "EssentialsRequests/EssentialsRequests.docc/EndingAProgram.md",
+            "EssentialsRequests/EssentialsRequests.docc/EndingOnSignals.md",
             "ServiceEssentials/ServiceEssentials.docc/NamesBesideOtherPackages.md",
         ])
     func sameText(path: String) throws {

@@ -1,0 +1,58 @@
+import ArgumentParser
+import ServiceEssentials
+
+/// What all commands that send requests make from these options.
+extension RequestOptions {
+    /// Refuses options for the body that exclude each other.
+    func checkParts(of body: BodyOptions) throws {
+        if !body.parts.isEmpty, hasHeader("content-type") {
+            throw ValidationError("Give --part or --header Content-Type, not both. --part sets its own content type.")
+        }
+    }
+
+    /// Refuses members of a JSON body together with another body.
+    func checkMembers(beside body: BodyOptions) throws {
+        if hasMembers, let option = body.given.first {
+            throw ValidationError("Give \(option) or members of a JSON body such as name=text, not both.")
+        }
+    }
+
+    /// Creates the request with its body and the type of the body.
+    func request(_ method: HTTPRequest.Method, body: BodyOptions?) throws(RequestFailure) -> DataRequest {
+        var sent = try request(method)
+        var standardType = body?.standardType
+        if hasMembers {
+            sent.body = .raw(.bytes(InputFile.bytes(of: try members())))
+            standardType = .json
+        } else if let body {
+            sent.body = try body.content()
+        }
+        if !hasHeader("content-type") { sent.headerFields[.contentType] = standardType?.description }
+        // Every status reaches the command, which decides what a failure is.
+        sent.expectedStatus = .any
+        return sent
+    }
+
+    /// Creates the service that sends the requests, with the credentials of the options.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport, which already enforces the environment's policy for every request.
+    ///   - environment: The environment.
+    ///   - log: Prints the requests and responses; `nil` if they are not printed.
+    func service(
+        over transport: CurlTransport, in environment: EnvironmentSnapshot, log: VerboseLog?
+    ) throws(RequestFailure) -> HTTPDataRequestService {
+        let credentials = hasHeader("authorization") ? nil : try authorization.credentials()
+        var environment = environment
+        environment.trust = nil
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.userAgent = EssentialsTool.userAgent
+        let service = HTTPDataRequestService(
+            environment: ConstantEnvironment(environment),
+            transport: ToolTransport(
+                transport: transport, removedFields: removedFields.compactMap { HTTPField.Name($0) }, log: log),
+            configuration: configuration)
+        if let credentials { service.setAuthorization(credentials) }
+        return service
+    }
+}
