@@ -13,7 +13,12 @@ public struct APIContext: Sendable {
     /// The shared properties of all components, those of the parent first.
     public var properties = RequestProperties()
     /// How requests are sent.
-    public var configuration: APIConfiguration
+    public var configuration: APIConfiguration {
+        get { storedConfiguration?.value ?? APIConfiguration() }
+        set { storedConfiguration = StoredConfiguration(newValue) }
+    }
+    /// The configuration; `nil` for the default.
+    private(set) var storedConfiguration: StoredConfiguration?
     /// The codecs of bodies and models; `nil` for those of the service that sends the request.
     public var codecs: CodecRegistry?
     /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
@@ -22,24 +27,24 @@ public struct APIContext: Sendable {
     /// Creates the context of a service.
     public init(
         base: RequestBase, properties: RequestProperties = RequestProperties(),
-        configuration: APIConfiguration = APIConfiguration(), codecs: CodecRegistry? = nil,
+        configuration: APIConfiguration? = nil, codecs: CodecRegistry? = nil,
         errorModel: (any (Decodable & Sendable).Type)? = nil
     ) {
         self.base = base
         self.properties = properties
-        self.configuration = configuration
+        storedConfiguration = configuration.map { StoredConfiguration($0) }
         self.codecs = codecs
         self.errorModel = errorModel
     }
 
     /// The context of a child.
-    func child<Component: Endpoint>(_ component: Component.Type) -> APIContext {
+    consuming func child<Component: Endpoint>(_ component: Component.Type) -> APIContext {
         var context = self
         context.path.append(component.path)
         context.properties.append(component.sharedProperties)
-        context.configuration = component.configuration ?? configuration
-        context.codecs = component.codecs ?? codecs
-        context.errorModel = component.errorModel ?? errorModel
+        if let own = component.configuration { context.configuration = own }
+        if let own = component.codecs { context.codecs = own }
+        if let own = component.errorModel { context.errorModel = own }
         return context
     }
 
@@ -49,4 +54,11 @@ public struct APIContext: Sendable {
         context.properties.append(properties)
         return context
     }
+}
+
+/// A configuration that requests share, because it is large and is rarely changed.
+final class StoredConfiguration: Sendable {
+    let value: APIConfiguration
+
+    init(_ value: APIConfiguration) { self.value = value }
 }

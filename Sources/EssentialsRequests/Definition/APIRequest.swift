@@ -38,7 +38,12 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     /// The body.
     public var body: RequestContent
     /// How the request is sent.
-    public var configuration: APIConfiguration
+    public var configuration: APIConfiguration {
+        get { storedConfiguration?.value ?? APIConfiguration() }
+        set { storedConfiguration = StoredConfiguration(newValue) }
+    }
+    /// The configuration; `nil` for the default.
+    private var storedConfiguration: StoredConfiguration?
     /// The codecs of the body and the model; `nil` for those of the service that sends the request.
     public var codecs: CodecRegistry?
     /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
@@ -72,7 +77,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
 
     /// Creates a definition that inherits a context.
     public init(
-        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), in context: APIContext,
+        _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), in context: consuming APIContext,
         _ properties: RequestProperties = RequestProperties()
     ) {
         self.method = method
@@ -87,7 +92,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         headers = context.properties.headers
         headers.append(properties.headers)
         body = context.properties.body.joined(with: properties.body)
-        configuration = context.configuration
+        storedConfiguration = context.storedConfiguration
         codecs = context.codecs
         errorModel = context.errorModel
     }
@@ -99,6 +104,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     func request() throws(RequestFailure) -> DataRequest {
         if let failure { throw failure }
         if let failure = body.failure { throw failure }
+        let configuration = configuration
         var request = DataRequest(
             method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
             expecting: configuration.expectedStatus, options: configuration.options)
@@ -124,9 +130,10 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
                 .invalidRequest, "The definition of \(description) has no base URL of its own.",
                 remedy: "Pass the base URL of the environment, or give its API a base URL.")
         }
-        let joined = try PathRules.join(encodedPath(), to: base).keepingQuery(of: base)
-        let items = query.items.encodedQuery
-        return items.isEmpty ? joined : joined.appending(encodedQuery: items)
+        // Path and query are joined to the base in one step, because each step would copy the URL.
+        var target = try encodedPath()
+        query.items.append(to: &target)
+        return try PathRules.join(target, to: base).keepingQuery(of: base)
     }
 
     /// The header fields of the definition. The service adds those that it sends with every request.
@@ -141,7 +148,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         var whole = endpointPath
         whole.append(path)
         let text = try whole.checked()
-        return configuration.appendsTrailingSlash && !text.isEmpty ? text + "/" : text
+        return storedConfiguration?.value.appendsTrailingSlash == true && !text.isEmpty ? text + "/" : text
     }
 }
 
@@ -160,7 +167,7 @@ extension APIRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
         Mirror(
             self,
             children: [
-                "definition": description, "base": base, "headers": headers.headers.map(\.description),
+                "definition": description, "base": base, "headers": headers.shownNames,
                 "body": body.description,
             ])
     }

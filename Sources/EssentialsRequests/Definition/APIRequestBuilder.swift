@@ -20,29 +20,18 @@ public enum APIRequestBuilder<Parent: APIComponent> {
         properties.methods = [method]
         return properties
     }
-    /// Path components.
-    public static func buildExpression(_ path: RequestPath) -> RequestProperties { RequestProperties(path: path) }
-    /// Query items.
-    public static func buildExpression(_ query: RequestQuery) -> RequestProperties { RequestProperties(query: query) }
-    /// Header fields.
-    public static func buildExpression(_ headers: RequestHeaders) -> RequestProperties {
-        RequestProperties(headers: headers)
-    }
-    /// One header field.
-    public static func buildExpression(_ header: RequestHeader) -> RequestProperties {
-        RequestProperties(headers: RequestHeaders(header))
-    }
-    /// A body.
-    public static func buildExpression(_ body: RequestContent) -> RequestProperties { RequestProperties(body: body) }
-    /// Several properties.
-    public static func buildExpression(_ properties: RequestProperties) -> RequestProperties { properties }
+    /// A path, query items, header fields or a body.
+    public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestProperties) -> RequestProperties { first }
+    public static func buildPartialBlock(first property: some RequestProperty) -> RequestProperties {
+        RequestPropertiesBuilder.buildPartialBlock(first: property)
+    }
     /// The statements so far and the next one.
     public static func buildPartialBlock(
-        accumulated: RequestProperties, next: RequestProperties
+        accumulated: consuming RequestProperties, next property: some RequestProperty
     ) -> RequestProperties {
-        RequestPropertiesBuilder.buildPartialBlock(accumulated: accumulated, next: next)
+        property.add(to: &accumulated)
+        return accumulated
     }
     /// An `if` without `else`.
     public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {

@@ -105,7 +105,7 @@ extension APIService {
     /// The base URL, shared properties, configuration and codecs of the namespace.
     public static var context: APIContext {
         APIContext(
-            base: baseURL, properties: sharedProperties, configuration: configuration ?? APIConfiguration(),
+            base: baseURL, properties: sharedProperties, configuration: configuration,
             codecs: codecs, errorModel: errorModel)
     }
 

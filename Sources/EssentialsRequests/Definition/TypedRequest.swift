@@ -68,7 +68,11 @@ extension ServiceRequest {
 
     /// The definition made from the properties.
     public var definition: APIRequest<Response> {
-        var properties = RequestProperties(path: pathComponents, query: queryItems, headers: headers, body: body)
+        var properties = RequestProperties()
+        properties.path = pathComponents
+        properties.query = queryItems
+        properties.headers = headers
+        properties.body = body
         if let contentType, !properties.body.isEmpty { properties.headers.append(.contentType(contentType)) }
         return APIRequest(method, RequestPath(), in: Parent.context, properties)
     }

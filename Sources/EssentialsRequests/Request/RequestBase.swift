@@ -14,7 +14,8 @@ public import EssentialsHTTP
 /// A base is created from text without throwing, so that it can be a constant. Sending a request with an invalid base
 /// fails as `invalidRequest`.
 public struct RequestBase: Sendable, Hashable {
-    private enum Content: Hashable {
+    /// Indirect, so that a copy is one reference.
+    private indirect enum Content: Hashable {
         case current
         case url(RequestURL)
         case own(EnvironmentSnapshot)

@@ -72,6 +72,11 @@ public struct RequestURL: Sendable, Hashable {
     /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
     package static func queryEncoded(_ text: String) -> String { RequestTarget.encoded(text) }
 
+    /// Appends a text with everything percent-encoded except the unreserved characters (RFC 3986, section 2.3).
+    package static func append(queryEncoded text: String, to result: inout String) {
+        if text.utf8.allSatisfy(\.isURLUnreserved) { result += text } else { result += RequestTarget.encoded(text) }
+    }
+
     private init(origin: Origin, checkedTarget: String) {
         self.origin = origin
         target = checkedTarget

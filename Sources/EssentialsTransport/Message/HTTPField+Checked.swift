@@ -13,17 +13,22 @@ extension HTTPField {
                 .invalidRequest, "“\(RequestFailure.shown(name))” is not a header name.",
                 remedy: "Use only letters, digits and “-”.")
         }
+        return try checked(fieldName, value: value)
+    }
+
+    /// Creates a header field after validating its value; see ``checked(name:value:)``.
+    package static func checked(_ name: HTTPField.Name, value: String) throws(RequestFailure) -> HTTPField {
         guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
             throw RequestFailure(
-                .invalidRequest, "The value of the header \(name) has a line break or another control character.",
+                .invalidRequest, "The value of the header \(name.rawName) has a line break or another control character.",
                 remedy: "Remove it; a header is one line.")
         }
         guard HTTPField.isValidValue(value) else {
             throw RequestFailure(
-                .invalidRequest, "The value of the header \(name) begins or ends with white space.",
+                .invalidRequest, "The value of the header \(name.rawName) begins or ends with white space.",
                 remedy: "Trim it.")
         }
-        return HTTPField(name: fieldName, value: value)
+        return HTTPField(name: name, value: value)
     }
 }
 

@@ -57,7 +57,7 @@ public struct MediaType: Sendable {
     }
 
     /// The type and the subtype, as in `text/plain`.
-    public var essence: String { "\(type)/\(subtype)" }
+    public var essence: String { type + "/" + subtype }
 
     /// The part of the subtype after the last `+`, such as `json` in `application/problem+json` (RFC 6838, 4.2.8);
     /// `nil` without a suffix.
@@ -141,7 +141,8 @@ extension MediaType: Hashable {
 extension MediaType: CustomStringConvertible {
     /// The media type as written in a header field. Values that are not tokens are quoted.
     public var description: String {
-        parameters.reduce(into: essence) { text, parameter in
+        guard !parameters.isEmpty else { return essence }
+        return parameters.reduce(into: essence) { text, parameter in
             text += "; \(parameter.name)="
             if MediaTypeReader.isToken(parameter.value.utf8) {
                 text += parameter.value

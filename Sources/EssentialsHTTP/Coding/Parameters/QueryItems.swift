@@ -106,11 +106,30 @@ public struct QueryItems: Sendable, Hashable {
 
     /// The query, percent-encoded as by ``FormEncoding``. An item without a name and a value is omitted.
     public var encodedQuery: String {
-        items.compactMap { item in
-            let name = RequestURL.queryEncoded(item.name)
-            guard let value = item.value else { return name.isEmpty ? nil : name }
-            return "\(name)=\(RequestURL.queryEncoded(value))"
-        }.joined(separator: "&")
+        var query = ""
+        append(to: &query, after: "")
+        return query
+    }
+
+    /// Appends the percent-encoded query to a text, if there is one.
+    ///
+    /// - Parameters:
+    ///   - text: The text, such as a path.
+    ///   - separator: What precedes the first item.
+    package func append(to text: inout String, after separator: String = "?") {
+        guard !items.isEmpty else { return }
+        let size = items.reduce(1) { $0 + $1.name.utf8.count + ($1.value?.utf8.count ?? 0) + 2 }
+        text.reserveCapacity(text.utf8.count + size)
+        var separator = separator
+        for item in items where !item.name.isEmpty || item.value != nil {
+            text += separator
+            separator = "&"
+            RequestURL.append(queryEncoded: item.name, to: &text)
+            if let value = item.value {
+                text += "="
+                RequestURL.append(queryEncoded: value, to: &text)
+            }
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 public import EssentialsHTTP
 import FoundationEssentials
-import Synchronization
 
 /// The body of a definition.
 ///
@@ -15,23 +14,31 @@ import Synchronization
 /// fails as `invalidRequest` when it is built. Bodies are equal if they send the same bytes with the same type; a stream
 /// is equal only to its copies.
 public struct RequestContent: Sendable {
-    private static let count = Atomic<UInt64>(0)
+    /// A body, or why there is none. It is an object, because most definitions have no body and are copied often.
+    private final class Storage: Sendable {
+        let body: DataRequest.Body
+        let failure: RequestFailure?
 
-    /// The body; ``DataRequest/Body/none`` if there is none.
-    public let body: DataRequest.Body
-    /// Identifies a body that is read while it is sent.
-    private let id: UInt64
-    /// Why the content is invalid; `nil` if it is valid. It is thrown when the request is built.
-    let failure: RequestFailure?
+        init(_ body: DataRequest.Body, failure: RequestFailure?) {
+            self.body = body
+            self.failure = failure
+        }
+    }
+
+    /// `nil` for no body.
+    private let storage: Storage?
 
     private init(_ body: DataRequest.Body, failure: RequestFailure?) {
-        self.body = body
-        self.failure = failure
-        id = body.isReadWhileSent ? Self.count.wrappingAdd(1, ordering: .relaxed).newValue : 0
+        storage = body.isNone && failure == nil ? nil : Storage(body, failure: failure)
     }
 
     /// No body.
-    public init() { self.init(.none, failure: nil) }
+    public init() { storage = nil }
+
+    /// The body; ``DataRequest/Body/none`` if there is none.
+    public var body: DataRequest.Body { storage?.body ?? .none }
+    /// Why the content is invalid; `nil` if it is valid. It is thrown when the request is built.
+    var failure: RequestFailure? { storage?.failure }
 
     /// A body of any kind. If it cannot be created, building the request throws the error.
     public init(_ body: @autoclosure () throws(RequestFailure) -> DataRequest.Body) {
@@ -57,7 +64,7 @@ public struct RequestContent: Sendable {
     public init(@RequestContentBuilder _ content: () -> RequestContent) { self = content() }
 
     /// Whether there is no body.
-    public var isEmpty: Bool { body.isNone && failure == nil }
+    public var isEmpty: Bool { storage == nil }
 
     /// This body and another one, which is an error unless one of them is empty.
     func joined(with other: RequestContent) -> RequestContent {
@@ -76,7 +83,8 @@ public struct RequestContent: Sendable {
 enum ContentKey: Hashable {
     case none
     case bytes(Data, String?)
-    case stream(UInt64)
+    /// A body that is read while it is sent.
+    case stream(ObjectIdentifier)
     case invalid(RequestFailure)
 }
 
@@ -96,12 +104,13 @@ extension RequestContent {
     ///   - codecs: Encode the body.
     ///   - fieldType: The type in the header fields; `nil` if there is none.
     func checkedKey(_ codecs: CodecRegistry, _ fieldType: String?) throws(RequestFailure) -> ContentKey {
-        if let failure { throw failure }
-        switch body.content {
+        guard let storage else { return .none }
+        if let failure = storage.failure { throw failure }
+        switch storage.body.content {
         case .none: return .none
         case .raw(let raw, let standard):
             if case .bytes(let data) = raw.content { return .bytes(data, body.type ?? fieldType ?? standard) }
-            return raw.isEmpty ? .none : .stream(id)
+            return raw.isEmpty ? .none : .stream(ObjectIdentifier(storage))
         case .parameters(let parameters):
             let encoded = try codecs.encode(parameters, as: try mediaType(fieldType))
             return .bytes(encoded.body, encoded.contentType.description)

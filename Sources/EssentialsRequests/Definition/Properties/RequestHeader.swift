@@ -35,7 +35,7 @@ public struct RequestHeader: Sendable, Hashable {
 
     /// A field that replaces those of its name.
     public init(_ name: HTTPField.Name, _ value: String) {
-        self.init { () throws(RequestFailure) in .set(try .checked(name: name.rawName, value: value)) }
+        self.init { () throws(RequestFailure) in .set(try .checked(name, value: value)) }
     }
 
     /// A field that is sent in addition to others of its name.
@@ -55,7 +55,8 @@ public struct RequestHeader: Sendable, Hashable {
 
     /// `Accept`: the media types of the response, the preferred one first (RFC 9110, 12.5.1).
     public static func accept(_ types: MediaType...) -> RequestHeader {
-        RequestHeader(.accept, types.map(\.description).joined(separator: ", "))
+        RequestHeader(
+            .accept, types.count == 1 ? types[0].description : types.map(\.description).joined(separator: ", "))
     }
 
     /// `Accept-Language`: language tags, the preferred one first (RFC 9110, 12.5.4).

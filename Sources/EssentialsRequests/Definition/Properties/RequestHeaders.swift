@@ -14,7 +14,11 @@ public import EssentialsHTTP
 /// ``RequestHeader/adding(_:_:)``, which sends one more. An invalid name or value fails as `invalidRequest` when the
 /// request is built.
 public struct RequestHeaders: Sendable, Hashable {
-    private(set) var headers: [RequestHeader] = []
+    private var kept = HTTPFields()
+    /// The names whose fields replace or remove those of a parent; `nil` for all names in the fields.
+    private var replaced: [HTTPField.Name]?
+    /// The first invalid name or value; `nil` if there is none. It is thrown when the request is built.
+    private var failure: RequestFailure?
 
     /// Creates no header fields.
     public init() {}
@@ -23,56 +27,76 @@ public struct RequestHeaders: Sendable, Hashable {
     public init(@RequestHeadersBuilder _ content: () -> RequestHeaders) { self = content() }
 
     /// Creates fields that replace those of a parent.
-    public init(_ fields: HTTPFields) { self.init(fields.map { RequestHeader(.add($0)) }, replacing: fields) }
+    public init(_ fields: HTTPFields) { kept = fields }
 
     /// Creates one header field.
-    public init(_ header: RequestHeader) { headers = [header] }
+    public init(_ header: RequestHeader) { append(header) }
 
-    private init(_ added: [RequestHeader], replacing fields: HTTPFields) {
-        headers = Set(fields.map(\.name)).sorted { $0.canonicalName < $1.canonicalName }
-            .map { RequestHeader(.remove($0)) }
-        headers += added
+    /// Creates the first field of several.
+    init(beginningWith header: RequestHeader) {
+        // Most definitions have at most four fields, and the array would grow three times.
+        kept.reserveCapacity(4)
+        append(header)
     }
 
     /// Adds a change after the others.
-    public mutating func append(_ header: RequestHeader) { headers.append(header) }
+    public mutating func append(_ header: RequestHeader) {
+        switch header.change {
+        case .set(let field):
+            if kept.contains(field.name) { kept[field.name] = field.value } else { kept.append(field) }
+            replaced?.append(field.name)
+        case .add(let field):
+            listNames()
+            kept.append(field)
+        case .remove(let name):
+            listNames()
+            kept[name] = nil
+            replaced?.append(name)
+        case .invalid(let problem): if failure == nil { failure = problem }
+        }
+    }
 
     /// Adds the changes of other fields after these.
     public mutating func append(_ other: RequestHeaders) {
-        if headers.isEmpty { headers = other.headers } else { headers += other.headers }
+        if kept.isEmpty, replaced == nil, failure == nil {
+            self = other
+            return
+        }
+        if failure == nil { failure = other.failure }
+        let names = other.replaced ?? other.names
+        for name in names where kept.contains(name) { kept[name] = nil }
+        if replaced != nil || other.replaced != nil {
+            listNames()
+            replaced?.append(contentsOf: names)
+        }
+        kept.append(contentsOf: other.kept)
     }
 
-    /// Whether nothing is changed.
-    var isEmpty: Bool { headers.isEmpty }
+    private var names: [HTTPField.Name] { kept.map(\.name) }
+
+    /// Lists the names that replace a parent's, because not all fields do so any longer.
+    private mutating func listNames() {
+        if replaced == nil { replaced = names }
+    }
 
     /// The fields that are sent.
     ///
     /// - Throws: `invalidRequest` for the first invalid name or value.
     public var fields: HTTPFields {
         get throws(RequestFailure) {
-            var fields = HTTPFields()
-            for header in headers {
-                switch header.change {
-                case .set(let field):
-                    if fields.contains(field.name) {
-                        fields[field.name] = field.value
-                    } else {
-                        fields.append(field)
-                    }
-                case .add(let field): fields.append(field)
-                case .remove(let name): if fields.contains(name) { fields[name] = nil }
-                case .invalid(let failure): throw failure
-                }
-            }
-            return fields
+            if let failure { throw failure }
+            return kept
         }
     }
+
+    /// The names of the fields, for descriptions.
+    var shownNames: [String] { kept.map(\.name.rawName) }
 }
 
 extension RequestHeaders: ExpressibleByDictionaryLiteral {
     /// Creates fields that replace those of a parent. `nil` removes a field.
     public init(dictionaryLiteral elements: (String, String?)...) {
-        headers = elements.map { name, value in value.map { RequestHeader(name, $0) } ?? .removing(name) }
+        for (name, value) in elements { append(value.map { RequestHeader(name, $0) } ?? .removing(name)) }
     }
 }
 
@@ -88,14 +112,14 @@ extension RequestHeaders: ExpressibleByDictionaryLiteral {
 @resultBuilder
 public enum RequestHeadersBuilder {
     /// A header field, or a change of one.
-    public static func buildExpression(_ header: RequestHeader) -> RequestHeaders { RequestHeaders(header) }
+    public static func buildExpression(_ header: RequestHeader) -> RequestHeader { header }
     /// A header field; `nil` adds nothing.
     public static func buildExpression(_ header: RequestHeader?) -> RequestHeaders {
         header.map { RequestHeaders($0) } ?? RequestHeaders()
     }
     /// A name and a value. `nil` removes the field.
-    public static func buildExpression(_ pair: (String, String?)) -> RequestHeaders {
-        RequestHeaders(pair.1.map { RequestHeader(pair.0, $0) } ?? .removing(pair.0))
+    public static func buildExpression(_ pair: (String, String?)) -> RequestHeader {
+        pair.1.map { RequestHeader(pair.0, $0) } ?? .removing(pair.0)
     }
     /// Names and values, sorted by name.
     public static func buildExpression(_ values: [String: String]) -> RequestHeaders {
@@ -104,9 +128,7 @@ public enum RequestHeadersBuilder {
         }
     }
     /// A field.
-    public static func buildExpression(_ field: HTTPField) -> RequestHeaders {
-        RequestHeaders(RequestHeader(.set(field)))
-    }
+    public static func buildExpression(_ field: HTTPField) -> RequestHeader { RequestHeader(.set(field)) }
     /// Fields that replace those of a parent.
     public static func buildExpression(_ fields: HTTPFields) -> RequestHeaders { RequestHeaders(fields) }
     /// Changes of header fields.
@@ -114,12 +136,24 @@ public enum RequestHeadersBuilder {
     /// No field.
     public static func buildBlock() -> RequestHeaders { RequestHeaders() }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestHeaders) -> RequestHeaders { first }
+    public static func buildPartialBlock(first: consuming RequestHeaders) -> RequestHeaders { first }
+    /// The first statement.
+    public static func buildPartialBlock(first: RequestHeader) -> RequestHeaders {
+        RequestHeaders(beginningWith: first)
+    }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(accumulated: RequestHeaders, next: RequestHeaders) -> RequestHeaders {
-        var headers = accumulated
-        headers.append(next)
-        return headers
+    public static func buildPartialBlock(
+        accumulated: consuming RequestHeaders, next: RequestHeaders
+    ) -> RequestHeaders {
+        accumulated.append(next)
+        return accumulated
+    }
+    /// The statements so far and the next one.
+    public static func buildPartialBlock(
+        accumulated: consuming RequestHeaders, next: RequestHeader
+    ) -> RequestHeaders {
+        accumulated.append(next)
+        return accumulated
     }
     /// An `if` without `else`.
     public static func buildOptional(_ headers: RequestHeaders?) -> RequestHeaders { headers ?? RequestHeaders() }
@@ -137,5 +171,5 @@ public enum RequestHeadersBuilder {
 
 extension RequestHeaders: CustomReflectable {
     /// The names of the fields, without their values.
-    public var customMirror: Mirror { Mirror(self, children: ["headers": headers.map(\.description)]) }
+    public var customMirror: Mirror { Mirror(self, children: ["names": shownNames]) }
 }

@@ -120,12 +120,11 @@ public enum RequestPathBuilder {
     /// No component.
     public static func buildBlock() -> RequestPath { RequestPath() }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestPath) -> RequestPath { first }
+    public static func buildPartialBlock(first: consuming RequestPath) -> RequestPath { first }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(accumulated: RequestPath, next: RequestPath) -> RequestPath {
-        var path = accumulated
-        path.append(next)
-        return path
+    public static func buildPartialBlock(accumulated: consuming RequestPath, next: RequestPath) -> RequestPath {
+        accumulated.append(next)
+        return accumulated
     }
     /// An `if` without `else`.
     public static func buildOptional(_ path: RequestPath?) -> RequestPath { path ?? RequestPath() }

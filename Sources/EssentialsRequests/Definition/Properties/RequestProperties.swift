@@ -29,25 +29,53 @@ public struct RequestProperties: Sendable {
     /// Creates properties from statements; see ``RequestPropertiesBuilder``.
     public init(@RequestPropertiesBuilder _ content: () -> RequestProperties) { self = content() }
 
-    /// Creates properties of which one has a value.
-    init(
-        path: RequestPath = RequestPath(), query: RequestQuery = RequestQuery(),
-        headers: RequestHeaders = RequestHeaders(), body: RequestContent = RequestContent()
-    ) {
-        self.path = path
-        self.query = query
-        self.headers = headers
-        self.body = body
-    }
-
     /// Adds the properties of a child after these.
     public mutating func append(_ other: RequestProperties) {
         path.append(other.path)
         query.append(other.query)
         headers.append(other.headers)
-        body = body.joined(with: other.body)
-        methods += other.methods
+        if !other.body.isEmpty { body = body.joined(with: other.body) }
+        if !other.methods.isEmpty { methods += other.methods }
     }
+}
+
+/// A part of a definition that a ``RequestPropertiesBuilder`` accepts: path components, query items, header fields, a
+/// body, or several of them.
+public protocol RequestProperty: Sendable {
+    /// Adds the part after those that the properties have.
+    func add(to properties: inout RequestProperties)
+}
+
+extension RequestPath: RequestProperty {
+    /// Appends the path.
+    public func add(to properties: inout RequestProperties) { properties.path.append(self) }
+}
+
+extension RequestQuery: RequestProperty {
+    /// Appends the query items.
+    public func add(to properties: inout RequestProperties) { properties.query.append(self) }
+}
+
+extension RequestHeaders: RequestProperty {
+    /// Adds the header fields.
+    public func add(to properties: inout RequestProperties) { properties.headers.append(self) }
+}
+
+extension RequestHeader: RequestProperty {
+    /// Adds the header field.
+    public func add(to properties: inout RequestProperties) { properties.headers.append(self) }
+}
+
+extension RequestContent: RequestProperty {
+    /// Adds the body.
+    public func add(to properties: inout RequestProperties) {
+        properties.body = properties.body.joined(with: self)
+    }
+}
+
+extension RequestProperties: RequestProperty {
+    /// Adds all properties.
+    public func add(to properties: inout RequestProperties) { properties.append(self) }
 }
 
 /// Builds ``RequestProperties`` from path components, query items, header fields and a body, in any order.
@@ -61,33 +89,22 @@ public struct RequestProperties: Sendable {
 /// ```
 @resultBuilder
 public enum RequestPropertiesBuilder {
-    /// Path components.
-    public static func buildExpression(_ path: RequestPath) -> RequestProperties { RequestProperties(path: path) }
-    /// Query items.
-    public static func buildExpression(_ query: RequestQuery) -> RequestProperties { RequestProperties(query: query) }
-    /// Header fields.
-    public static func buildExpression(_ headers: RequestHeaders) -> RequestProperties {
-        RequestProperties(headers: headers)
-    }
-    /// One header field.
-    public static func buildExpression(_ header: RequestHeader) -> RequestProperties {
-        RequestProperties(headers: RequestHeaders(header))
-    }
-    /// A body.
-    public static func buildExpression(_ body: RequestContent) -> RequestProperties { RequestProperties(body: body) }
-    /// Several properties.
-    public static func buildExpression(_ properties: RequestProperties) -> RequestProperties { properties }
+    /// A path, query items, header fields or a body.
+    public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
     /// No property.
     public static func buildBlock() -> RequestProperties { RequestProperties() }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestProperties) -> RequestProperties { first }
+    public static func buildPartialBlock(first property: some RequestProperty) -> RequestProperties {
+        var properties = RequestProperties()
+        property.add(to: &properties)
+        return properties
+    }
     /// The statements so far and the next one.
     public static func buildPartialBlock(
-        accumulated: RequestProperties, next: RequestProperties
+        accumulated: consuming RequestProperties, next property: some RequestProperty
     ) -> RequestProperties {
-        var properties = accumulated
-        properties.append(next)
-        return properties
+        property.add(to: &accumulated)
+        return accumulated
     }
     /// An `if` without `else`.
     public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {
@@ -112,7 +129,7 @@ extension RequestProperties: CustomReflectable {
             self,
             children: [
                 "path": path.encoded, "query": query.items.items.map(\.name),
-                "headers": headers.headers.map(\.description), "body": body.description,
+                "headers": headers.shownNames, "body": body.description,
             ])
     }
 }

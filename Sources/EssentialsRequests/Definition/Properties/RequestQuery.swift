@@ -13,12 +13,9 @@ public import EssentialsHTTP
 ///
 /// Names and values are escaped strictly, so that `+`, `&` and `=` are always part of them (RFC 3986, 2.3).
 public struct RequestQuery: Sendable, Hashable {
-    private enum Change: Sendable, Hashable {
-        case add(QueryItems.Item)
-        case remove(String)
-    }
-
-    private var changes: [Change] = []
+    private var kept: [EssentialsHTTP.QueryItems.Item] = []
+    /// The names whose items are removed from those of a parent.
+    private var removed: [String] = []
 
     /// Creates a query without items.
     public init() {}
@@ -30,43 +27,65 @@ public struct RequestQuery: Sendable, Hashable {
     public init(_ name: String, _ value: (some CustomStringConvertible)?) { append(name, value?.description) }
 
     /// Creates a query from query items.
-    public init(_ items: QueryItems) { changes = items.items.map { .add($0) } }
+    public init(_ items: EssentialsHTTP.QueryItems) { kept = items.items }
+
+    /// Creates a query of the first item of several.
+    init(beginningWith item: RequestQueryItem) {
+        // Most queries have at most four items, and the array would grow three times.
+        kept.reserveCapacity(4)
+        append(item)
+    }
 
     /// Adds an item. An empty value leaves the name alone, and `nil` removes the earlier items of this name.
     public mutating func append(_ name: String, _ value: String?) {
-        guard let value else {
-            if !changes.isEmpty { changes.removeAll { $0 == .add(QueryItems.Item(name: name, value: nil)) } }
-            return changes.append(.remove(name))
-        }
-        changes.append(.add(QueryItems.Item(name: name, value: value.isEmpty ? nil : value)))
+        guard let value else { return remove(name) }
+        kept.append(EssentialsHTTP.QueryItems.Item(name: name, value: value.isEmpty ? nil : value))
     }
 
-    /// Adds the items of another query.
+    /// Adds the items of another query, which can remove items of this one.
     public mutating func append(_ query: RequestQuery) {
-        if changes.isEmpty { changes = query.changes } else { changes += query.changes }
+        for name in query.removed { remove(name) }
+        if kept.isEmpty { kept = query.kept } else { kept += query.kept }
+    }
+
+    mutating func append(_ item: RequestQueryItem) {
+        switch item.content {
+        case .item(let item): kept.append(item)
+        case .removal(let name): remove(name)
+        }
     }
 
     /// Sets the only item of a name. `nil` removes it.
     mutating func set(_ name: String, _ value: String?) {
-        changes.append(.remove(name))
+        remove(name)
         if let value { append(name, value) }
     }
 
-    /// Whether nothing is added or removed.
-    var isEmpty: Bool { changes.isEmpty }
+    private mutating func remove(_ name: String) {
+        kept.removeAll { $0.name == name }
+        removed.append(name)
+    }
 
     /// The items that are sent.
-    public var items: QueryItems {
-        var items: [QueryItems.Item] = []
-        items.reserveCapacity(changes.count)
-        for change in changes {
-            switch change {
-            case .add(let item): items.append(item)
-            case .remove(let name): items.removeAll { $0.name == name }
-            }
-        }
-        return QueryItems(items)
+    public var items: EssentialsHTTP.QueryItems { EssentialsHTTP.QueryItems(kept) }
+}
+
+/// One statement of a ``RequestQueryBuilder``.
+public struct RequestQueryItem: Sendable {
+    enum Content: Sendable {
+        case item(EssentialsHTTP.QueryItems.Item)
+        case removal(String)
     }
+
+    let content: Content
+
+    init(_ name: String, _ value: String?) {
+        content =
+            value.map { .item(EssentialsHTTP.QueryItems.Item(name: name, value: $0.isEmpty ? nil : $0)) }
+            ?? .removal(name)
+    }
+
+    init(_ item: EssentialsHTTP.QueryItems.Item) { content = .item(item) }
 }
 
 extension RequestQuery: ExpressibleByDictionaryLiteral {
@@ -87,8 +106,13 @@ extension RequestQuery: ExpressibleByDictionaryLiteral {
 @resultBuilder
 public enum RequestQueryBuilder {
     /// A name and a value. An empty value leaves the name alone, and `nil` removes the earlier items of this name.
-    public static func buildExpression(_ item: (String, (some CustomStringConvertible)?)) -> RequestQuery {
-        RequestQuery(item.0, item.1)
+    public static func buildExpression(_ item: (String, (some CustomStringConvertible)?)) -> RequestQueryItem {
+        RequestQueryItem(item.0, item.1?.description)
+    }
+
+    /// A name and a text. An empty text leaves the name alone.
+    public static func buildExpression(_ item: (String, String)) -> RequestQueryItem {
+        RequestQueryItem(item.0, item.1)
     }
 
     /// A name with a value for each of several items.
@@ -97,12 +121,10 @@ public enum RequestQueryBuilder {
     }
 
     /// A name without a value that removes the earlier items of this name.
-    public static func buildExpression(_ item: (String, Never?)) -> RequestQuery { RequestQuery(item.0, String?.none) }
+    public static func buildExpression(_ item: (String, Never?)) -> RequestQueryItem { RequestQueryItem(item.0, nil) }
 
     /// An item. Without a value it is the name alone.
-    public static func buildExpression(_ item: QueryItems.Item) -> RequestQuery {
-        RequestQuery(QueryItems([item]))
-    }
+    public static func buildExpression(_ item: QueryItems.Item) -> RequestQueryItem { RequestQueryItem(item) }
 
     /// Query items.
     public static func buildExpression(_ items: QueryItems) -> RequestQuery { RequestQuery(items) }
@@ -111,12 +133,22 @@ public enum RequestQueryBuilder {
     /// No item.
     public static func buildBlock() -> RequestQuery { RequestQuery() }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestQuery) -> RequestQuery { first }
+    public static func buildPartialBlock(first: consuming RequestQuery) -> RequestQuery { first }
+    /// The first statement.
+    public static func buildPartialBlock(first: RequestQueryItem) -> RequestQuery {
+        RequestQuery(beginningWith: first)
+    }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(accumulated: RequestQuery, next: RequestQuery) -> RequestQuery {
-        var query = accumulated
-        query.append(next)
-        return query
+    public static func buildPartialBlock(accumulated: consuming RequestQuery, next: RequestQuery) -> RequestQuery {
+        accumulated.append(next)
+        return accumulated
+    }
+    /// The statements so far and the next one.
+    public static func buildPartialBlock(
+        accumulated: consuming RequestQuery, next: RequestQueryItem
+    ) -> RequestQuery {
+        accumulated.append(next)
+        return accumulated
     }
     /// An `if` without `else`.
     public static func buildOptional(_ query: RequestQuery?) -> RequestQuery { query ?? RequestQuery() }

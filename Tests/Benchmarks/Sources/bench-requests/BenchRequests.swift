@@ -9,6 +9,7 @@
 // - a JSON array of 1 MB decoded by the service, compared with JSONDecoder;
 // - a JSON object of 1 MB read as JSONValue, compared with JSONDecoder and a known type, and a
 //   document 512 levels deep;
+// - a request built from a definition, compared with URLComponents and URLRequest;
 // - a file of 1 GiB sent as a multipart body, compared with bench-limit, a C program on libcurl
 //   that sends the plain file.
 //
@@ -44,6 +45,7 @@ struct BenchRequests {
             table.add(try await JSONCost.measure(options))
             table.add(try JSONValueCost.measure(options))
         }
+        if options.parts.contains("definition") { table.add(try await DefinitionCost.measure(options)) }
         if options.parts.contains("upload") { table.add(try UploadCost.measure(options)) }
         return table
     }

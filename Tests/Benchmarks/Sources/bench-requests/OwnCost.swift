@@ -8,7 +8,7 @@ internal import ThreadCounters
 /// The service's own work for a small GET over a transport that responds at once, compared with that transport.
 enum OwnCost {
     /// The figures for one request, from one round of one side.
-    private struct Sample {
+    struct Sample {
         var nanoseconds: Double
         var allocations: Double
         /// `nil` if the machine does not count instructions.
@@ -74,7 +74,7 @@ enum OwnCost {
 
     /// Runs on one thread from start to end, because no part of it waits for another thread.
     @concurrent
-    private static func sample(
+    static func sample(
         _ requests: Int, _ body: @Sendable () async throws -> Void
     ) async throws -> Sample {
         let thread = pthread_self()
