@@ -28,7 +28,7 @@ public final class CancellableToken: Sendable {
         var isSilent = false
         var cancel: (@Sendable () -> Void)?
         /// Starts a suspended request, or ends it if it is cancelled.
-        var start: (@Sendable () -> Void)?
+        var start: (@Sendable (CancellableToken) -> Void)?
         var progress: TransferProgress?
         var observers: [AsyncStream<TransferProgress>.Continuation] = []
         var hasEnded = false
@@ -50,24 +50,28 @@ public final class CancellableToken: Sendable {
     /// - Parameter silently: Whether the handler is not called at all. The default is `false`: the handler receives the
     ///   failure `cancelled`.
     public func cancel(silently: Bool = false) {
-        let cancel: (@Sendable () -> Void)? = storage.withLock { storage in
-            guard storage.state == .running || storage.state == .suspended else { return nil }
+        let (start, cancel) = storage.withLock { storage in
+            guard storage.state == .running || storage.state == .suspended else {
+                return (nil as (@Sendable (CancellableToken) -> Void)?, nil as (@Sendable () -> Void)?)
+            }
             storage.state = .cancelled
             storage.isSilent = silently
-            return storage.start.take() ?? storage.cancel.take()
+            return (storage.start.take(), storage.cancel.take())
         }
+        start?(self)
         cancel?()
     }
 
     /// Sends a request that was created with `autoResume: false`. It does nothing if called again, after
-    /// ``cancel(silently:)``, and for other requests.
+    /// ``cancel(silently:)``, and for other requests. If the token is released before, nothing is sent, and the handler
+    /// is never called.
     public func resume() {
-        let start: (@Sendable () -> Void)? = storage.withLock { storage in
+        let start: (@Sendable (CancellableToken) -> Void)? = storage.withLock { storage in
             guard storage.state == .suspended else { return nil }
             storage.state = .running
             return storage.start.take()
         }
-        start?()
+        start?(self)
     }
 
     /// The state of the request.
@@ -98,7 +102,7 @@ public final class CancellableToken: Sendable {
     // MARK: The request's side
 
     /// Keeps the request from starting until ``resume()`` or ``cancel(silently:)``, which call the action once.
-    func suspend(_ start: @escaping @Sendable () -> Void) {
+    func suspend(_ start: @escaping @Sendable (CancellableToken) -> Void) {
         storage.withLock { storage in
             storage.state = .suspended
             storage.start = start

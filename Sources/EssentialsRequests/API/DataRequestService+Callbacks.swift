@@ -29,7 +29,7 @@ extension DataRequestService {
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
             try await send(request.build().reporting(to: run, every: progressInterval, progress))
         }
     }
@@ -38,7 +38,8 @@ extension DataRequestService {
     /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
-        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
@@ -53,13 +54,14 @@ extension DataRequestService {
     /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func response<Model: Decodable & Sendable>(
-        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ModelResponse<Model>, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
             try await response(to: request.build().reporting(to: run, every: progressInterval, progress), as: type)
         }
     }
@@ -76,9 +78,10 @@ extension DataRequestService {
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        let report = run.report(every: progressInterval, progress)
-        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
-            try await download(request.build(), to: destination, options: options, progress: report)
+        return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
+            try await download(
+                request.build(), to: destination, options: options,
+                progress: run.report(every: progressInterval, progress))
         }
     }
 
@@ -87,7 +90,8 @@ extension DataRequestService {
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
-        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil,
+        autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void

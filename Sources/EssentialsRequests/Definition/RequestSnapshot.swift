@@ -4,8 +4,8 @@ import FoundationEssentials
 /// A definition as plain data, for comparisons in tests and for files beside them.
 ///
 /// ```swift
-/// let snapshot = try Users.create(ada).snapshot()
-/// #expect(snapshot == .init(method: "POST", url: "users", headerFields: ["Content-Type": "…"], body: "{\"name\":\"Ada\"}"))
+/// let snapshot = try Users.find(role: "admin").snapshot()
+/// #expect(snapshot == RequestSnapshot(method: "GET", url: "users?role=admin"))
 /// let data = try JSONEncoder().encode(snapshot)
 /// ```
 ///

@@ -8,7 +8,7 @@ public import EssentialsRequests
 /// transport.stub(Users.delete(id: 7))                                          // 204
 /// transport.stub(Users.get(id: 1), with: ada).thenAnswer(.notFound)            // a sequence
 /// // … the code under test sends requests …
-/// try transport.expect(sent: [Users.getAll, Users.getAll.reading(…)])
+/// try transport.expect(sent: [Users.getAll, Users.get(id: 1), Users.get(id: 1)])
 /// ```
 ///
 /// A definition stands for the requests with its method, its path, its query items in any order, and at least its header

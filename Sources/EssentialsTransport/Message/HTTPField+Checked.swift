@@ -20,7 +20,8 @@ extension HTTPField {
     package static func checked(_ name: HTTPField.Name, value: String) throws(RequestFailure) -> HTTPField {
         guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
             throw RequestFailure(
-                .invalidRequest, "The value of the header \(name.rawName) has a line break or another control character.",
+                .invalidRequest,
+                "The value of the header \(name.rawName) has a line break or another control character.",
                 remedy: "Remove it; a header is one line.")
         }
         guard HTTPField.isValidValue(value) else {
