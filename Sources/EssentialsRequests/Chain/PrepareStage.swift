@@ -80,7 +80,7 @@ struct RequestAssembly {
         let base = environment.baseURL
         let url = try PathRules.url(
             request.path, under: base, request.isDefined ? .join : settings.configuration.pathResolution)
-        guard request.isDefined || !request.base.isEnvironment else { return url }
+        guard request.isDefined || !request.base.isEnvironment, !request.isLink else { return url }
         return try url.keepingQuery(of: base)
     }
 

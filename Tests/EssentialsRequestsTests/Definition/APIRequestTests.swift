@@ -50,3 +50,20 @@ struct APIRequestTests {
         try transport.verify()
     }
 }
+
+extension APIRequestTests {
+    @Test("A link to the next page of a definition has the query of the base only once")
+    func linkedPages() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/people/users").answer(
+            json: [ShopAPI.User(id: 1, name: "Ada")],
+            headerFields: HTTPFields(["Link": "</v1/people/users?key=a%20b&page=2>; rel=next"])
+        ).thenAnswer(json: [ShopAPI.User(id: 2, name: "Grace")])
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://other.example/"), transport: transport)
+        var names: [String] = []
+        for try await user in requests.pages(of: ShopAPI.Users.getAll).items { names.append(user.name) }
+        #expect(names == ["Ada", "Grace"])
+        #expect(transport.requests.map(\.url.query) == ["key=a%20b", "key=a%20b&page=2"])
+    }
+}
