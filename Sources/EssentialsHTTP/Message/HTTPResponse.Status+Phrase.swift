@@ -1,4 +1,9 @@
 extension HTTPResponse.Status {
+    /// 402 Payment Required (RFC 9110, 15.5.3), the only client error of RFC 9110 that HTTPTypes does not name.
+    public static var paymentRequired: HTTPResponse.Status {
+        HTTPResponse.Status(code: 402, reasonPhrase: "Payment Required")
+    }
+
     /// The reason phrase that the IANA registry of status codes lists for this code (RFC 9110, 16.2.1); `nil` for an
     /// unregistered code.
     ///

@@ -67,3 +67,29 @@ extension APIRequestTests {
         #expect(transport.requests.map(\.url.query) == ["key=a%20b", "key=a%20b&page=2"])
     }
 }
+
+extension APIRequestTests {
+    @Test(
+        "The status of a failure is compared by its name",
+        arguments: [
+            (HTTPResponse.Status.badRequest, 400), (.unauthorized, 401), (.paymentRequired, 402), (.forbidden, 403),
+            (.notFound, 404), (.methodNotAllowed, 405), (.notAcceptable, 406), (.requestTimeout, 408),
+            (.conflict, 409), (.gone, 410), (.preconditionFailed, 412), (.unsupportedMediaType, 415),
+            (.unprocessableContent, 422), (.tooEarly, 425), (.tooManyRequests, 429), (.internalServerError, 500),
+            (.badGateway, 502), (.serviceUnavailable, 503), (.gatewayTimeout, 504),
+        ])
+    func namedStatuses(status: HTTPResponse.Status, code: Int) async throws {
+        let transport = ScriptedTransport()
+        transport.stub(
+            ShopAPI.Users.delete(id: 1), status: HTTPResponse.Status(code: code),
+            headerFields: HTTPFields(["Retry-After": "7"]))
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://other.example/"), transport: transport)
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await requests.send(ShopAPI.Users.delete(id: 1))
+        }
+        #expect(failure?.reason == .status)
+        #expect(failure?.status == status)
+        #expect(failure?.retryAfter() == .seconds(7))
+    }
+}
