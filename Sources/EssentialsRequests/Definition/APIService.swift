@@ -116,7 +116,8 @@ extension APIService {
         return context
     }
 
-    /// A request of this API's endpoints with the base URL and the properties of this value.
+    /// A request of this API's endpoints with the base URL, the query items and the header fields of this value. Header
+    /// fields of the definition win, also shared ones. Requests of a ``BoundEndpoint`` need no such call.
     ///
     /// ```swift
     /// let user = try await requests.send(staging.request(Users.get(id: 7)))
