@@ -249,7 +249,8 @@ struct DefiningAPIsTests {
     @Test("A base URL of a definition keeps its query, and in the origin of the environment also the fields")
     func bases() async throws {
         transport.on(.get, "/**").answer()
-        let requests = service()
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        requests.setAuthorization(try .bearer("abc"))
         let request = APIRequest<Void>(.get, "status") { RequestQuery { ("q", 1) } }
         try await requests.send(request.based(on: "https://api.example.com/v3?key=1"))
         try await requests.send(request.based(on: "https://other.example.com/v3?key=1"))
@@ -258,6 +259,7 @@ struct DefiningAPIsTests {
                 "GET https://api.example.com/v3/status?key=1&q=1", "GET https://other.example.com/v3/status?key=1&q=1",
             ])
         #expect(transport.requests.map { $0.headerFields[.via] } == ["1.0 api", nil])
+        #expect(transport.requests.map { $0.headerFields[.authorization] } == ["Bearer abc", nil])
     }
 }
 
