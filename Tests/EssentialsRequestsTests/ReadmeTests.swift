@@ -39,7 +39,7 @@ struct ReadmeTests {
         #expect(failures.isEmpty)
     }
 
-    private struct Film: Decodable, Equatable, Sendable {
+    private struct Film: Codable, Equatable, Sendable {
         var id: Int
     }
 
@@ -52,7 +52,8 @@ struct ReadmeTests {
         let certificate = try authority.issue(.init(commonName: "localhost"))
         let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { request in
             request.method == "POST"
-                ? .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":7}"#) : .hang
+                ? .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":7}"#)
+                : .response(status: 404)
         }
         let (baseURL, accessToken) = (server.url + "/v1/", "dG9rZW4=")
         let (pin, backupPin) = (certificate.publicKeyPin, authority.certificate.publicKeyPin)
@@ -63,12 +64,9 @@ struct ReadmeTests {
         let requests = try HTTPDataRequestService(environment: ConstantEnvironment(baseURL), trust: trust)
         requests.setAuthorization(try .bearer(accessToken))
         var form = try MultipartBody()
-        try form.append(.field("title", "Metropolis"))
         try form.append(.file(path, name: "film"))
         let request = try RequestBuilder(.post, "films").body(multipart: form).expecting(201...201).build()
         let film = try await requests.model(of: request, as: Film.self)
-        let token = requests.get("films/1", deserializeTo: Film.self, completionQueue: .main) { print($0) }
-        token.cancel()
         // README ends
 
         #expect(film == Film(id: 7))
@@ -76,9 +74,30 @@ struct ReadmeTests {
         #expect(sent.path == "/v1/films")
         #expect(sent.header("Authorization") == "Bearer dG9rZW4=")
         #expect(sent.header("Content-Type") == form.contentType)
-        #expect(sent.bodyText.contains("Metropolis"))
-        #expect(token.isCancelled)
+        #expect(sent.bodyText.contains("film"))
         await requests.shutdown()
+    }
+
+    @Test("The README's definitions work, and a scripted transport answers them")
+    func definitions() async throws {
+        let transport = ScriptedTransport()
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport)
+        let film = Film(id: 7)
+        transport.on(.post, "/v1/films", body: .json(film)).answer(.created, json: film)
+
+        // README begins
+        enum FilmAPI: APIService {
+            static func film(_ id: Int) -> Request<Film> { request(.get, "films/\(id)") }
+            static func add(_ film: Film) -> Request<Film> { request(.post, "films") { Body { film } } }
+        }
+        let added = try await requests.send(FilmAPI.add(film))
+        // README ends
+        #expect(added == film)
+
+        transport.stub(FilmAPI.film(7), with: film)
+        #expect(try await requests.send(FilmAPI.film(7)) == film)
+        try transport.verify()
     }
 
     @Test("The README contains exactly the tested code and has a limited length")
@@ -90,7 +109,7 @@ struct ReadmeTests {
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
         var shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        try #require(shown.count == 4)
+        try #require(shown.count == 5)
 
         // The tutorial's manifest has the same dependencies.
         let resources = root.appending(path: "Sources/ServiceEssentials/ServiceEssentials.docc/Resources")

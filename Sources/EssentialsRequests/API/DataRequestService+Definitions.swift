@@ -17,8 +17,8 @@ extension DataRequestService {
     /// An optional model is `nil` for an empty body, such as that of 204. A large body is decoded off the caller's
     /// actor; see ``model(of:as:)``.
     ///
-    /// - Throws: The failures of ``send(_:)-(DataRequest)`` and ``TypedRequest/build()``; `decoding` if the body cannot
-    ///   be decoded, and `emptyBody` if it is empty.
+    /// - Throws: The failures of ``send(_:)-(DataRequest)`` and ``BuildableRequest/build()``; `decoding` if the body
+    ///   cannot be decoded, and `emptyBody` if it is empty.
     public func send<Request: TypedRequest>(
         _ request: Request
     ) async throws(RequestFailure) -> Request.Response where Request.Response: Decodable {
@@ -66,7 +66,7 @@ extension DataRequestService {
     }
 
     /// Sends a definition and passes its model to a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func send<Request: TypedRequest>(
         _ request: Request, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
@@ -80,7 +80,7 @@ extension DataRequestService {
     }
 
     /// Sends a definition without content in its response and calls a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func send<Request: TypedRequest>(
         _ request: Request, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
@@ -95,7 +95,7 @@ extension DataRequestService {
     }
 
     /// Sends a definition and passes its model and response to a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func response<Request: TypedRequest>(
         to request: Request, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,

@@ -21,7 +21,7 @@ public import EssentialsHTTP
 ///
 /// A definition is a value: it sends nothing, and can be stored, changed, compared and sent any number of times. Two
 /// definitions are equal if they send the same request: method, URL, header fields, body and options. Creating one never
-/// fails. If a part is invalid, ``TypedRequest/build()`` and sending throw `invalidRequest` or `file`.
+/// fails. If a part is invalid, ``BuildableRequest/build()`` and sending throw `invalidRequest` or `file`.
 public struct APIRequest<Response: Sendable>: TypedRequest {
     /// The method.
     public var method: HTTPRequest.Method

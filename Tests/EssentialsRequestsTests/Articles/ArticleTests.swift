@@ -15,7 +15,8 @@ struct ArticleTests {
 
     /// The modules of articles that are not in the catalog of EssentialsRequests.
     private static let modules = [
-        "ComingFrom": "ServiceEssentials", "TestingTLS": "EssentialsTestKit", "ScriptedTransport": "EssentialsTestKit",
+        "ComingFrom": "ServiceEssentials", "MovingFromRelax": "ServiceEssentials", "TestingTLS": "EssentialsTestKit",
+        "ScriptedTransport": "EssentialsTestKit",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
@@ -28,6 +29,7 @@ struct ArticleTests {
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
             "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
             "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
+            "DefiningAPIs", "SendingDefinitions", "MovingFromRelax",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

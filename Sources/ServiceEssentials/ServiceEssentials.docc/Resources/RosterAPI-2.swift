@@ -1,0 +1,27 @@
+import ServiceEssentials
+
+struct Team: Codable, Hashable, Sendable {
+    var id: Int
+    var name: String
+}
+
+struct Member: Codable, Hashable, Sendable {
+    var name: String
+}
+
+/// The API of the roster's server, below the environment of the service that sends the requests.
+enum RosterAPI: APIService {
+    static var sharedProperties: Properties { Headers { ("X-Client", "roster") } }
+
+    enum Teams: Endpoint {
+        typealias Parent = RosterAPI
+        static let path: RequestPath = "teams"
+
+        static let getAll: Request<[Team]> = request(.get)
+        static func members(of team: Int, role: String? = nil) -> Request<[Member]> {
+            request(.get, "\(team)/members") {
+                if let role { QueryItems { ("role", role) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../Sources/ServiceEssentials/ServiceEssentials.docc/Resources/RosterAPI.swift
