@@ -6,11 +6,18 @@ import EssentialsHTTP
 ///
 /// The handler is called exactly once, or not at all if the request was cancelled silently.
 struct CallbackRun: Sendable {
-    let token = CancellableToken()
+    let token: CancellableToken
     /// The request's own serial queue. Its callbacks never overlap and keep their order, whichever queue it targets.
     private let serial: DispatchQueue
 
-    init(on queue: DispatchQueue) { serial = DispatchQueue(label: "essentials.request", target: queue) }
+    init(on queue: DispatchQueue) {
+        self.init(token: CancellableToken(), serial: DispatchQueue(label: "essentials.request", target: queue))
+    }
+
+    private init(token: CancellableToken, serial: DispatchQueue) {
+        self.token = token
+        self.serial = serial
+    }
 
     /// Creates a report that updates the token and calls the callback on the queue, before the completion handler.
     func report(
@@ -28,15 +35,18 @@ struct CallbackRun: Sendable {
     /// - Parameters:
     ///   - completion: The handler.
     ///   - autoResume: Whether the work starts now instead of when the token is resumed.
-    ///   - work: Sends the request.
+    ///   - work: Sends the request of the run that it receives. It must not capture the run: a token that is never
+    ///     resumed would then keep itself and the request in memory.
     func start<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void, autoResume: Bool = true,
-        _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
+        _ work: @escaping @Sendable (CallbackRun) async throws(RequestFailure) -> Value
     ) -> CancellableToken {
         guard autoResume else {
-            token.suspend { [self] in
+            token.suspend { [serial] token in
+                let run = CallbackRun(token: token, serial: serial)
                 // A token that was cancelled before it was resumed still calls its handler.
-                if token.isCancelled { deliver(.failure(Self.cancelled), completion) } else { begin(completion, work) }
+                guard !token.isCancelled else { return run.deliver(.failure(Self.cancelled), completion) }
+                run.begin(completion, work)
             }
             return token
         }
@@ -48,12 +58,12 @@ struct CallbackRun: Sendable {
 
     private func begin<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void,
-        _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
+        _ work: @escaping @Sendable (CallbackRun) async throws(RequestFailure) -> Value
     ) {
         let task = Task {
             let result: Result<Value, RequestFailure>
             do throws(RequestFailure) {
-                result = .success(try await work())
+                result = .success(try await work(self))
             } catch {
                 result = .failure(error)
             }

@@ -28,7 +28,7 @@ public final class CancellableToken: Sendable {
         var isSilent = false
         var cancel: (@Sendable () -> Void)?
         /// Starts a suspended request, or ends it if it is cancelled.
-        var start: (@Sendable () -> Void)?
+        var start: (@Sendable (CancellableToken) -> Void)?
         var progress: TransferProgress?
         var observers: [AsyncStream<TransferProgress>.Continuation] = []
         var hasEnded = false
@@ -42,6 +42,11 @@ public final class CancellableToken: Sendable {
 
     init() {}
 
+    deinit {
+        // A token that was never resumed still has its observers.
+        for observer in storage.withLock({ $0.observers }) { observer.finish() }
+    }
+
     /// Cancels the request. It never blocks, does not call the handler itself, and does nothing if called again.
     ///
     /// If it is called on the handler's own serial queue, no success is delivered after it returns. If it is called
@@ -54,7 +59,8 @@ public final class CancellableToken: Sendable {
             guard storage.state == .running || storage.state == .suspended else { return nil }
             storage.state = .cancelled
             storage.isSilent = silently
-            return storage.start.take() ?? storage.cancel.take()
+            guard let start = storage.start.take() else { return storage.cancel.take() }
+            return { start(self) }
         }
         cancel?()
     }
@@ -62,12 +68,12 @@ public final class CancellableToken: Sendable {
     /// Sends a request that was created with `autoResume: false`. It does nothing if called again, after
     /// ``cancel(silently:)``, and for other requests.
     public func resume() {
-        let start: (@Sendable () -> Void)? = storage.withLock { storage in
+        let start: (@Sendable (CancellableToken) -> Void)? = storage.withLock { storage in
             guard storage.state == .suspended else { return nil }
             storage.state = .running
             return storage.start.take()
         }
-        start?()
+        start?(self)
     }
 
     /// The state of the request.
@@ -98,7 +104,7 @@ public final class CancellableToken: Sendable {
     // MARK: The request's side
 
     /// Keeps the request from starting until ``resume()`` or ``cancel(silently:)``, which call the action once.
-    func suspend(_ start: @escaping @Sendable () -> Void) {
+    func suspend(_ start: @escaping @Sendable (CancellableToken) -> Void) {
         storage.withLock { storage in
             storage.state = .suspended
             storage.start = start

@@ -14,7 +14,8 @@ extension DataRequestService {
     ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
     ///   - completionQueue: The queue on which callbacks run. The default is `nil`, which means the service's queue.
     ///   - autoResume: Whether the request is sent now. With `false`, nothing is built or sent until
-    ///     ``CancellableToken/resume()``. The default is `true`.
+    ///     ``CancellableToken/resume()``. If the token is released before that, the handler is never called. The
+    ///     default is `true`.
     ///   - progressInterval: The minimum time between two progress values. The first and the last value are not
     ///     delayed. The default is 100 ms.
     ///   - progress: Receives the progress of the upload on the same queue, all of it before the completion. Without
@@ -29,7 +30,7 @@ extension DataRequestService {
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
             try await send(request.build().reporting(to: run, every: progressInterval, progress))
         }
     }
@@ -38,7 +39,8 @@ extension DataRequestService {
     /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
-        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
@@ -53,13 +55,14 @@ extension DataRequestService {
     /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func response<Model: Decodable & Sendable>(
-        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
+        autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ModelResponse<Model>, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
+        return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
             try await response(to: request.build().reporting(to: run, every: progressInterval, progress), as: type)
         }
     }
@@ -76,9 +79,9 @@ extension DataRequestService {
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
-        let report = run.report(every: progressInterval, progress)
-        return run.start(completion, autoResume: autoResume) { () throws(RequestFailure) in
-            try await download(request.build(), to: destination, options: options, progress: report)
+        return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
+            let report = run.report(every: progressInterval, progress)
+            return try await download(request.build(), to: destination, options: options, progress: report)
         }
     }
 
@@ -87,7 +90,8 @@ extension DataRequestService {
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
-        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil, autoResume: Bool = true,
+        to destination: String, options: DownloadOptions = DownloadOptions(), completionQueue: DispatchQueue? = nil,
+        autoResume: Bool = true,
         progressInterval: Duration = ProgressReport.standardInterval,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void

@@ -94,7 +94,7 @@ public final class UnsafeRequestService: Sendable {
         completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
     ) -> CancellableToken {
         CallbackRun(on: completionQueue ?? configuration.callbackQueue).start(completion) {
-            [self] () throws(RequestFailure) in try await get(url, parameters: parameters, as: type)
+            [self] _ throws(RequestFailure) in try await get(url, parameters: parameters, as: type)
         }
     }
 
@@ -105,7 +105,7 @@ public final class UnsafeRequestService: Sendable {
         completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
     ) -> CancellableToken {
         CallbackRun(on: completionQueue ?? configuration.callbackQueue).start(completion) {
-            [self] () throws(RequestFailure) in try await get(url, parameters: parameters)
+            [self] _ throws(RequestFailure) in try await get(url, parameters: parameters)
         }
     }
 
@@ -119,9 +119,9 @@ public final class UnsafeRequestService: Sendable {
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? configuration.callbackQueue)
-        let report = run.report(every: progressInterval, progress)
-        return run.start(completion) { [self] () throws(RequestFailure) in
-            try await download(url, parameters: parameters, to: destination, options: options, progress: report)
+        return run.start(completion) { [self] run throws(RequestFailure) in
+            let report = run.report(every: progressInterval, progress)
+            return try await download(url, parameters: parameters, to: destination, options: options, progress: report)
         }
     }
 
