@@ -15,6 +15,9 @@ public import EssentialsHTTP
 ///     static let getAll: Request<[User]> = request(.get)
 /// }
 /// ```
+///
+/// Declare ``configuration``, ``codecs`` and ``errorModel`` with the optional types of the protocol. A property of another
+/// type, such as `CodecRegistry`, would be another property, which is not used.
 public protocol APIComponent: Sendable {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
@@ -124,12 +127,12 @@ extension APIService {
     public func request<Request: TypedRequest>(_ request: Request) -> APIRequest<Request.Response> {
         var definition = request.definition
         definition.base = baseURL
-        var headers = instanceProperties.headers
-        headers.append(definition.headers)
-        definition.headers = headers
-        var query = instanceProperties.query
-        query.append(definition.query)
-        definition.query = query
+        // As in `context`, the properties of this value come after the shared ones and before those of endpoints.
+        let (shared, own) = (Self.sharedProperties, instanceProperties)
+        definition.path.insert(own.path, after: shared.path)
+        definition.query.insert(own.query, after: shared.query)
+        definition.headers.insert(own.headers, after: shared.headers)
+        definition.body = own.body.joined(with: definition.body)
         return definition
     }
 }

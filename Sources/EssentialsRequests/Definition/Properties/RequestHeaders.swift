@@ -25,6 +25,11 @@ public struct RequestHeaders: Sendable, Hashable {
     /// Creates fields that replace those of a parent.
     public init(_ fields: HTTPFields) { self.init(fields.map { RequestHeader(.add($0)) }, replacing: fields) }
 
+    /// Creates fields from names and values, sorted by name. They replace those of a parent.
+    public init(_ values: [String: String]) {
+        headers = values.sorted { $0.key < $1.key }.map { RequestHeader($0.key, $0.value) }
+    }
+
     /// Creates one header field.
     public init(_ header: RequestHeader) { headers = [header] }
 
@@ -40,6 +45,12 @@ public struct RequestHeaders: Sendable, Hashable {
     /// Adds the changes of other fields after these.
     public mutating func append(_ other: RequestHeaders) {
         if headers.isEmpty { headers = other.headers } else { headers += other.headers }
+    }
+
+    /// Adds changes after a beginning, or before all others if these do not begin with it.
+    mutating func insert(_ other: RequestHeaders, after beginning: RequestHeaders) {
+        headers.insert(
+            contentsOf: other.headers, at: headers.starts(with: beginning.headers) ? beginning.headers.count : 0)
     }
 
     /// Whether nothing is changed.
@@ -98,11 +109,7 @@ public enum RequestHeadersBuilder {
         RequestHeaders(pair.1.map { RequestHeader(pair.0, $0) } ?? .removing(pair.0))
     }
     /// Names and values, sorted by name.
-    public static func buildExpression(_ values: [String: String]) -> RequestHeaders {
-        values.sorted { $0.key < $1.key }.reduce(into: RequestHeaders()) {
-            $0.append(RequestHeader($1.key, $1.value))
-        }
-    }
+    public static func buildExpression(_ values: [String: String]) -> RequestHeaders { RequestHeaders(values) }
     /// A field.
     public static func buildExpression(_ field: HTTPField) -> RequestHeaders {
         RequestHeaders(RequestHeader(.set(field)))

@@ -21,10 +21,10 @@ public struct RequestPath: Sendable, Hashable {
     /// Creates an empty path.
     public init() {}
 
-    /// Creates a path of one segment for each value. Values that are `nil` or empty are dropped. A literal is split at
-    /// `/`.
+    /// Creates a path of one segment for each value and each element of an array. Values that are `nil` or empty are
+    /// dropped. A literal is split at `/`.
     public init(_ components: (any CustomStringConvertible & Sendable)?...) {
-        for component in components { if let component { append(component: component.description) } }
+        for component in components { if let component { component.forEachText { append(component: $0) } } }
     }
 
     /// Creates a path from components; see ``RequestPathBuilder``.
@@ -72,6 +72,22 @@ public struct RequestPath: Sendable, Hashable {
         encoded += path.encoded
     }
 
+    /// Adds a path after a beginning, or before all others if this path does not begin with it.
+    mutating func insert(_ path: RequestPath, after beginning: RequestPath) {
+        guard !path.isEmpty || path.failure != nil else { return }
+        let segments = encoded.utf8.split(separator: UInt8(ascii: "/"))
+        let first = beginning.encoded.utf8.split(separator: UInt8(ascii: "/"))
+        let count = segments.starts(with: first, by: { $0.elementsEqual($1) }) ? first.count : 0
+        var whole = RequestPath()
+        whole.failure = failure
+        whole.encoded = segments.prefix(count).map { String(Substring($0)) }.joined(separator: "/")
+        whole.append(path)
+        var rest = RequestPath()
+        rest.encoded = segments.dropFirst(count).map { String(Substring($0)) }.joined(separator: "/")
+        whole.append(rest)
+        self = whole
+    }
+
     /// Appends one segment.
     mutating func append(component: String) {
         guard !component.isEmpty else { return }
@@ -100,6 +116,18 @@ public struct RequestPath: Sendable, Hashable {
 
     mutating func refuse(_ message: String, _ remedy: String) {
         if failure == nil { failure = RequestFailure(.invalidRequest, message, remedy: remedy) }
+    }
+}
+
+extension CustomStringConvertible {
+    /// Calls the closure with the text of the value, or with that of each element of an array.
+    func forEachText(_ body: (String) -> Void) {
+        // Most values are texts and numbers, for which the dynamic cast would cost more than the rest.
+        if Self.self != String.self, Self.self != Int.self, let values = self as? [any CustomStringConvertible] {
+            for value in values { body(value.description) }
+        } else {
+            body(description)
+        }
     }
 }
 
@@ -140,8 +168,10 @@ extension RequestPath: Codable {
     }
 
     /// Encodes the encoded path as text.
+    ///
+    /// - Throws: `invalidRequest` if a part of the path is invalid.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(encoded)
+        try container.encode(try checked())
     }
 }

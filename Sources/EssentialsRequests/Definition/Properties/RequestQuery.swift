@@ -34,16 +34,19 @@ public struct RequestQuery: Sendable, Hashable {
 
     /// Adds an item. An empty value leaves the name alone, and `nil` removes the earlier items of this name.
     public mutating func append(_ name: String, _ value: String?) {
-        guard let value else {
-            if !changes.isEmpty { changes.removeAll { $0 == .add(QueryItems.Item(name: name, value: nil)) } }
-            return changes.append(.remove(name))
-        }
+        guard let value else { return changes.append(.remove(name)) }
         changes.append(.add(QueryItems.Item(name: name, value: value.isEmpty ? nil : value)))
     }
 
     /// Adds the items of another query.
     public mutating func append(_ query: RequestQuery) {
         if changes.isEmpty { changes = query.changes } else { changes += query.changes }
+    }
+
+    /// Adds items after a beginning, or before all others if these do not begin with it.
+    mutating func insert(_ other: RequestQuery, after beginning: RequestQuery) {
+        changes.insert(
+            contentsOf: other.changes, at: changes.starts(with: beginning.changes) ? beginning.changes.count : 0)
     }
 
     /// Sets the only item of a name. `nil` removes it.
@@ -70,9 +73,13 @@ public struct RequestQuery: Sendable, Hashable {
 }
 
 extension RequestQuery: ExpressibleByDictionaryLiteral {
-    /// Creates items from a literal, in order. A name can occur more than once.
+    /// Creates items from a literal, in order. A name can occur more than once, and an array has an item for each of its
+    /// elements.
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible & Sendable)?)...) {
-        for (name, value) in elements { append(name, value?.description) }
+        for (name, value) in elements {
+            guard let value else { append(name, nil); continue }
+            value.forEachText { append(name, $0) }
+        }
     }
 }
 
@@ -94,6 +101,11 @@ public enum RequestQueryBuilder {
     /// A name with a value for each of several items.
     public static func buildExpression(_ item: (String, [some CustomStringConvertible])) -> RequestQuery {
         item.1.reduce(into: RequestQuery()) { $0.append(item.0, $1.description) }
+    }
+
+    /// A name with a value for each of several items. `nil` removes the earlier items of this name.
+    public static func buildExpression(_ item: (String, [some CustomStringConvertible]?)) -> RequestQuery {
+        item.1.map { buildExpression((item.0, $0)) } ?? RequestQuery(item.0, String?.none)
     }
 
     /// A name without a value that removes the earlier items of this name.
