@@ -54,7 +54,9 @@ enum ShopAPI: APIService {
 
             static func get(of user: Int, _ number: String) -> Request<Data> {
                 request(.get) {
-                    PathComponents { user; number }
+                    PathComponents {
+                        user; number
+                    }
                     QueryItems { ("a+b", "c+d&e=f") }
                 }
             }
