@@ -11,10 +11,10 @@ struct CallbackRun: Sendable {
     private let serial: DispatchQueue
 
     init(on queue: DispatchQueue) {
-        self.init(CancellableToken(), DispatchQueue(label: "essentials.request", target: queue))
+        self.init(token: CancellableToken(), serial: DispatchQueue(label: "essentials.request", target: queue))
     }
 
-    private init(_ token: CancellableToken, _ serial: DispatchQueue) {
+    private init(token: CancellableToken, serial: DispatchQueue) {
         self.token = token
         self.serial = serial
     }
@@ -35,15 +35,15 @@ struct CallbackRun: Sendable {
     /// - Parameters:
     ///   - completion: The handler.
     ///   - autoResume: Whether the work starts now instead of when the token is resumed.
-    ///   - work: Sends the request. It gets the run as its argument, because a suspended token owns it and must not own
-    ///     itself.
+    ///   - work: Sends the request of the run that it receives. It must not capture the run: a token that is never
+    ///     resumed would then keep itself and the request in memory.
     func start<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void, autoResume: Bool = true,
         _ work: @escaping @Sendable (CallbackRun) async throws(RequestFailure) -> Value
     ) -> CancellableToken {
         guard autoResume else {
             token.suspend { [serial] token in
-                let run = CallbackRun(token, serial)
+                let run = CallbackRun(token: token, serial: serial)
                 // A token that was cancelled before it was resumed still calls its handler.
                 guard !token.isCancelled else { return run.deliver(.failure(Self.cancelled), completion) }
                 run.begin(completion, work)

@@ -42,6 +42,11 @@ public final class CancellableToken: Sendable {
 
     init() {}
 
+    deinit {
+        // A token that was never resumed still has its observers.
+        for observer in storage.withLock({ $0.observers }) { observer.finish() }
+    }
+
     /// Cancels the request. It never blocks, does not call the handler itself, and does nothing if called again.
     ///
     /// If it is called on the handler's own serial queue, no success is delivered after it returns. If it is called
@@ -50,21 +55,18 @@ public final class CancellableToken: Sendable {
     /// - Parameter silently: Whether the handler is not called at all. The default is `false`: the handler receives the
     ///   failure `cancelled`.
     public func cancel(silently: Bool = false) {
-        let (start, cancel) = storage.withLock { storage in
-            guard storage.state == .running || storage.state == .suspended else {
-                return (nil as (@Sendable (CancellableToken) -> Void)?, nil as (@Sendable () -> Void)?)
-            }
+        let cancel: (@Sendable () -> Void)? = storage.withLock { storage in
+            guard storage.state == .running || storage.state == .suspended else { return nil }
             storage.state = .cancelled
             storage.isSilent = silently
-            return (storage.start.take(), storage.cancel.take())
+            guard let start = storage.start.take() else { return storage.cancel.take() }
+            return { start(self) }
         }
-        start?(self)
         cancel?()
     }
 
     /// Sends a request that was created with `autoResume: false`. It does nothing if called again, after
-    /// ``cancel(silently:)``, and for other requests. If the token is released before, nothing is sent, and the handler
-    /// is never called.
+    /// ``cancel(silently:)``, and for other requests.
     public func resume() {
         let start: (@Sendable (CancellableToken) -> Void)? = storage.withLock { storage in
             guard storage.state == .suspended else { return nil }

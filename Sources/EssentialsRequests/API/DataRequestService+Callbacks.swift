@@ -14,7 +14,8 @@ extension DataRequestService {
     ///   - request: A ``DataRequest`` or a ``RequestBuilder``.
     ///   - completionQueue: The queue on which callbacks run. The default is `nil`, which means the service's queue.
     ///   - autoResume: Whether the request is sent now. With `false`, nothing is built or sent until
-    ///     ``CancellableToken/resume()``. The default is `true`.
+    ///     ``CancellableToken/resume()``. If the token is released before that, the handler is never called. The
+    ///     default is `true`.
     ///   - progressInterval: The minimum time between two progress values. The first and the last value are not
     ///     delayed. The default is 100 ms.
     ///   - progress: Receives the progress of the upload on the same queue, all of it before the completion. Without
@@ -35,7 +36,7 @@ extension DataRequestService {
     }
 
     /// Sends a request and passes a model to a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
         _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
@@ -51,7 +52,7 @@ extension DataRequestService {
     }
 
     /// Sends a request and passes a model and its response to a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func response<Model: Decodable & Sendable>(
         to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
@@ -68,7 +69,7 @@ extension DataRequestService {
 
     /// Downloads a response into a file and calls a completion handler; see
     /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)`` and
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func download(
         _ request: some BuildableRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
@@ -79,14 +80,13 @@ extension DataRequestService {
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? callbackQueue)
         return run.start(completion, autoResume: autoResume) { run throws(RequestFailure) in
-            try await download(
-                request.build(), to: destination, options: options,
-                progress: run.report(every: progressInterval, progress))
+            let report = run.report(every: progressInterval, progress)
+            return try await download(request.build(), to: destination, options: options, progress: report)
         }
     }
 
     /// Downloads a file with GET and calls a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),

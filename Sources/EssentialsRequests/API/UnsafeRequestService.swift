@@ -119,9 +119,9 @@ public final class UnsafeRequestService: Sendable {
         completion: @escaping @Sendable (Result<DownloadedFile, RequestFailure>) -> Void
     ) -> CancellableToken {
         let run = CallbackRun(on: completionQueue ?? configuration.callbackQueue)
-        let report = run.report(every: progressInterval, progress)
-        return run.start(completion) { [self] _ throws(RequestFailure) in
-            try await download(url, parameters: parameters, to: destination, options: options, progress: report)
+        return run.start(completion) { [self] run throws(RequestFailure) in
+            let report = run.report(every: progressInterval, progress)
+            return try await download(url, parameters: parameters, to: destination, options: options, progress: report)
         }
     }
 

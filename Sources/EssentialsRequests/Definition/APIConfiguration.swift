@@ -3,13 +3,16 @@ public import EssentialsHTTP
 /// How the requests of a definition are sent. A component without its own configuration inherits that of its parent.
 ///
 /// ```swift
-/// static var configuration: APIConfiguration {
+/// static var configuration: APIConfiguration? {
 ///     var configuration = APIConfiguration()
 ///     configuration.options.totalTimeout = .seconds(5)
 ///     configuration.appendsTrailingSlash = true
 ///     return configuration
 /// }
 /// ```
+///
+/// The declared type has to be optional, as in the protocol. A property of the type `APIConfiguration` would be another
+/// property, which is not used.
 public struct APIConfiguration: Sendable {
     /// Deadlines, limits, protocol and trust.
     public var options = TransportOptions()

@@ -33,6 +33,10 @@ extension APIRequest {
     public func settingQuery(_ name: String, _ value: (some CustomStringConvertible)?) -> APIRequest {
         changed { $0.query.set(name, value?.description) }
     }
+    /// A copy with an item for each of several values, instead of the earlier items of this name.
+    public func settingQuery(_ name: String, _ values: [some CustomStringConvertible]) -> APIRequest {
+        values.reduce(removingQuery(name)) { $0.addingQuery(name, $1) }
+    }
     /// A copy with a further query item.
     public func addingQuery(_ name: String, _ value: some CustomStringConvertible) -> APIRequest {
         changed { $0.query.append(name, value.description) }

@@ -102,12 +102,17 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
 
     /// The request as the service sends it.
     func request() throws(RequestFailure) -> DataRequest {
-        if let failure { throw failure }
-        if let failure = body.failure { throw failure }
         let configuration = configuration
-        var request = DataRequest(
-            method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
-            expecting: configuration.expectedStatus, options: configuration.options)
+        var request: DataRequest
+        do throws(RequestFailure) {
+            if let failure { throw failure }
+            if let failure = body.failure { throw failure }
+            request = DataRequest(
+                method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
+                expecting: configuration.expectedStatus, options: configuration.options)
+        } catch {
+            throw error.naming(method, wholePath.encoded)
+        }
         request.base = base
         request.isDefined = true
         request.codecs = codecs
@@ -141,13 +146,17 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     /// - Throws: `invalidRequest` for the first invalid name or value.
     public var headerFields: HTTPFields { get throws(RequestFailure) { try headers.fields } }
 
+    private var wholePath: RequestPath {
+        var whole = endpointPath
+        whole.append(path)
+        return whole
+    }
+
     /// The percent-encoded path below the base URL.
     ///
     /// - Throws: `invalidRequest` if a part of it is invalid.
     func encodedPath() throws(RequestFailure) -> String {
-        var whole = endpointPath
-        whole.append(path)
-        let text = try whole.checked()
+        let text = try wholePath.checked()
         return storedConfiguration?.value.appendsTrailingSlash == true && !text.isEmpty ? text + "/" : text
     }
 }
@@ -155,10 +164,8 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
 extension APIRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The method, the path and the names of the query items, such as `GET users/7?role`.
     public var description: String {
-        var whole = endpointPath
-        whole.append(path)
         let names = query.items.items.map(\.name).joined(separator: "&")
-        return "\(method.rawValue) \(whole.encoded)\(names.isEmpty ? "" : "?" + names)"
+        return "\(method.rawValue) \(wholePath.encoded)\(names.isEmpty ? "" : "?" + names)"
     }
     /// The same as ``description``.
     public var debugDescription: String { description }
@@ -189,12 +196,14 @@ extension APIRequest: Hashable {
         let fields: Result<HTTPFields, RequestFailure>
         let body: ContentKey
         let options: TransportOptions
+        let failure: RequestFailure?
     }
 
     private var key: Key {
         Key(
             method: method, base: base, path: Result { () throws(RequestFailure) in try encodedPath() },
             query: query.items, fields: Result { () throws(RequestFailure) in try headers.fields },
-            body: body.key(codecs ?? .standard), options: configuration.options)
+            body: body.key(codecs ?? .standard), options: configuration.options,
+            failure: failure)
     }
 }

@@ -15,6 +15,9 @@ public import EssentialsHTTP
 ///     static let getAll: Request<[User]> = request(.get)
 /// }
 /// ```
+///
+/// Declare ``configuration``, ``codecs`` and ``errorModel`` with the optional types of the protocol. A property of another
+/// type, such as `CodecRegistry`, would be another property, which is not used.
 public protocol APIComponent: Sendable {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }

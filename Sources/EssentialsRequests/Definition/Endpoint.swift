@@ -43,7 +43,9 @@ extension Endpoint {
 /// }
 /// let user = try await requests.send(Shop(baseURL: "https://shop.example.com/").users.get(id: 7))
 /// ```
-public protocol BoundEndpoint: Endpoint, APIContextProvider where Parent: APIContextProvider {
+public protocol BoundEndpoint: Endpoint, APIContextProvider {
+    /// The component above. It follows from the type of ``parent``.
+    override associatedtype Parent: APIComponent & APIContextProvider
     /// The value above, whose context the endpoint inherits.
     var parent: Parent { get }
 }

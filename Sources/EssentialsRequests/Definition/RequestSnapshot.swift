@@ -62,7 +62,9 @@ extension APIRequest {
         var snapshot = RequestSnapshot(method: method.rawValue, url: encoded.url)
         snapshot.headerFields = encoded.fields.map { RequestSnapshot.Field(name: $0.name.rawName, value: $0.value) }
         snapshot.body = encoded.body.map { body in
-            String(validating: body, as: UTF8.self) ?? "base64:" + body.base64EncodedString()
+            // Text that looks like Base64 bytes is shown as bytes, so that the two cannot be confused.
+            let text = String(validating: body, as: UTF8.self).flatMap { $0.hasPrefix("base64:") ? nil : $0 }
+            return text ?? "base64:" + body.base64EncodedString()
         }
         return snapshot
     }
@@ -101,8 +103,8 @@ extension APIRequest {
         case .some(let data):
             // curl adds the type of a form to a body without one.
             if !encoded.fields.contains(.contentType) { words += ["-H", CurlCommand.quoted("Content-Type:")] }
-            // An argument of a program is text without a zero byte.
-            if let text = String(validating: data, as: UTF8.self), !data.contains(0) {
+            // An argument of a program is text without a zero byte, and Linux limits it to 128 KiB.
+            if let text = String(validating: data, as: UTF8.self), !data.contains(0), data.count < 128 << 10 {
                 words += ["--data-raw", CurlCommand.quoted(text)]
             } else {
                 pipe = "printf \(CurlCommand.quoted(Self.octal(data))) | "
@@ -127,6 +129,8 @@ extension APIRequest {
         var redaction = Redaction()
         redaction.query = .hidden([])
         var request = try request()
+        // The service sets the length of the body itself.
+        request.headerFields[.contentLength] = nil
         let codecs = codecs ?? .standard
         var body: Data?
         switch try self.body.checkedKey(codecs, request.headerFields[.contentType]) {

@@ -29,7 +29,7 @@ extension TypedRequest {
 ///
 ///     var method: HTTPMethod { .get }
 ///     var pathComponents: PathComponents { "films"; "search" }
-///     var queryItems: QueryItems { ("q", text) }
+///     var queryItems: Query { ("q", text) }
 /// }
 /// let films = try await requests.send(SearchFilms(text: "metropolis"))
 /// ```
@@ -79,8 +79,9 @@ extension ServiceRequest {
 
     /// Path components.
     public typealias PathComponents = RequestPath
-    /// Query items.
-    public typealias QueryItems = RequestQuery
+    /// The query items. The name differs from that in components, because the type of a property that a protocol
+    /// requires is looked up in the module first, where `QueryItems` is another type.
+    public typealias Query = RequestQuery
     /// Header fields.
     public typealias Headers = RequestHeaders
     /// A header field.

@@ -7,7 +7,7 @@ import FoundationEssentials
 /// Body { NewUser(name: "Ada") }                       // a model, as JSON
 /// Body(form: ["name": "Ada"])
 /// Body(json: ["name": "Ada", "tags": ["a", nil]])
-/// Body(.file("/srv/films/1.mp4"))
+/// Body(try .file("/srv/films/1.mp4"))                 // an error is thrown when the request is built
 /// ```
 ///
 /// A body brings its own `Content-Type`; see ``DataRequest/Body``. A definition has one body: with two, the request

@@ -29,6 +29,11 @@ public struct RequestHeaders: Sendable, Hashable {
     /// Creates fields that replace those of a parent.
     public init(_ fields: HTTPFields) { kept = fields }
 
+    /// Creates fields from names and values, sorted by name. They replace those of a parent.
+    public init(_ values: [String: String]) {
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) { append(RequestHeader(name, value)) }
+    }
+
     /// Creates one header field.
     public init(_ header: RequestHeader) { append(header) }
 
@@ -122,11 +127,7 @@ public enum RequestHeadersBuilder {
         pair.1.map { RequestHeader(pair.0, $0) } ?? .removing(pair.0)
     }
     /// Names and values, sorted by name.
-    public static func buildExpression(_ values: [String: String]) -> RequestHeaders {
-        values.sorted { $0.key < $1.key }.reduce(into: RequestHeaders()) {
-            $0.append(RequestHeader($1.key, $1.value))
-        }
-    }
+    public static func buildExpression(_ values: [String: String]) -> RequestHeaders { RequestHeaders(values) }
     /// A field.
     public static func buildExpression(_ field: HTTPField) -> RequestHeader { RequestHeader(.set(field)) }
     /// Fields that replace those of a parent.

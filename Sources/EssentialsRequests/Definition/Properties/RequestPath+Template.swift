@@ -6,6 +6,7 @@ extension RequestPath {
         var unused = values.map(\.key)
         for segment in template.utf8.split(separator: UInt8(ascii: "/")) {
             var (text, rest) = ("", Substring(segment).utf8)
+            var opened = 0
             while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
                 guard let close = rest[open...].firstIndex(of: UInt8(ascii: "}")) else {
                     return refuse(
@@ -24,9 +25,15 @@ extension RequestPath {
                         "Without it the path would name something else. Check where the value comes from.")
                 }
                 unused.removeAll { $0 == name }
+                opened += 1
                 text += Substring(rest[..<open])
                 text += value
                 rest = rest[rest.index(after: close)...]
+            }
+            guard segment.count(where: { $0 == UInt8(ascii: "}") }) == opened else {
+                return refuse(
+                    "The path template “\(RequestFailure.shown(template))” has a “}” without “{”.",
+                    "Write each placeholder as {name}.")
             }
             append(component: text + Substring(rest))
         }
@@ -113,6 +120,11 @@ public enum RequestPathBuilder {
     /// Several values, each of which is one segment.
     public static func buildExpression(_ values: [some CustomStringConvertible]) -> RequestPath {
         values.reduce(into: RequestPath()) { $0.append(component: $1.description) }
+    }
+
+    /// Several values, each of which is one segment. `nil` is dropped.
+    public static func buildExpression(_ values: [some CustomStringConvertible]?) -> RequestPath {
+        values.map { buildExpression($0) } ?? RequestPath()
     }
 
     /// A path.

@@ -21,10 +21,10 @@ public struct RequestPath: Sendable, Hashable {
     /// Creates an empty path.
     public init() {}
 
-    /// Creates a path of one segment for each value. Values that are `nil` or empty are dropped. A literal is split at
-    /// `/`.
+    /// Creates a path of one segment for each value and each element of an array. Values that are `nil` or empty are
+    /// dropped. A literal is split at `/`.
     public init(_ components: (any CustomStringConvertible & Sendable)?...) {
-        for component in components { if let component { append(component: component.description) } }
+        for component in components { if let component { component.forEachText { append(component: $0) } } }
     }
 
     /// Creates a path from components; see ``RequestPathBuilder``.
@@ -103,6 +103,18 @@ public struct RequestPath: Sendable, Hashable {
     }
 }
 
+extension CustomStringConvertible {
+    /// Calls the closure with the text of the value, or with that of each element of an array.
+    func forEachText(_ body: (String) -> Void) {
+        // Most values are texts and numbers, for which the dynamic cast would cost more than the rest.
+        if Self.self != String.self, Self.self != Int.self, let values = self as? [any CustomStringConvertible] {
+            for value in values { body(value.description) }
+        } else {
+            body(description)
+        }
+    }
+}
+
 /// Encodes one path segment.
 enum SegmentCoding {
     /// Appends the text with everything escaped that is not allowed in a segment (RFC 3986, 3.3).
@@ -140,8 +152,10 @@ extension RequestPath: Codable {
     }
 
     /// Encodes the encoded path as text.
+    ///
+    /// - Throws: `invalidRequest` if a part of the path is invalid.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(encoded)
+        try container.encode(try checked())
     }
 }

@@ -89,9 +89,13 @@ public struct RequestQueryItem: Sendable {
 }
 
 extension RequestQuery: ExpressibleByDictionaryLiteral {
-    /// Creates items from a literal, in order. A name can occur more than once.
+    /// Creates items from a literal, in order. A name can occur more than once, and an array has an item for each of its
+    /// elements.
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible & Sendable)?)...) {
-        for (name, value) in elements { append(name, value?.description) }
+        for (name, value) in elements {
+            guard let value else { append(name, nil); continue }
+            value.forEachText { append(name, $0) }
+        }
     }
 }
 
@@ -118,6 +122,11 @@ public enum RequestQueryBuilder {
     /// A name with a value for each of several items.
     public static func buildExpression(_ item: (String, [some CustomStringConvertible])) -> RequestQuery {
         item.1.reduce(into: RequestQuery()) { $0.append(item.0, $1.description) }
+    }
+
+    /// A name with a value for each of several items. `nil` removes the earlier items of this name.
+    public static func buildExpression(_ item: (String, [some CustomStringConvertible]?)) -> RequestQuery {
+        item.1.map { buildExpression((item.0, $0)) } ?? RequestQuery(item.0, String?.none)
     }
 
     /// A name without a value that removes the earlier items of this name.

@@ -1,0 +1,109 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+
+/// A lending library: fifteen operations with nested endpoints, authorization, pages, uploads and errors.
+struct LibraryAPI: APIService {
+    let baseURL: RequestBase
+    var token: String?
+
+    static var sharedProperties: RequestProperties {
+        Headers {
+            Header.accept(.json); ("X-Client", "library/1")
+        }
+    }
+    static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
+    static var codecs: CodecRegistry? { .standard.registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json)) }
+
+    var instanceProperties: RequestProperties {
+        if let token { Header.authorization(.bearer(token)) }
+    }
+
+    struct Problem: Codable, Sendable, Hashable { let errorCode: String }
+    struct Login: Codable, Sendable, Hashable { let userName: String }
+    struct Session: Codable, Sendable, Hashable { let accessToken: String }
+    struct Book: Codable, Sendable, Hashable {
+        let id: Int
+        var fullTitle: String
+    }
+    struct Loan: Codable, Sendable, Hashable {
+        let bookID: Int
+        enum CodingKeys: String, CodingKey { case bookID = "bookId" }
+    }
+
+    func logIn(_ name: String) -> Request<Session> {
+        request(.post, "session") {
+            Header.removing("Authorization")
+            Body { Login(userName: name) }
+        }
+    }
+    var logOut: Request<Void> { request(.delete, "session") }
+    var health: Request<DataResponse> { request(.head, "health") }
+    var books: Books { Books(parent: self) }
+    var members: Members { Members(parent: self) }
+
+    struct Books: BoundEndpoint {
+        static let path: RequestPath = "books"
+        let parent: LibraryAPI
+
+        var all: Request<[Book]> { request(.get) }
+        func search(_ text: String, tags: [String] = [], page: Int? = nil) -> Request<[Book]> {
+            request(.get, "search") {
+                QueryItems {
+                    ("q", text); ("tag", tags); ("page", page)
+                }
+            }
+        }
+        func get(_ id: Int) -> Request<Book> { request(.get, "\(id)") }
+        func create(_ book: Book) -> Request<Book> { request(.post) { Body { book } } }
+        func rename(_ id: Int, to title: String) -> Request<Book> {
+            request(.patch, "\(id)") { Body(json: ["full_title": "\(title)"]) }
+        }
+        func remove(_ id: Int) -> Request<Void> { request(.delete, "\(id)") }
+        func setCover(_ id: Int, _ image: Data) -> Request<Void> {
+            request(.put, "\(id)/cover") { Body(.data(image, type: try? MediaType("image/png"))) }
+        }
+        func cover(_ id: Int) -> Request<Data> { request(.get, "\(id)/cover") { Header.accept(.octetStream) } }
+    }
+
+    struct Members: BoundEndpoint {
+        static let path: RequestPath = "members"
+        let parent: LibraryAPI
+        func loans(of member: String) -> Loans { Loans(parent: self, member: member) }
+        func next(_ member: String) -> Request<Loan?> {
+            request(.get) {
+                PathComponents {
+                    member; "next"
+                }
+            }
+        }
+    }
+
+    struct Loans: BoundEndpoint {
+        static let path: RequestPath = ""
+        let parent: Members
+        let member: String
+        var all: Request<[Loan]> {
+            request(.get) {
+                PathComponents {
+                    member; "loans"
+                }
+            }
+        }
+        func borrow(_ book: Int) -> Request<Loan> {
+            request(.post) {
+                PathComponents {
+                    member; "loans"
+                }
+                Body { Loan(bookID: book) }
+            }
+        }
+        func giveBack(_ book: Int) -> Request<Void> {
+            request(.delete) {
+                PathComponents {
+                    member; "loans"; book
+                }
+            }
+        }
+    }
+}
