@@ -35,7 +35,7 @@ struct DefinitionCommandTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).sh").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data(command.utf8).write(to: URL(filePath: path))
-        let pipe = try #require(popen("CURL_HOME=/nonexistent /bin/sh '\(path)' --silent 2>&1", "r"))
+        let pipe = try #require(popen("HOME=/nonexistent NO_PROXY='*' /bin/sh '\(path)' 2>&1", "r"))
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while fread(&buffer, 1, buffer.count, pipe) > 0 {}
         #expect(pclose(pipe) == 0)

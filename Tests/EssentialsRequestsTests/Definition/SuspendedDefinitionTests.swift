@@ -173,8 +173,8 @@ struct SuspendedDefinitionTests {
             token.cancel()
             let byToken = await #expect(throws: RequestFailure.self) { try await results.next()?.get() }
             #expect(byToken?.reason == .cancelled)
-            let last = Task { try await service.send(getNote) }
-            while server.requestCount < 2 { await Task.yield() }
+            let last = Task { try await service.send(getNote.adding("last" as RequestPath)) }
+            while !server.requests.contains(where: { $0.path.hasSuffix("/last") }) { await Task.yield() }
             let suspended = service.send(getNote, autoResume: false) { (result: Result<Note, RequestFailure>) in
                 results.add(result)
             }
