@@ -79,6 +79,8 @@ struct MovingFromRelaxTests {
 
         let relative = #expect(throws: RequestFailure.self) { try Users.getAll.based(on: "users").url() }
         #expect(relative?.reason == .invalidRequest)
+        let removed = Users.find("x").addingQuery("flag", "").settingQuery("name", nil as String?)
+        #expect(try removed.url().target == "/v1/users?key=1&flag")
         let form = RequestContent(form: ["b": "2", "a": "1"])
         #expect(try APIRequest<Void>(.post, "form") { form }.snapshot().body == "a=1&b=2")
     }
