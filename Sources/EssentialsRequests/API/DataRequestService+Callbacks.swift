@@ -22,6 +22,7 @@ extension DataRequestService {
     ///     this callback, the token reports the progress only of files, streams and multipart bodies.
     ///   - completion: Receives the response or the failure.
     /// - Returns: A token that cancels the request. Releasing the token does not cancel it.
+    @_disfavoredOverload  // A definition has more specific forms, whose closures have no type of their own.
     @discardableResult
     public func send(
         _ request: some BuildableRequest, completionQueue: DispatchQueue? = nil, autoResume: Bool = true,

@@ -3,7 +3,7 @@ public import EssentialsHTTP
 /// How the requests of a definition are sent. A component without its own configuration inherits that of its parent.
 ///
 /// ```swift
-/// static var configuration: APIConfiguration? {
+/// static var configuration: APIConfiguration {
 ///     var configuration = APIConfiguration()
 ///     configuration.options.totalTimeout = .seconds(5)
 ///     configuration.appendsTrailingSlash = true
@@ -11,20 +11,60 @@ public import EssentialsHTTP
 /// }
 /// ```
 ///
-/// The declared type has to be optional, as in the protocol. A property of the type `APIConfiguration` would be another
-/// property, which is not used.
+/// To change only a part, begin with `Parent.configuration`.
 public struct APIConfiguration: Sendable {
-    /// Deadlines, limits, protocol and trust.
-    public var options = TransportOptions()
-    /// The statuses that are a success. Others fail as `status`. The default is 200 to 299.
-    public var expectedStatus = StatusExpectation.success
-    /// Which redirects are followed. The default is `nil`, which means the policy of the service.
-    public var redirects: RedirectPolicy?
-    /// Whether the path ends with a slash. The default is `false`.
-    public var appendsTrailingSlash = false
-    /// Whether a graceful shutdown waits for the requests. The default is `nil`, which means the value of the service.
-    public var finishesOnShutdown: Bool?
+    private struct Values: Sendable {
+        var options = TransportOptions()
+        var expectedStatus = StatusExpectation.success
+        var redirects: RedirectPolicy?
+        var appendsTrailingSlash = false
+        var finishesOnShutdown: Bool?
+    }
+
+    /// It is an object, because a configuration is large, rarely changed, and part of every request.
+    private final class Storage: Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
+    }
+
+    /// `nil` for the default of each property.
+    private var storage: Storage?
+    private var values: Values {
+        get { storage?.values ?? Values() }
+        set { storage = Storage(newValue) }
+    }
 
     /// Creates a configuration with the default of each property.
     public init() {}
+
+    /// Deadlines, limits, protocol and trust.
+    public var options: TransportOptions {
+        get { values.options }
+        set { values.options = newValue }
+    }
+
+    /// The statuses that are a success. Others fail as `status`. The default is 200 to 299.
+    public var expectedStatus: StatusExpectation {
+        get { values.expectedStatus }
+        set { values.expectedStatus = newValue }
+    }
+
+    /// Which redirects are followed. The default is `nil`, which means the policy of the service.
+    public var redirects: RedirectPolicy? {
+        get { values.redirects }
+        set { values.redirects = newValue }
+    }
+
+    /// Whether the path ends with a slash. The default is `false`.
+    public var appendsTrailingSlash: Bool {
+        get { storage?.values.appendsTrailingSlash ?? false }
+        set { values.appendsTrailingSlash = newValue }
+    }
+
+    /// Whether a graceful shutdown waits for the requests. The default is `nil`, which means the value of the service.
+    public var finishesOnShutdown: Bool? {
+        get { values.finishesOnShutdown }
+        set { values.finishesOnShutdown = newValue }
+    }
 }

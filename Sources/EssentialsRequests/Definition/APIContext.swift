@@ -13,12 +13,7 @@ public struct APIContext: Sendable {
     /// The shared properties of all components, those of the parent first.
     public var properties = RequestProperties()
     /// How requests are sent.
-    public var configuration: APIConfiguration {
-        get { storedConfiguration?.value ?? APIConfiguration() }
-        set { storedConfiguration = StoredConfiguration(newValue) }
-    }
-    /// The configuration; `nil` for the default.
-    private(set) var storedConfiguration: StoredConfiguration?
+    public var configuration: APIConfiguration
     /// The codecs of bodies and models; `nil` for those of the service that sends the request.
     public var codecs: CodecRegistry?
     /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
@@ -27,12 +22,12 @@ public struct APIContext: Sendable {
     /// Creates the context of a service.
     public init(
         base: RequestBase, properties: RequestProperties = RequestProperties(),
-        configuration: APIConfiguration? = nil, codecs: CodecRegistry? = nil,
+        configuration: APIConfiguration = APIConfiguration(), codecs: CodecRegistry? = nil,
         errorModel: (any (Decodable & Sendable).Type)? = nil
     ) {
         self.base = base
         self.properties = properties
-        storedConfiguration = configuration.map { StoredConfiguration($0) }
+        self.configuration = configuration
         self.codecs = codecs
         self.errorModel = errorModel
     }
@@ -42,7 +37,7 @@ public struct APIContext: Sendable {
         var context = self
         context.path.append(component.path)
         context.properties.append(component.sharedProperties)
-        if let own = component.configuration { context.configuration = own }
+        context.configuration = component.configuration
         if let own = component.codecs { context.codecs = own }
         if let own = component.errorModel { context.errorModel = own }
         return context
@@ -54,11 +49,4 @@ public struct APIContext: Sendable {
         context.properties.append(properties)
         return context
     }
-}
-
-/// A configuration that requests share, because it is large and is rarely changed.
-final class StoredConfiguration: Sendable {
-    let value: APIConfiguration
-
-    init(_ value: APIConfiguration) { self.value = value }
 }

@@ -38,12 +38,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     /// The body.
     public var body: RequestContent
     /// How the request is sent.
-    public var configuration: APIConfiguration {
-        get { storedConfiguration?.value ?? APIConfiguration() }
-        set { storedConfiguration = StoredConfiguration(newValue) }
-    }
-    /// The configuration; `nil` for the default.
-    private var storedConfiguration: StoredConfiguration?
+    public var configuration: APIConfiguration
     /// The codecs of the body and the model; `nil` for those of the service that sends the request.
     public var codecs: CodecRegistry?
     /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
@@ -92,7 +87,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         headers = context.properties.headers
         headers.append(properties.headers)
         body = context.properties.body.joined(with: properties.body)
-        storedConfiguration = context.storedConfiguration
+        configuration = context.configuration
         codecs = context.codecs
         errorModel = context.errorModel
     }
@@ -102,7 +97,6 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
 
     /// The request as the service sends it.
     func request() throws(RequestFailure) -> DataRequest {
-        let configuration = configuration
         var request: DataRequest
         do throws(RequestFailure) {
             if let failure { throw failure }
@@ -157,7 +151,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     /// - Throws: `invalidRequest` if a part of it is invalid.
     func encodedPath() throws(RequestFailure) -> String {
         let text = try wholePath.checked()
-        return storedConfiguration?.value.appendsTrailingSlash == true && !text.isEmpty ? text + "/" : text
+        return configuration.appendsTrailingSlash && !text.isEmpty ? text + "/" : text
     }
 }
 

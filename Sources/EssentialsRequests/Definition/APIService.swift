@@ -16,13 +16,13 @@ public import EssentialsHTTP
 /// }
 /// ```
 ///
-/// Declare ``configuration``, ``codecs`` and ``errorModel`` with the optional types of the protocol. A property of another
-/// type, such as `CodecRegistry`, would be another property, which is not used.
+/// Declare ``codecs`` and ``errorModel`` with the optional types of the protocol. A property of another type, such as
+/// `CodecRegistry`, would be another property, which is not used.
 public protocol APIComponent: Sendable {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
-    /// How requests are sent. The default is `nil`, which means the configuration of the parent.
-    static var configuration: APIConfiguration? { get }
+    /// How requests are sent. The default is the configuration of the parent.
+    static var configuration: APIConfiguration { get }
     /// The codecs of bodies and models. The default is `nil`, which means those of the parent, and finally those of the
     /// service that sends the request.
     static var codecs: CodecRegistry? { get }
@@ -36,8 +36,6 @@ public protocol APIComponent: Sendable {
 extension APIComponent {
     /// No shared properties.
     public static var sharedProperties: RequestProperties { RequestProperties() }
-    /// The configuration of the parent.
-    public static var configuration: APIConfiguration? { nil }
     /// The codecs of the parent.
     public static var codecs: CodecRegistry? { nil }
     /// The error model of the parent.
@@ -102,6 +100,8 @@ extension APIService {
     public static var baseURL: RequestBase { .environment }
     /// The base URL of the namespace.
     public var baseURL: RequestBase { Self.baseURL }
+    /// The default of each property.
+    public static var configuration: APIConfiguration { APIConfiguration() }
     /// No further properties.
     public var instanceProperties: RequestProperties { RequestProperties() }
 
@@ -119,8 +119,8 @@ extension APIService {
         return context
     }
 
-    /// A request of this API's endpoints with the base URL, the query items and the header fields of this value. Header
-    /// fields of the definition win, also shared ones. Requests of a ``BoundEndpoint`` need no such call.
+    /// A request of this API's endpoints with the base URL and the properties of this value, which come after the
+    /// shared ones. Requests of a ``BoundEndpoint`` need no such call.
     ///
     /// ```swift
     /// let user = try await requests.send(staging.request(Users.get(id: 7)))
@@ -128,12 +128,12 @@ extension APIService {
     public func request<Request: TypedRequest>(_ request: Request) -> APIRequest<Request.Response> {
         var definition = request.definition
         definition.base = baseURL
-        var headers = instanceProperties.headers
-        headers.append(definition.headers)
-        definition.headers = headers
-        var query = instanceProperties.query
-        query.append(definition.query)
-        definition.query = query
+        // As in `context`, the properties of this value come after the shared ones and before those of endpoints.
+        let (shared, own) = (Self.sharedProperties, instanceProperties)
+        definition.path.insert(own.path, after: shared.path)
+        definition.query.insert(own.query, after: shared.query)
+        definition.headers.insert(own.headers, after: shared.headers)
+        definition.body = own.body.joined(with: definition.body)
         return definition
     }
 }

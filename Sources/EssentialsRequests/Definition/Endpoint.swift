@@ -24,6 +24,9 @@ public protocol Endpoint: APIComponent {
 }
 
 extension Endpoint {
+    /// The configuration of the parent.
+    public static var configuration: APIConfiguration { Parent.configuration }
+
     /// The context of the parent, extended with the endpoint's own members.
     public static var context: APIContext { Parent.context.child(self) }
 }

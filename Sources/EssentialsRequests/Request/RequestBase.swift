@@ -100,7 +100,8 @@ extension RequestURL {
     func keepingQuery(of base: RequestURL) throws(RequestFailure) -> RequestURL {
         guard let kept = base.query, !kept.isEmpty else { return self }
         guard let own = query, !own.isEmpty else { return appending(encodedQuery: String(kept)) }
-        return try RequestURL(origin: origin, path: "\(path)?\(kept)&\(own)")
+        let separator = kept.utf8.last == UInt8(ascii: "&") ? "" : "&"
+        return try RequestURL(origin: origin, path: "\(path)?\(kept)\(separator)\(own)")
     }
 }
 

@@ -92,7 +92,9 @@ public struct ScriptedAnswer: Sendable {
         _ status: HTTPResponse.Status, model: some Encodable, codecs: CodecRegistry, headerFields: HTTPFields = [:],
         after delay: Duration = .zero
     ) {
-        let standard: MediaType = model is String ? .text : model is Data || model is [UInt8] ? .octetStream : .json
+        // `is [UInt8]` would be true for every empty array.
+        let isBytes = model is Data || type(of: model) == [UInt8].self
+        let standard: MediaType = model is String ? .text : isBytes ? .octetStream : .json
         do throws(RequestFailure) {
             let type = headerFields[.contentType].flatMap { MediaType(parsing: $0) } ?? standard
             let (body, contentType) = try codecs.encode(model, as: type)

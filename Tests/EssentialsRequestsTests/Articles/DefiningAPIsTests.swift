@@ -45,7 +45,7 @@ struct DefiningAPIsTests {
         typealias Parent = Users
         static let path: RequestPath = "orders"
         static let codecs: CodecRegistry? = snakeCase  // keys such as “placed_on”
-        static var configuration: APIConfiguration? {
+        static var configuration: APIConfiguration {
             var configuration = APIConfiguration()
             configuration.appendsTrailingSlash = true
             configuration.options.totalTimeout = .seconds(5)

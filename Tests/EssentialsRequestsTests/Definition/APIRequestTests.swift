@@ -93,3 +93,33 @@ extension APIRequestTests {
         #expect(failure?.retryAfter() == .seconds(7))
     }
 }
+
+extension APIRequestTests {
+    @Test("An empty array of models is sent and answered as JSON, not as bytes")
+    func emptyArray() async throws {
+        let transport = ScriptedTransport()
+        let save: APIRequest<[ShopAPI.User]> = ShopAPI.Users.getAll.setting(RequestContent([ShopAPI.User]()))
+        transport.stub(save, with: [])
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://other.example/"), transport: transport)
+        let users = try await requests.send(save)
+        #expect(users == [])
+        let sent = try #require(transport.requests.first)
+        #expect(sent.bodyText == "[]")
+        #expect(sent.headerFields[.contentType] == "application/json; charset=utf-8")
+    }
+
+    @Test("A closure of a definition without content needs no type")
+    func untypedClosure() async throws {
+        let transport = ScriptedTransport()
+        transport.stub(ShopAPI.Users.delete(id: 1))
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://other.example/"), transport: transport)
+        let isDone = await withCheckedContinuation { done in
+            requests.send(ShopAPI.Users.delete(id: 1)) { result in
+                done.resume(returning: (try? result.get()) != nil)
+            }
+        }
+        #expect(isDone)
+    }
+}

@@ -23,7 +23,7 @@ private enum Stage: String, APIService {
         QueryItems { ("i", 1) }
         PathComponents { "instance" }
     }
-    static var configuration: APIConfiguration? {
+    static var configuration: APIConfiguration {
         var configuration = APIConfiguration()
         configuration.expectedStatus = 201
         configuration.options.totalTimeout = .seconds(5)
@@ -44,7 +44,7 @@ private enum Stage: String, APIService {
 
     struct Orders: BoundEndpoint {
         static let path: RequestPath = "orders"
-        static var configuration: APIConfiguration? { APIConfiguration() }
+        static var configuration: APIConfiguration { APIConfiguration() }
         let parent: Users
         func get(_ number: String) -> Request<Note> { request(.get) { PathComponents { number } } }
     }

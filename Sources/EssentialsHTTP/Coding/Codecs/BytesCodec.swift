@@ -39,8 +39,11 @@ public struct BytesCodec: BodyCodec {
     }
 
     /// The bytes of a `Data` or `[UInt8]`; `nil` for other models.
-    static func bytes(of model: some Encodable) -> Data? {
-        model as? Data ?? (model as? [UInt8]).map { Data($0) }
+    static func bytes<Model: Encodable>(of model: Model) -> Data? {
+        if let data = model as? Data { return data }
+        // A cast alone would accept every empty array, whatever its elements are.
+        guard Model.self == [UInt8].self || Model.self == [UInt8]?.self else { return nil }
+        return (model as? [UInt8]).map { Data($0) }
     }
 
     /// The body as `Data` or `[UInt8]`; `nil` if another type is requested.

@@ -68,13 +68,28 @@ public struct RequestHeaders: Sendable, Hashable {
             return
         }
         if failure == nil { failure = other.failure }
-        let names = other.replaced ?? other.names
-        for name in names where kept.contains(name) { kept[name] = nil }
+        // A name that is listed twice has no values left the second time.
+        let names = Set(other.replaced ?? other.names)
         if replaced != nil || other.replaced != nil {
             listNames()
             replaced?.append(contentsOf: names)
         }
-        kept.append(contentsOf: other.kept)
+        var added = other.kept
+        for name in names where kept.contains(name) {
+            kept[values: name] = added[values: name]
+            added[name] = nil
+        }
+        kept.append(contentsOf: added)
+    }
+
+    /// Adds fields between those of a beginning and the later ones: a later field wins, one of the beginning does not.
+    mutating func insert(_ other: RequestHeaders, after beginning: RequestHeaders) {
+        var inserted = other
+        for name in names where kept[values: name] != beginning.kept[values: name] {
+            inserted.kept[name] = nil
+            inserted.replaced?.removeAll { $0 == name }
+        }
+        append(inserted)
     }
 
     private var names: [HTTPField.Name] { kept.map(\.name) }

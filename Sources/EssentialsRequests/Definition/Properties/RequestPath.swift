@@ -72,6 +72,19 @@ public struct RequestPath: Sendable, Hashable {
         encoded += path.encoded
     }
 
+    /// Adds a path after a beginning, or before all segments if this path does not begin with it.
+    mutating func insert(_ path: RequestPath, after beginning: RequestPath) {
+        guard !path.isEmpty || path.failure != nil else { return }
+        let hasBeginning = (encoded + "/").utf8.starts(with: (beginning.encoded + "/").utf8)
+        var whole = hasBeginning ? beginning : RequestPath()
+        whole.append(path)
+        var rest = RequestPath()
+        rest.encoded = hasBeginning ? String(encoded.dropFirst(beginning.encoded.count + 1)) : encoded
+        whole.append(rest)
+        if whole.failure == nil { whole.failure = failure }
+        self = whole
+    }
+
     /// Appends one segment.
     mutating func append(component: String) {
         guard !component.isEmpty else { return }

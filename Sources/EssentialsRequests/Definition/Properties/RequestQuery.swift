@@ -55,6 +55,15 @@ public struct RequestQuery: Sendable, Hashable {
         }
     }
 
+    /// Adds items after those of a beginning, or before all others if these do not begin with it.
+    mutating func insert(_ other: RequestQuery, after beginning: RequestQuery) {
+        let place = kept.starts(with: beginning.kept) ? beginning.kept.count : 0
+        var first = RequestQuery()
+        first.kept = Array(kept[..<place])
+        first.append(other)
+        kept = first.kept + kept[place...]
+    }
+
     /// Sets the only item of a name. `nil` removes it.
     mutating func set(_ name: String, _ value: String?) {
         remove(name)
