@@ -17,6 +17,9 @@
 /// try locator.registerWeakProxy(cart, as: (any CartService).self) { CartServiceProxy($0) }
 /// ```
 ///
+/// `CartService` refines `AnyObject` and `Sendable` here. Of a protocol that also structures can conform to, write
+/// `init(_ cart: some CartService & AnyObject)`.
+///
 /// **Identity.** A proxy is a separate object: `proxy === cart` is false. A proxy that declares `Hashable` gets `==`
 /// and `hash(into:)` by the identity of its target, so two proxies of one object are equal while the object lives.
 /// ``stands(for:)`` tells whether a proxy stands for an object.

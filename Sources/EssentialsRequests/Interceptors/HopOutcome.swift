@@ -29,7 +29,7 @@ public struct HopOutcome: Sendable {
     /// no response came.
     public let isExpected: Bool
     /// Whether the response comes from the response cache, so that its metrics and its connection may be those of an
-    /// earlier request.
+    /// earlier request. The service has no response cache yet, so it is always `false` there.
     public let isFromCache: Bool
     /// The collected body; `nil` if there is no response, and for bodies that interceptors must not read: those of
     /// expected streamed responses and of redirects. For an unexpected streamed response, it is the first 64 KiB.

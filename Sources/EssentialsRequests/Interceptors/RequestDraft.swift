@@ -27,6 +27,8 @@ public struct RequestDraft: Sendable {
     public var headerFields: HTTPFields
     /// The parameters of the request. Values that an interceptor sets win over the request's own.
     ///
+    /// A value is a literal or a variable of any `FormParameterValue`: `draft.parameters["page"] = page`.
+    ///
     /// The parameters are sent where the request sends its own. If the body is of another kind, or if the codec of its
     /// type does not merge parameters, this property is empty at first, and its values are added to the query.
     public var parameters: FormParameters

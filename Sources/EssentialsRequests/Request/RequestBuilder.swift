@@ -188,7 +188,7 @@ public struct RequestBuilder: BuildableRequest {
 
     // MARK: Options
 
-    /// Sets the maximum time for the whole exchange, including redirects.
+    /// Sets `options.totalTimeout`: the maximum time for the whole exchange, including redirects.
     public func deadline(_ time: Duration) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.options.totalTimeout = time }
     }

@@ -8,7 +8,7 @@
 public struct ServerRequest: Sendable {
     /// The method as sent.
     public let method: String
-    /// The request target as sent, such as "/users?page=2".
+    /// The request target as sent, with its query, such as "/users?page=2".
     public let target: String
     /// "HTTP/1.1" or "HTTP/1.0".
     public let version: String
@@ -46,7 +46,7 @@ public struct ServerRequest: Sendable {
     /// The body as UTF-8; invalid bytes become U+FFFD.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
 
-    /// The target up to the question mark, as sent.
+    /// The path as sent, without the query: the target up to the question mark.
     public var path: String {
         String(target.prefix { $0 != "?" })
     }

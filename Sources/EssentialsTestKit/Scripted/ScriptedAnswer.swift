@@ -165,6 +165,9 @@ public enum ScriptedPiece: Sendable, ExpressibleByStringLiteral {
     /// One chunk of a streamed body. Empty chunks are left out.
     case bytes(Data)
     /// A pause on the clock between the previous and the next piece, whether or not the body is being read.
+    ///
+    /// It becomes a sleeper of the clock only when a reader waits for the next piece. Begin to read before a call of
+    /// ``ManualClock/waitForSleepers(count:)``, which otherwise waits forever.
     case pause(Duration)
     /// A failure that ends the body.
     case failure(RequestFailure.Reason)

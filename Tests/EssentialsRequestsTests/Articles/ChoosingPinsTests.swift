@@ -20,6 +20,14 @@ struct ChoosingPinsTests {
             #expect(pins.pins.count == 2)
         }
 
+        do {
+            let texts = [certificate.publicKeyPin, "sha256/n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="]
+            let pins = try texts.map { try Pin.publicKey($0) }
+            let policy = try TrustPolicy(pins: pins)
+            guard case .pinned(let set) = policy.unlistedHosts else { throw CancellationError() }
+            #expect(set.pins.map(\.text).sorted() == texts.sorted())
+        }
+
         // Article begins
         let pin = try CertificateChain(PEM(text)).certificates[0].publicKeyPin
         let tested = try TrustPolicy(pins: [pin], acceptsSinglePin: true, anchors: .only([PEM(text)]))

@@ -195,7 +195,10 @@ struct DownloadsAndUploadsTests {
             }
             let token = requests.download(DataRequest(.get, "films/1"), to: destination, completion: handler)
             await arrived.next()
-            let silent = requests.download(DataRequest(.get, "films/2"), to: destination + "2", completion: handler)
+            var options = DownloadOptions()
+            options.createsDirectories = true
+            let silent = requests.download(
+                DataRequest(.get, "films/2"), to: place.folder + "/new/film", options: options, completion: handler)
             await arrived.next()
             // Article begins
             token.cancel()  // the handler receives `cancelled`

@@ -31,6 +31,35 @@ struct EnvironmentsTests {
         }
     }
 
+    @Test("The article on environments shows a transport that accepts the policies of all environments")
+    func transports() async throws {
+        let authority = try TestAuthority(name: "Test authority")
+        let certificate = try authority.issue(TestCertificate.Template(commonName: "localhost"))
+        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { _ in .response(status: 204) }
+        let ours = TrustPolicy(anchors: try .only([PEM(authority.certificate.certificatePEM)]))
+        let policy = TrustPolicy.system
+        let locator = ServiceLocator(name: "app")
+        try locator.register(ConstantEnvironment(server.url, trust: ours), as: (any EnvironmentService).self)
+
+        // Article begins
+        try locator.registerLazy((any Transport).self) { _ in CurlTransports(trust: policy) }
+        try locator.registerLazy(HTTPDataRequestService.self) { locator in
+            HTTPDataRequestService(
+                environment: try locator.resolve((any EnvironmentService).self),
+                transport: try locator.resolve((any Transport).self))
+        }
+        // Article ends
+        let requests = try locator.resolve(HTTPDataRequestService.self)
+        #expect(try await requests.get("").status == .noContent)
+
+        let single = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url, trust: ours), transport: try CurlTransport(trust: policy))
+        let failure = await #expect(throws: RequestFailure.self) { try await single.get("") }
+        #expect(failure?.reason == .otherTrust)
+        await single.shutdown()
+        await locator.close()
+    }
+
     @Test("The article on environments shows named environments and a switch")
     func named() async throws {
         // Article begins

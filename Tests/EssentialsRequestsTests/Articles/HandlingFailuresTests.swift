@@ -81,6 +81,37 @@ struct HandlingFailuresTests {
         #expect(shown == ["There is no such user."])
     }
 
+    @Test("The article on failures shows two ways to read a resource that may be missing")
+    func missing() async throws {
+        let requests = try service()
+        transport.on(.get, "/v1/users/1/deputy").answer(.notFound)
+        transport.on(.get, "/v1/users/7").answer(.forbidden)
+
+        // Article begins
+        func user(_ number: Int) async throws(RequestFailure) -> User? {
+            do throws(RequestFailure) {
+                return try await requests.get("users/\(number)", as: User.self)
+            } catch {
+                guard error.reason == .status, error.response?.head.status == .notFound else { throw error }
+                return nil
+            }
+        }
+        // Article ends
+        #expect(try await user(1)?.name == "Grace")
+        #expect(try await user(99) == nil)
+        let refused = await #expect(throws: RequestFailure.self) { try await user(7) }
+        #expect(refused?.response?.head.status == .forbidden)
+
+        // Article begins
+        let deputy: User? = try await requests.get("users/1/deputy", expecting: [200...299, 404...404])
+        // Article ends
+        #expect(deputy == nil)
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await requests.get("users/99", expecting: [200...299, 404...404], as: User?.self)
+        }
+        #expect(failure?.reason == .decoding)
+    }
+
     @Test("The article on failures shows three ways to catch a typed error in a closure")
     func closures() async throws {
         let requests = try service()

@@ -11,6 +11,34 @@ struct InterceptingRequestsTests {
     }
 
     // Article begins
+    enum Language: String, FormParameterValue { case en, de }
+
+    struct Localization: RequestInterceptor {
+        let language: Language
+        let session: UUID
+
+        func prepare(_ draft: inout RequestDraft) async throws {
+            draft.parameters["lang"] = language
+            draft.parameters["session"] = session.uuidString
+        }
+    }
+    // Article ends
+
+    @Test("The article on interception shows parameters of other types than text")
+    func parameters() async throws {
+        let transport = ScriptedTransport()
+        let session = UUID()
+        transport.on(.get, "/v1/films", query: ["lang": "de", "session": session.uuidString]).answer().expected()
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.interceptors = [Localization(language: .de, session: session)]
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport,
+            configuration: configuration)
+        #expect(try await requests.get("films").status == .ok)
+        try transport.verify()
+    }
+
+    // Article begins
     final class Quota: RequestInterceptor {
         private let count = Mutex<Int?>(nil)
         var remaining: Int? { count.withLock { $0 } }

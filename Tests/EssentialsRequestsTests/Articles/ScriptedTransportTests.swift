@@ -55,7 +55,7 @@ struct ScriptedTransportArticleTests {
         // Article begins
         transport.on(.get, "/v1/users").answer(json: [user], headerFields: [.eTag: "\"7\"", .cacheControl: "no-cache"])
         transport.on(.get, "/v1/old").answer(.found, headerFields: HTTPFields(["Location": "users", "X-Moved": "yes"]))
-        transport.on(.get, "/v1/quota").answer { request in
+        transport.on(.get, "/v1/quota", headerFields: HTTPFields(["X-Tenant": "acme"])).answer { request in
             var answer = ScriptedAnswer(.noContent)
             answer.headerFields["X-Tenant"] = request.headerFields["X-Tenant"]
             return answer
@@ -66,6 +66,31 @@ struct ScriptedTransportArticleTests {
         #expect(moved.headerFields[.contentType] == "application/json")
         let quota = try await requests.get("quota", headerFields: HTTPFields(["X-Tenant": "acme"]))
         #expect(quota.headerFields["X-Tenant"] == "acme")
+        let failure = await #expect(throws: RequestFailure.self) { try await requests.get("quota") }
+        #expect(failure?.reason == .invalidRequest)
+    }
+
+    @Test("The article on scripts shows rules with header fields and bodies")
+    func bodies() async throws {
+        let transport = ScriptedTransport()
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
+        let picture = Data("png".utf8)
+
+        // Article begins
+        transport.on(.put, "/v1/notes/*", headerFields: [.ifMatch: "\"1\""], body: .text("# Milk")).answer(.noContent)
+        transport.on(.put, "/v1/pictures/*", body: .data(picture)).answer(.created)
+        // Article ends
+        var note = DataRequest(.put, "notes/1", body: .text("# Milk"))
+        note.headerFields = HTTPFields(["If-Match": "\"1\"", "X-Tenant": "acme"])
+        #expect(try await requests.send(note).status == .noContent)
+        // Article begins
+        try transport.requests[0].expect(headerFields: HTTPFields(["X-Tenant": "acme"]))
+        // Article ends
+        #expect(try await requests.put("pictures/1", body: picture).status == .created)
+        let failure = await #expect(throws: RequestFailure.self) { try await requests.put("notes/1", body: "# Milk") }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(transport.problems.count == 1)
     }
 
     @Test("The article on scripts shows a delay on the clock and a stream that breaks")

@@ -64,6 +64,12 @@ struct TestingTLSTests {
         #expect(same == user)
         await locator.close()
 
+        let passed = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url + "/v1/", trust: trust), transport: try CurlTransport())
+        let failure = await #expect(throws: RequestFailure.self) { try await passed.get("users/1") }
+        #expect(failure?.reason == .otherTrust)
+        await passed.shutdown()
+
         // Article begins
         await requests.shutdown()
         server.stop()

@@ -18,7 +18,8 @@ struct FeedReader: Sendable {
             do throws(RequestFailure) {
                 for try await event in try await events(after: lastID, from: requests) {
                     show(event)
-                    lastID = event.id
+                    // After a reconnection, events have no id until the server sends one.
+                    if !event.id.isEmpty { lastID = event.id }
                     pause = event.retry ?? pause
                 }
             } catch {
@@ -40,8 +41,14 @@ struct FeedReader: Sendable {
     private func events(
         after lastID: String, from requests: any DataRequestService
     ) async throws(RequestFailure) -> ServerSentEventSequence {
-        var request = RequestBuilder(.get, "events").header("Accept", "text/event-stream").streaming()
-        if !lastID.isEmpty { request = request.header("Last-Event-ID", lastID) }
+        var request = DataRequest(.get, "events")
+        request.headerFields[.accept] = "text/event-stream"
+        if !lastID.isEmpty { request.headerFields["Last-Event-ID"] = lastID }
+        // A server responds with 204 if clients should not come back.
+        request.expectedStatus = 200
+        request.options.delivery = .streamed
+        // A stream may be quiet for any time.
+        request.options.idleTimeout = nil
         return try await requests.send(request).body.serverSentEvents()
     }
 }
