@@ -84,8 +84,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             let response = try await chain.send(prepared.request, record, log)
             return inFlight.tracking(response, of: place, log)
         } catch {
-            log.failed(error)
-            throw error.naming(request.method, url?.redacted ?? request.path)
+            let failure = place.failure(error).naming(request.method, url?.redacted ?? request.path)
+            log.failed(failure)
+            throw failure
         }
     }
 
@@ -122,8 +123,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
                 return file
             } catch {
-                log.failed(error)
-                throw error.naming(request.method, url?.redacted ?? request.path)
+                let failure = place.failure(error).naming(request.method, url?.redacted ?? request.path)
+                log.failed(failure)
+                throw failure
             }
         }
     }

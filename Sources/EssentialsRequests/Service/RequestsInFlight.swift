@@ -14,6 +14,14 @@ final class RequestsInFlight: Sendable {
         /// The environment whose change cancels the request; `nil` if changes do not.
         fileprivate let environment: EnvironmentSnapshot?
         fileprivate let finishesOnShutdown: Bool
+
+        /// The failure of the request. A shutdown cancels the request and then closes the transport, which may end the
+        /// request first.
+        func failure(_ failure: RequestFailure) -> RequestFailure {
+            guard failure.reason == .closed, cancellation.isCancelled else { return failure }
+            return RequestFailure(
+                .cancelled, "The request was cancelled.", phase: failure.phase, host: failure.host)
+        }
     }
 
     private struct State {
