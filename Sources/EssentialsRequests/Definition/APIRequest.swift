@@ -70,6 +70,25 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         self.init(method, path, in: EnvironmentAPI.context, properties())
     }
 
+    /// Creates a definition for a whole URL, which belongs to no component.
+    ///
+    /// ```swift
+    /// let feed = APIRequest<Feed>(.get, url: "https://news.example.com/feed.json")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: The URL. Its query is kept. A URL on another server than the environment's is a foreign server; see
+    ///     ``RequestBase``.
+    ///   - type: What the response is read as.
+    ///   - properties: Path components, query items, header fields and a body.
+    public init(
+        _ method: HTTPRequest.Method, url: RequestBase, as type: Response.Type = Response.self,
+        @RequestPropertiesBuilder _ properties: () -> RequestProperties = { RequestProperties() }
+    ) {
+        self.init(method, in: APIContext(base: url), properties())
+    }
+
     /// Creates a definition that inherits a context.
     public init(
         _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), in context: consuming APIContext,
