@@ -37,7 +37,7 @@ extension DataRequestService {
     }
 
     /// Sends a request and passes a model to a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func send<Model: Decodable & Sendable>(
         _ request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
@@ -53,7 +53,7 @@ extension DataRequestService {
     }
 
     /// Sends a request and passes a model and its response to a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func response<Model: Decodable & Sendable>(
         to request: some BuildableRequest, deserializeTo type: Model.Type, completionQueue: DispatchQueue? = nil,
@@ -70,7 +70,7 @@ extension DataRequestService {
 
     /// Downloads a response into a file and calls a completion handler; see
     /// ``download(_:to:options:progress:)-(DataRequest,_,_,_)`` and
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func download(
         _ request: some BuildableRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
@@ -87,7 +87,7 @@ extension DataRequestService {
     }
 
     /// Downloads a file with GET and calls a completion handler; see
-    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)``.
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
     @discardableResult
     public func download(
         _ path: String, parameters: FormParameters = FormParameters(), headerFields: HTTPFields = HTTPFields(),
