@@ -84,7 +84,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             let response = try await chain.send(prepared.request, record, log)
             return inFlight.tracking(response, of: place, log)
         } catch {
-            let failure = place.failure(error).naming(request.method, url?.redacted ?? request.path)
+            let shown = url?.redacted ?? RequestFailure.shown(request.path)
+            let failure = place.failure(error).naming(request.method, shown)
             log.failed(failure)
             throw failure
         }
@@ -123,7 +124,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
                 return file
             } catch {
-                let failure = place.failure(error).naming(request.method, url?.redacted ?? request.path)
+                let shown = url?.redacted ?? RequestFailure.shown(request.path)
+                let failure = place.failure(error).naming(request.method, shown)
                 log.failed(failure)
                 throw failure
             }

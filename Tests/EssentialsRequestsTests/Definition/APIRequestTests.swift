@@ -123,3 +123,40 @@ extension APIRequestTests {
         #expect(isDone)
     }
 }
+
+private struct Tenant: APIService {
+    let baseURL: RequestBase = "https://tenant.example/"
+    var instanceProperties: RequestProperties {
+        Headers { ("Authorization", "Bearer secret") }
+        QueryItems { ("key", "secret") }
+    }
+
+    enum Login: Endpoint {
+        typealias Parent = Tenant
+        static let path: RequestPath = "login"
+        static let start: Request<Void> = request(.post) {
+            Headers { Header.removing("Authorization") }
+            QueryItems { ("key", nil) }
+        }
+    }
+}
+
+extension APIRequestTests {
+    @Test("What a request removes is not sent by a value of its API either")
+    func removedByRequest() throws {
+        let start = Tenant().request(Tenant.Login.start)
+        #expect(try start.headerFields.isEmpty)
+        #expect(try start.url().query == nil)
+        #expect(!String(reflecting: Tenant().context.properties.query).contains("secret"))
+    }
+
+    @Test("A failure does not name the credentials of a refused path")
+    func refusedPath() async throws {
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://other.example/"), transport: ScriptedTransport())
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await requests.get("https://ada:secret@other.example/x")
+        }
+        #expect(failure?.request == "GET …")
+    }
+}

@@ -89,6 +89,10 @@ public struct RequestHeaders: Sendable, Hashable {
             inserted.kept[name] = nil
             inserted.replaced?.removeAll { $0 == name }
         }
+        // A name that was removed after the beginning stays removed.
+        for name in replaced ?? [] where !kept.contains(name) && beginning.replaced?.contains(name) != true {
+            inserted.kept[name] = nil
+        }
         append(inserted)
     }
 

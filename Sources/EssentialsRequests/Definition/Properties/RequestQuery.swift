@@ -61,7 +61,9 @@ public struct RequestQuery: Sendable, Hashable {
         var first = RequestQuery()
         first.kept = Array(kept[..<place])
         first.append(other)
-        kept = first.kept + kept[place...]
+        // A name that was removed after the beginning stays removed.
+        let later = removed.filter { !beginning.removed.contains($0) }
+        kept = first.kept.filter { !later.contains($0.name) } + kept[place...]
     }
 
     /// Sets the only item of a name. `nil` removes it.
@@ -77,6 +79,11 @@ public struct RequestQuery: Sendable, Hashable {
 
     /// The items that are sent.
     public var items: EssentialsHTTP.QueryItems { EssentialsHTTP.QueryItems(kept) }
+}
+
+extension RequestQuery: CustomReflectable {
+    /// The names of the items, without their values.
+    public var customMirror: Mirror { Mirror(self, children: ["names": kept.map(\.name)]) }
 }
 
 /// One statement of a ``RequestQueryBuilder``.
