@@ -44,8 +44,17 @@ public struct RequestHeaders: Sendable, Hashable {
         append(header)
     }
 
+    /// The maximum number of header fields of a definition. More fail as `tooLarge` when the request is built.
+    public static var maximum: Int { 1_000 }
+
     /// Adds a change after the others.
     public mutating func append(_ header: RequestHeader) {
+        switch header.change {
+        // `HTTPFields` would end the process.
+        case .set(let field), .add(let field):
+            guard accepts(field.name), hasRoom(for: 1) else { return }
+        case .remove, .invalid: break
+        }
         switch header.change {
         case .set(let field):
             if kept.contains(field.name) { kept[field.name] = field.value } else { kept.append(field) }
@@ -57,7 +66,7 @@ public struct RequestHeaders: Sendable, Hashable {
             listNames()
             kept[name] = nil
             replaced?.append(name)
-        case .invalid(let problem): if failure == nil { failure = problem }
+        case .invalid(let problem): refuse(problem)
         }
     }
 
@@ -68,21 +77,44 @@ public struct RequestHeaders: Sendable, Hashable {
             return
         }
         if failure == nil { failure = other.failure }
-        // A name that is listed twice has no values left the second time.
-        let names = Set(other.replaced ?? other.names)
+        guard hasRoom(for: other.kept.count) else { return }
+        let names = other.replaced ?? other.names
         if replaced != nil || other.replaced != nil {
             listNames()
             replaced?.append(contentsOf: names)
         }
         var added = other.kept
-        for name in names where kept.contains(name) {
+        var done: Set<HTTPField.Name> = []
+        for name in names where kept.contains(name) && done.insert(name).inserted {
             kept[values: name] = added[values: name]
             added[name] = nil
         }
         kept.append(contentsOf: added)
     }
 
-    /// Adds fields between those of a beginning and the later ones: a later field wins, one of the beginning does not.
+    private mutating func accepts(_ name: HTTPField.Name) -> Bool {
+        guard name.rawName.utf8.first == UInt8(ascii: ":") else { return true }
+        refuse(
+            RequestFailure(
+                .invalidRequest, "“\(RequestFailure.shown(name.rawName))” is not a header name, but a part of HTTP/2.",
+                remedy: "Set the method and the URL of the definition instead."))
+        return false
+    }
+
+    private mutating func hasRoom(for count: Int) -> Bool {
+        guard kept.count + count > Self.maximum else { return true }
+        refuse(
+            RequestFailure(
+                .tooLarge, "The definition has more than \(Self.maximum) header fields.",
+                remedy: "Send the values in the body."))
+        return false
+    }
+
+    private mutating func refuse(_ problem: RequestFailure) {
+        if failure == nil { failure = problem }
+    }
+
+    /// Adds fields after a beginning. Fields that this value has added after the beginning win over them.
     mutating func insert(_ other: RequestHeaders, after beginning: RequestHeaders) {
         var inserted = other
         for name in names where kept[values: name] != beginning.kept[values: name] {
@@ -109,6 +141,7 @@ public struct RequestHeaders: Sendable, Hashable {
     public var fields: HTTPFields {
         get throws(RequestFailure) {
             if let failure { throw failure }
+            try kept.checkNothingRefused()
             return kept
         }
     }
