@@ -216,7 +216,7 @@ extension APIRequest: Hashable {
         Key(
             method: method, base: base, path: Result { () throws(RequestFailure) in try encodedPath() },
             query: query.items, fields: Result { () throws(RequestFailure) in try headers.fields },
-            body: body.key(codecs ?? .standard), options: configuration.options,
+            body: body.key(codecs ?? .standard, (try? headers.fields)?[.contentType]), options: configuration.options,
             failure: failure)
     }
 }

@@ -14,7 +14,7 @@ import FoundationEssentials
 /// fails as `invalidRequest` when it is built. Bodies are equal if they send the same bytes with the same type; a stream
 /// is equal only to its copies.
 public struct RequestContent: Sendable {
-    /// A body, or why there is none. It is an object, because most definitions have no body and are copied often.
+    /// A body, or the failure to throw. It is an object, because most definitions have no body and are copied often.
     private final class Storage: Sendable {
         let body: DataRequest.Body
         let failure: RequestFailure?
@@ -83,18 +83,19 @@ public struct RequestContent: Sendable {
 enum ContentKey: Hashable {
     case none
     case bytes(Data, String?)
-    /// A body that is read while it is sent.
+    /// A body that is read while it is sent, or that cannot be encoded.
     case stream(ObjectIdentifier)
     case invalid(RequestFailure)
 }
 
 extension RequestContent {
     /// The content for comparisons. Models are encoded.
-    func key(_ codecs: CodecRegistry) -> ContentKey {
+    func key(_ codecs: CodecRegistry, _ fieldType: String?) -> ContentKey {
         do throws(RequestFailure) {
-            return try checkedKey(codecs, nil)
+            return try checkedKey(codecs, fieldType)
         } catch {
-            return .invalid(error)
+            // Only a copy is known to be equal to a body that these codecs cannot encode.
+            return failure == nil ? storage.map { .stream(ObjectIdentifier($0)) } ?? .none : .invalid(error)
         }
     }
 
