@@ -155,8 +155,9 @@ public final class UnsafeRequestService: Sendable {
         do throws(RequestFailure) {
             return try await work(log)
         } catch {
-            log.failed(error)
-            throw error
+            let failure = place.failure(error)
+            log.failed(failure)
+            throw failure
         }
     }
 
