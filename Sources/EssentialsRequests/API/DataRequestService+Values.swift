@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 
 extension DataRequestService {
-    /// The model of a definition again and again.
+    /// The models of a request that is sent repeatedly.
     ///
     /// ```swift
     /// for try await price in requests.values(of: Prices.current, every: .seconds(30)) { show(price) }

@@ -17,7 +17,7 @@ extension APIRequest {
     public func setting(_ headers: RequestHeaders) -> APIRequest { changed { $0.headers = headers } }
     /// A copy with another body.
     public func setting(_ body: RequestContent) -> APIRequest { changed { $0.body = body } }
-    /// A copy that is sent in another way.
+    /// A copy that is sent with another configuration.
     public func setting(_ configuration: APIConfiguration) -> APIRequest {
         changed { $0.configuration = configuration }
     }
@@ -40,6 +40,10 @@ extension APIRequest {
     /// A copy with a further query item.
     public func addingQuery(_ name: String, _ value: some CustomStringConvertible) -> APIRequest {
         changed { $0.query.append(name, value.description) }
+    }
+    /// A copy with a further query item for each of several values.
+    public func addingQuery(_ name: String, _ values: [some CustomStringConvertible]) -> APIRequest {
+        changed { request in for value in values { request.query.append(name, value.description) } }
     }
     /// A copy without the query items of a name.
     public func removingQuery(_ name: String) -> APIRequest { changed { $0.query.set(name, nil) } }

@@ -120,7 +120,7 @@ extension APIService {
     }
 
     /// A request of this API's endpoints with the base URL and the properties of this value, which come after the
-    /// shared ones. Requests of a ``BoundEndpoint`` need no such call.
+    /// shared ones. Requests of this value itself and of a ``BoundEndpoint`` have them already.
     ///
     /// ```swift
     /// let user = try await requests.send(staging.request(Users.get(id: 7)))
@@ -138,7 +138,7 @@ extension APIService {
     }
 }
 
-/// The API of requests that belong to none: their paths are below the environment of the service that sends them.
+/// The API of requests without a parent: their paths are below the environment of the service that sends them.
 public enum EnvironmentAPI: APIService {}
 
 /// A value whose requests inherit from it: an ``APIService`` or a ``BoundEndpoint``.

@@ -9,7 +9,7 @@ import FoundationEssentials
 /// let data = try JSONEncoder().encode(snapshot)
 /// ```
 ///
-/// Secret values are hidden unless they are asked for: those of header fields and query items whose names sound secret;
+/// Secret values are hidden unless `showsSecrets` is true: those of header fields and query items whose names sound secret;
 /// see ``Redaction``. The body is not changed.
 public struct RequestSnapshot: Sendable, Hashable, Codable {
     /// The method.
@@ -76,7 +76,7 @@ extension APIRequest {
     /// // curl -X 'GET' 'https://shop.example.com/v1/users/7'
     /// ```
     ///
-    /// Hidden values are shown as `…`. Fields that the service adds to every request are not included. A body that is
+    /// Hidden values are shown as `…`. The body is shown unchanged, also if it contains secrets. Fields that the service adds to every request are not included. A body that is
     /// not text is written by `printf`, and one that is read while it is sent is shown as a placeholder.
     ///
     /// - Parameters:

@@ -8,7 +8,7 @@ public import EssentialsHTTP
 public struct EnvironmentSnapshot: Sendable, Hashable {
     /// The environment's name, such as `staging`; empty if there is only one environment.
     public var name: String
-    /// The URL under which the path of every request is joined. Its query is ignored.
+    /// The URL under which the path of every request is joined. Definitions keep its query; other requests ignore it.
     public var baseURL: RequestURL
     /// Header fields for every request; a request's own fields win.
     public var headerFields: HTTPFields

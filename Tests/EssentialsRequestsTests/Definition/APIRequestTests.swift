@@ -160,3 +160,38 @@ extension APIRequestTests {
         #expect(failure?.request == "GET …")
     }
 }
+
+extension APIRequestTests {
+    @Test("Header fields that HTTPFields cannot hold fail instead of ending the process")
+    func impossibleFields() throws {
+        let path = try #require(HTTPField.Name(parsed: ":path"))
+        let pseudo = RequestHeaders(RequestHeader(path, "/"))
+        #expect(throws: RequestFailure.self) { try pseudo.fields }
+        let many = RequestHeaders {
+            for number in 0...RequestHeaders.maximum { RequestHeader.adding("X-N", "\(number)") }
+        }
+        let failure = #expect(throws: RequestFailure.self) { try many.fields }
+        #expect(failure?.reason == .tooLarge)
+        var refused = HTTPFields()
+        refused["a b"] = "x"
+        #expect(throws: RequestFailure.self) { try RequestHeaders(refused).fields }
+    }
+
+    @Test("Bodies that the standard codecs cannot encode are equal only to their copies")
+    func unknownType() throws {
+        let type = try MediaType("application/vnd.unknown")
+        func save(_ id: Int) -> APIRequest<Void> {
+            APIRequest(.post, "users", in: EnvironmentAPI.context)
+                .setting(RequestContent(ShopAPI.User(id: id, name: "Ada"), as: type))
+        }
+        let one = save(1)
+        let copy = one
+        #expect(one == copy)
+        #expect(one != save(2))
+    }
+
+    @Test("Several values become several query items")
+    func severalValues() throws {
+        #expect(try ShopAPI.status.addingQuery("tag", ["a", "b"]).url().query == "key=a%20b&tag=a&tag=b")
+    }
+}
