@@ -1,3 +1,5 @@
+public import EssentialsHTTP
+public import FoundationEssentials
 import Synchronization
 
 /// A clock that stands still until a test advances it. Sleeping on it never takes real time.
@@ -13,6 +15,9 @@ import Synchronization
 /// Safe to use from any thread. Time jumps: a resumed task sees the moment to which the clock was advanced, even if its
 /// own deadline was earlier, and its next sleep starts from there. To step through several sleeps of one task, advance
 /// the clock once for each and call ``waitForSleepers(count:)`` in between.
+///
+/// The clock also has a ``date``, which moves with it and can be set forward and back. ``requestClock`` combines both
+/// for a service.
 public final class ManualClock: Clock {
     /// Durations are those of the standard library.
     public typealias Duration = Swift.Duration
@@ -21,6 +26,9 @@ public final class ManualClock: Clock {
 
     private struct State {
         var now = Instant(elapsed: .zero)
+        /// The date at the clock's start. Setting the date moves it.
+        var startDate: Date
+        var random = SplitMix64(seed: 1)
         var sleepers = Sleepers()
         var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         var nextWaiter = 0
@@ -40,13 +48,38 @@ public final class ManualClock: Clock {
         case isFull
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let maximumSleepers: Int
 
     /// Creates a clock at time zero.
     ///
-    /// - Parameter maximumSleepers: The maximum number of concurrent sleepers; a further sleep throws ``TestKitError``.
-    public init(maximumSleepers: Int = 100_000) { self.maximumSleepers = maximumSleepers }
+    /// - Parameters:
+    ///   - date: The date at time zero. The default is 2001-01-01 00:00:00 UTC.
+    ///   - maximumSleepers: The maximum number of concurrent sleepers; a further sleep throws ``TestKitError``.
+    public init(date: Date = Date(timeIntervalSinceReferenceDate: 0), maximumSleepers: Int = 100_000) {
+        state = Mutex(State(startDate: date))
+        self.maximumSleepers = maximumSleepers
+    }
+
+    /// The date. It moves with the clock. Setting it changes the date alone, like a correction of the system's time:
+    /// nobody wakes up.
+    public var date: Date {
+        get { state.withLock { $0.startDate.addingTimeInterval($0.now.elapsed / .seconds(1)) } }
+        set { state.withLock { $0.startDate = newValue.addingTimeInterval(-($0.now.elapsed / .seconds(1))) } }
+    }
+
+    /// The time, the date and repeatable random numbers for a service.
+    ///
+    /// ```swift
+    /// var configuration = HTTPDataRequestService.Configuration()
+    /// configuration.clock = clock.requestClock
+    /// ```
+    ///
+    /// The random numbers are the same in every run. All values made from one clock share one sequence.
+    public var requestClock: RequestClock {
+        RequestClock(
+            self, date: { [self] in date }, randomBits: { [self] in state.withLock { $0.random.next() } })
+    }
 
     /// The moment to which the clock was last advanced.
     public var now: Instant { state.withLock { $0.now } }
@@ -142,5 +175,20 @@ public final class ManualClock: Clock {
         }
         for sleeper in due { sleeper.resume() }
         return moment
+    }
+}
+
+/// A small generator with a seed, for repeatable random numbers (Steele, Lea and Flood, 2014).
+private struct SplitMix64 {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var bits = state
+        bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
+        return bits ^ (bits >> 31)
     }
 }

@@ -1,0 +1,69 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The time and the random numbers of a service: a monotonic clock for waits and deadlines, the date for header fields
+/// and cookies, and random numbers for backoff.
+///
+/// All stages of a service use one value, so that a test controls them together. With the test kit:
+///
+/// ```swift
+/// let clock = ManualClock()
+/// configuration.clock = clock.requestClock
+/// ```
+public struct RequestClock: Sendable {
+    /// The continuous clock of the system, its date, and its random numbers.
+    public static let system = RequestClock(ContinuousClock())
+
+    /// The monotonic clock.
+    public let clock: any Clock<Duration>
+    private let elapsed: @Sendable () -> Duration
+    private let currentDate: @Sendable () -> Date
+    private let randomBits: @Sendable () -> UInt64
+
+    /// Creates a clock.
+    ///
+    /// - Parameters:
+    ///   - clock: The monotonic clock.
+    ///   - date: Returns the current date.
+    ///   - randomBits: Returns 64 random bits, each of them independent of all others.
+    public init<Monotonic: Clock<Duration>>(
+        _ clock: Monotonic, date: @escaping @Sendable () -> Date = { Date() },
+        randomBits: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    ) {
+        self.clock = clock
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+        currentDate = date
+        self.randomBits = randomBits
+    }
+
+    /// The monotonic time since this value was created.
+    public var now: Duration { elapsed() }
+
+    /// The current date, which may jump forward and back.
+    public var date: Date { currentDate() }
+
+    /// Sleeps on the monotonic clock. A duration of zero or less returns at once.
+    ///
+    /// - Throws: `CancellationError` if the task is or gets cancelled.
+    public func sleep(for duration: Duration) async throws {
+        guard duration > .zero else { return }
+        // The system's clock does not accept every duration; this limit is about seventy years.
+        try await clock.sleep(for: min(duration, .seconds(1 << 31)), tolerance: nil)
+    }
+
+    /// 64 random bits.
+    public func random() -> UInt64 { randomBits() }
+
+    /// A random duration, with equal probability for all of the range.
+    public func random(in range: ClosedRange<Duration>) -> Duration {
+        let fraction = Double(randomBits() >> 11) * 0x1p-53
+        // Far above any wait, and far from any overflow.
+        let limit = Duration.seconds(1 << 40)
+        let (lower, upper) = (min(range.lowerBound, limit), min(range.upperBound, limit))
+        return lower + (upper - lower) * fraction
+    }
+}
