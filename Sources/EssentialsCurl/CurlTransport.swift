@@ -180,7 +180,7 @@ public final class CurlTransport: Transport {
                 unixSocket: configuration.unixSocket)
         } catch {
             trust.report(error, host: origin.host, port: origin.port)
-            throw error
+            throw error.changed { $0.transmission = .unsent }
         }
         if origin.scheme == .http, prepared.isPinned { trust.reportPlaintext(host: origin.host, port: origin.port) }
         guard ProcessGeneration.current == generation else { throw Failures.forked(prepared) }

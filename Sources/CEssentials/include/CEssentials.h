@@ -279,6 +279,7 @@ typedef struct ce_request {
     bool streaming;
     bool streams_redirects;  // the body of a redirect is streamed even if bodies are collected
     bool streams_challenges; // the same for the body of a 401
+    bool streams_retries;    // the same for the bodies of 408, 421, 425, 429, 500, 502, 503 and 504
     bool fresh_connection;
     bool full_handshake; // no TLS session is resumed
     bool records_trust;  // the answer has a `trust` report
@@ -380,6 +381,9 @@ unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
 /// Whether a body that ends with its TLS connection ended without close_notify, and so may be incomplete.
 bool ce_transfer_was_cut(const ce_transfer *_Nonnull transfer);
 /// Whether the connection was opened for an earlier request. The transfer need not have sent anything.
+/// Whether the transfer ended because the server refused the request's HTTP/2 stream unprocessed and libcurl wanted to
+/// send the request again. It is known only if the connection was new: libcurl also repeats on a dead kept connection.
+bool ce_transfer_was_stream_refused(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 
 // MARK: Responses

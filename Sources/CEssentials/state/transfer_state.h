@@ -53,7 +53,7 @@ typedef struct ce_run_request {
     int http_version; // ce_http_version
     size_t head_limit, head_line_limit, body_limit;
     unsigned expansion_limit;
-    bool streams_redirects, streams_challenges;
+    bool streams_redirects, streams_challenges, streams_retries;
     bool has_body;
     bool gives_body; // piece by piece, through ce_on_upload
     void (*read_body)(void *owner, int64_t offset, void *buffer, size_t size);
@@ -122,6 +122,8 @@ typedef struct ce_run {
     bool lacked_resources; // see ce_transfer_lacked_resources
     bool ended_well;     // it ended with success, and was sent exactly once
     unsigned send_count; // how often the request was sent
+    bool sent_on_kept, sent_over_http2; // the connection of the last attempt
+    bool stream_was_refused;            // see ce_transfer_was_stream_refused
     int socket;          // the last one that libcurl used for it
     int64_t started_us, sent_us, response_us; // monotonic
     int64_t last_activity_ms;                 // monotonic

@@ -26,6 +26,8 @@ static bool is_handed_over(const ce_transfer *transfer) {
     switch (transfer->run.receive.status) {
     case 301: case 302: case 303: case 307: case 308: return transfer->run.request.streams_redirects;
     case 401: return transfer->run.request.streams_challenges;
+    case 408: case 421: case 425: case 429: case 500: case 502: case 503: case 504:
+        return transfer->run.request.streams_retries;
     default: return false;
     }
 }

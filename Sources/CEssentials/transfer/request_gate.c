@@ -137,6 +137,23 @@ static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
     return count <= 0 || !ssl || holds_plaintext(ssl);
 }
 
+// The TLS session of the connection; NULL without TLS.
+static SSL *session_of(const ce_transfer *transfer) {
+    struct curl_tlssessioninfo *info = NULL;
+    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+    return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+// libcurl repeats a request for two reasons: a kept connection was dead, or the server refused the HTTP/2 stream. On a
+// new connection only the second one is possible. A server that demands HTTP/1.1 instead is not meant: the next
+// connection then speaks it.
+static int stop_repetition(ce_transfer *transfer) {
+    ce_run *run = &transfer->run;
+    run->stream_was_refused =
+        run->sent_over_http2 && !run->sent_on_kept && !run->receive.head_done && run->gates.speaks_http2;
+    return stop(transfer, CE_REFUSED_RESEND);
+}
+
 int ce_request_gate(void *user, char *remote, char *local, int remote_port, int local_port) {
     ce_route route = {remote ? remote : "", local ? local : "", remote_port, local_port};
     ce_transfer *transfer = user;
@@ -145,21 +162,16 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     ce_run_gates *gates = &run->gates;
     run->last_activity_ms = transfer->handle.multi->loop->now_ms;
     gates->request_gate_count++;
+    SSL *ssl = session_of(transfer);
+    gates->speaks_http2 = ssl && request->secure ? negotiated_http2(ssl) : request->http_version == CE_HTTP_2;
     // libcurl sends any request again, whatever its method, if a reused connection turns out to be dead. The server may
     // have acted on the first attempt, so only an idempotent request is sent a second time, and none a third time (RFC
     // 9110, 9.2.2).
-    if (run->send_count > (request->idempotent ? 1u : 0u)) return stop(transfer, CE_REFUSED_RESEND);
+    if (run->send_count > (request->idempotent ? 1u : 0u)) return stop_repetition(transfer);
     // A request whose response has begun is not sent again. Neither is a streamed body that has begun, because its
     // beginning cannot be read again.
     bool has_begun = run->receive.head_done || run->send.has_begun;
-    if (run->send_count && has_begun) return stop(transfer, CE_REFUSED_RESEND);
-    struct curl_tlssessioninfo *info = NULL;
-    SSL *ssl = NULL;
-    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_TLS_SSL_PTR, &info) == CURLE_OK && info &&
-        info->backend == CURLSSLBACKEND_OPENSSL) {
-        ssl = info->internals;
-    }
-    gates->speaks_http2 = ssl && request->secure ? negotiated_http2(ssl) : request->http_version == CE_HTTP_2;
+    if (run->send_count && has_begun) return stop_repetition(transfer);
     int judged = judge_proxy(transfer, ssl);
     if (judged != CURL_PREREQFUNC_OK) return judged;
     if (request->secure) {
@@ -179,6 +191,8 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         return stop(transfer, CE_REFUSED_STALE);
     }
     run->send_count++;
+    run->sent_on_kept = ce_transfer_on_kept_connection(transfer);
+    run->sent_over_http2 = gates->speaks_http2;
     run->send.lent_offset = 0;
     return CURL_PREREQFUNC_OK;
 }

@@ -96,6 +96,7 @@ static ce_run_request copy_request(const ce_request *request) {
         .expansion_limit = request->expansion_limit,
         .streams_redirects = request->streams_redirects,
         .streams_challenges = request->streams_challenges,
+        .streams_retries = request->streams_retries,
         .has_body = request->body_kind != CE_BODY_NONE,
         .gives_body = is_stream || is_lent,
         .read_body = is_lent ? request->read_body : NULL,
@@ -188,6 +189,8 @@ ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->r
 ce_spoken ce_transfer_spoken(const ce_transfer *transfer) { return transfer->run.receive.spoken; }
 bool ce_transfer_lacked_resources(const ce_transfer *transfer) { return transfer->run.lacked_resources; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->run.error_text; }
+
+bool ce_transfer_was_stream_refused(const ce_transfer *transfer) { return transfer->run.stream_was_refused; }
 
 static int number_of(const ce_transfer *transfer, CURLINFO info) {
     long number = 0;

@@ -73,7 +73,8 @@ extension EngineThread {
         return ExchangeMachine.Fault(
             kind: kind, sendCount: Int(ce_transfer_send_count(transfer)),
             hasFirstByte: ce_transfer_has_first_byte(transfer),
-            canRepeatStream: request.body.isStream && request.body.isReplayable && request.method.isIdempotent)
+            canRepeatStream: request.body.isStream && request.body.isReplayable
+                && (request.isIdempotent ?? request.method.isIdempotent))
     }
 
     func cancel(_ exchange: Exchange, byShutdown: Bool = false) {
@@ -99,6 +100,7 @@ extension EngineThread {
     func perform(
         _ actions: ExchangeMachine.Actions, on exchange: Exchange, failure: RequestFailure? = nil, now: Int64? = nil
     ) {
+        let failure = failure.map { Failures.adding(exchange, to: $0) }
         if actions.contains(.leaveQueue) { admission.withdraw(exchange, lane: exchange.lane) }
         if let transfer = exchange.transfer {
             if actions.contains(.abortTransfer) { ce_transfer_abort(transfer) }

@@ -23,7 +23,7 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: Engine thread
 
-    var machine = ExchangeMachine()
+    var machine: ExchangeMachine
     /// Reads a streamed body for the transfer.
     private var uploadReader: UploadReader?
     private var outcome: Outcome?
@@ -48,6 +48,7 @@ final class Exchange: @unchecked Sendable {
     init(prepared: PreparedRequest, owner: EngineOwner) {
         self.prepared = prepared
         self.owner = owner
+        machine = ExchangeMachine(connection: prepared.request.needsFreshConnection ? .fresh : .any)
         uploadReader = UploadReader(prepared.request.body)
         if prepared.isStreaming { openBody() }
     }

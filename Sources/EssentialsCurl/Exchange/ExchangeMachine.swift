@@ -83,9 +83,11 @@ struct ExchangeMachine: Equatable {
     }
 
     private(set) var state = State.new
-    private(set) var connection = Connection.any
+    private(set) var connection: Connection
     /// How many times the request was sent before the transfer that runs now.
     private(set) var earlierSendings = 0
+
+    init(connection: Connection = .any) { self.connection = connection }
 
     var isWaiting: Bool { state == .waiting }
 

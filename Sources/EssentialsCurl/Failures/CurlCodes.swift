@@ -81,6 +81,12 @@ enum CurlCodes {
         return table
     }()
 
+    /// Whether the server has refused the request's HTTP/2 stream without processing it. Only the text, which libcurl
+    /// and nghttp2 write, tells it from other errors of a stream.
+    static func meansRefusedStream(_ code: Int32, _ detail: String) -> Bool {
+        code == 92 && detail.contains("REFUSED_STREAM")
+    }
+
     /// Whether the table names a code.
     static func knows(_ code: Int32) -> Bool { reasons[code] != nil }
 }

@@ -3,6 +3,15 @@ import EssentialsTransport
 
 // Failures that the engine decides by itself.
 extension Failures {
+    /// The failure with how far the request came.
+    static func adding(_ exchange: Exchange, to failure: RequestFailure) -> RequestFailure {
+        guard failure.transmission == nil else { return failure }
+        let transfer = exchange.transfer
+        let isSent = exchange.machine.earlierSendings > 0 || transfer.map { ce_transfer_send_count($0) > 0 } ?? false
+        let isRefused = transfer.map { ce_transfer_was_stream_refused($0) } ?? false
+        return failure.changed { $0.transmission = isRefused ? .refused : isSent ? .sent : .unsent }
+    }
+
     static func cancelled(_ exchange: Exchange, byShutdown: Bool = false) -> RequestFailure {
         let phase: RequestFailure.Phase = exchange.transfer.map { Self.phase(of: exchange.prepared, $0) } ?? .queue
         return RequestFailure(

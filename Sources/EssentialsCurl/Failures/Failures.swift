@@ -34,17 +34,17 @@ enum Failures {
         let reason =
             isMalformed
             ? .protocolViolation : CurlCodes.reason(code, detail: detail, isProxied: prepared.proxy != nil)
-        let attempt = max(1, Int(ce_transfer_send_count(transfer)))
         if reason == .tls || reason == .tlsTooOld {
             let peer = proxy.map { "The proxy \($0)" } ?? "\(prepared.origin)"
             let account = HandshakeFault(peer: peer, detail: detail, report: report).account
             return RequestFailure(
-                account.reason, account.message, remedy: account.remedy, phase: phase, host: host, attempt: attempt)
+                account.reason, account.message, remedy: account.remedy, phase: phase, host: host)
         }
         let shown = isMalformed ? "a field or chunk is malformed" : cause(code, detail, transfer)
         return RequestFailure(
             reason, "\(lead(reason, prepared))\(shown.map { ": \($0)" } ?? "").",
-            remedy: remedy(reason, code, prepared, transfer), phase: phase, host: host, attempt: attempt)
+            remedy: remedy(reason, code, prepared, transfer), phase: phase, host: host,
+            transmission: CurlCodes.meansRefusedStream(code, detail) ? .refused : nil)
     }
 
     /// Returns the failure of a transfer that libcurl wrongly takes for a success.

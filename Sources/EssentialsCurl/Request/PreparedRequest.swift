@@ -113,7 +113,7 @@ final class PreparedRequest: Sendable {
         target.proxy_is_address = proxy?.host.isAddress ?? false
         target.secure = origin.scheme == .https
         target.records_trust = options.recordsTrust
-        target.idempotent = request.method.isIdempotent
+        target.idempotent = request.isIdempotent ?? request.method.isIdempotent
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength
         // libcurl takes 0 as its own default of 300 seconds for connecting, and as no limit for the whole transfer.
@@ -132,6 +132,7 @@ final class PreparedRequest: Sendable {
         target.streaming = isStreaming
         target.streams_redirects = request.unwantedBodies.contains(.ofRedirects)
         target.streams_challenges = request.unwantedBodies.contains(.ofChallenges)
+        target.streams_retries = request.unwantedBodies.contains(.ofRetries)
         target.http_version =
             switch options.protocolVersion {
             case .automatic: Int32(CE_HTTP_ANY.rawValue)
@@ -174,14 +175,4 @@ private let takeStreamedBody: @convention(c) (UnsafeMutableRawPointer?, UnsafeMu
     guard let owner else { return ce_supply() }
     let exchange = Unmanaged<Exchange>.fromOpaque(owner).takeUnretainedValue()
     return exchange.takeBody(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
-}
-
-extension HTTPRequest.Method {
-    /// Whether sending a request twice has the same effect as sending it once (RFC 9110, 9.2.2).
-    var isIdempotent: Bool {
-        switch self {
-        case .get, .head, .options, .trace, .put, .delete: true
-        default: false
-        }
-    }
 }

@@ -177,7 +177,7 @@ public final class UnsafeRequestService: Sendable {
     ) async throws(RequestFailure) -> DataResponse {
         let rules = ExchangeRules(
             expectedStatus: expected, errorModel: configuration.errorModel, codecs: configuration.codecs,
-            redirects: configuration.redirects)
+            redirects: configuration.redirects, retry: settings.retry(nil))
         let record = ExchangeRecord(
             request, rules, id: place.id, environment: nil, cancellation: place.cancellation)
         return try await chain.send(request, record, log)

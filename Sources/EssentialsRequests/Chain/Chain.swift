@@ -21,11 +21,8 @@ struct Chain: Sendable {
     ///   - transport: Sends one hop.
     ///   - settings: The service's configuration. Stages that it does not need are not built.
     ///   - authorization: The credentials of the service.
-    ///   - clock: Measures deadlines and the time for reading unwanted bodies.
-    init(
-        over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
+    init(over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore) {
+        let clock = settings.configuration.clock.clock
         // Each attempt: all waiting is done in the stages above.
         var stage: any Stage = TransportStage(transport: transport)
         // Digest answers are computed from the signed URL, and no other stage sees a 401 that Digest answers.
@@ -38,7 +35,8 @@ struct Chain: Sendable {
         // The gate: breaker, rate and concurrency.
         // Tokens: at most one more attempt after a 401.
 
-        // Each attempt of one hop: retry.
+        // Each attempt of one hop.
+        stage = RetryStage(settings.configuration, next: stage)
         // Each hop: the response cache.
         // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
         if !settings.configuration.interceptors.isEmpty {
@@ -57,10 +55,17 @@ struct Chain: Sendable {
         _ request: TransportRequest, _ record: ExchangeRecord, _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
         log.sends(request)
+        record.log = log
         // The log of a failure needs the counts too.
         defer { log.keep(record) }
-        let response = DataResponse(
-            try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops)
+        let response: DataResponse
+        do throws(RequestFailure) {
+            response = DataResponse(
+                try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops,
+                attempts: record.retries + 1)
+        } catch {
+            throw record.completed(error)
+        }
         log.received(response, record)
         return response
     }

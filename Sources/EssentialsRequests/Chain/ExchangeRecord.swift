@@ -22,8 +22,16 @@ final class ExchangeRecord {
     /// Whether a redirect has led to another origin. Another server has then chosen the later hops, so they get no
     /// credentials and no signatures, even if a redirect leads back.
     var hasLeftOrigin = false
-    /// The number of attempts over all hops.
+    /// How many times a request was passed to the transport, over all hops, challenges and retries.
     var attempts = 0
+    /// How many attempts over all hops were retries.
+    var retries = 0
+    /// When the first attempt began, on the clock of the service; `nil` if no stage needs it.
+    var firstAttempt: Duration?
+    /// The failures of earlier attempts, oldest first.
+    private(set) var earlierFailures: [RequestFailure] = []
+    /// Where the stages log what they do.
+    var log: RequestLog?
     /// Whether the response of the current hop comes from the response cache, which sets this. It is `false` when a hop
     /// begins.
     var isFromCache = false
@@ -43,6 +51,22 @@ final class ExchangeRecord {
         lastRequest = request
     }
 
+    /// Keeps the failure of an attempt that is retried. If there are too many, those in the middle are dropped: the first
+    /// one shows how it began, and the last ones how it went on.
+    func keepEarlier(_ failure: RequestFailure, atMost maximum: Int) {
+        if earlierFailures.count == maximum { earlierFailures.remove(at: 1) }
+        earlierFailures.append(failure)
+    }
+
+    /// The failure of the request, with its attempts.
+    func completed(_ failure: RequestFailure) -> RequestFailure {
+        guard retries > 0 else { return failure }
+        return failure.changed { content in
+            content.attempt = retries + 1
+            content.earlier = earlierFailures
+        }
+    }
+
     /// Keeps the head of a response for the log, because a failure does not contain its metrics.
     func keep(_ response: TransportResponse) { failedResponse = response.withoutBody }
 }
@@ -59,6 +83,10 @@ struct ExchangeRules: Sendable {
     var redirects: RedirectPolicy
     /// The body of the first hop without progress reporting, which turns bytes into a stream.
     var body = RequestBody.none
+    /// How a failed attempt is retried; `nil` if it is not.
+    var retry: RetryPolicy?
+    /// Whether the server may process the request twice; `nil` means that the method decides.
+    var isIdempotent: Bool?
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
 }

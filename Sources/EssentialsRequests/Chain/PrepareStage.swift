@@ -161,19 +161,39 @@ struct RequestAssembly {
             }
         }
         settings.complete(&fields, of: request)
+        let isIdempotent = try identify(&fields)
         var sent = body
         if !body.isEmpty {
             if let progress = request.uploadProgress { sent = sent.reporting(to: progress.forOperation()) }
             if let progress = request.handlerProgress { sent = sent.reporting(to: progress) }
         }
+        var transportRequest = TransportRequest(
+            request.method, try draft.url, headerFields: fields, body: sent, options: options())
+        transportRequest.isIdempotent = isIdempotent
         return Result(
-            request: TransportRequest(
-                request.method, try draft.url, headerFields: fields, body: sent, options: options()),
+            request: transportRequest,
             rules: ExchangeRules(
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
-                redirects: redirects(of: draft), body: body, digest: digest),
+                redirects: redirects(of: draft), body: body,
+                retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
+                digest: digest),
             passedOver: passedOver)
+    }
+
+    /// Adds the request's idempotency key, and returns whether the server may process the request twice; `nil` means that
+    /// the method decides.
+    private func identify(_ fields: inout HTTPFields) throws(RequestFailure) -> Bool? {
+        guard let name = HTTPField.Name.idempotencyKey else { return request.isIdempotent }
+        if let key = request.idempotencyKey, !fields.contains(name) {
+            let value = key.value(random: settings.configuration.clock.random)
+            guard !value.isEmpty else {
+                throw RequestFailure(
+                    .invalidRequest, "The idempotency key is empty.", remedy: "Use a text, or “automatic”.")
+            }
+            fields.append(try HTTPField.checked(name: name.rawName, value: value))
+        }
+        return request.isIdempotent ?? (fields.contains(name) ? true : nil)
     }
 
     /// The redirect policy, extended with the fields that only the environment's servers may receive.

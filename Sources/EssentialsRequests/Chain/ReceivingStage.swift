@@ -119,16 +119,17 @@ private struct ReplacedOutcome: Sendable {
         let response = outcome.failure?.response ?? outcome.failedResponse
         if let failure = error as? RequestFailure {
             // A failure that an interceptor has created knows nothing about the exchange.
-            return RequestFailure(
-                failure.reason, failure.message, remedy: failure.remedy,
-                phase: failure.phase == .preparation ? outcome.phase : failure.phase, host: failure.host ?? host,
-                attempt: failure.attempt, response: failure.response ?? response, chain: failure.chain,
-                underlying: failure.underlying)
+            return failure.changed { content in
+                if content.phase == .preparation { content.phase = outcome.phase }
+                content.host = content.host ?? host
+                content.response = content.response ?? response
+            }
         }
         if let replaced = outcome.failure {
-            return RequestFailure(
-                replaced.reason, replaced.message, remedy: replaced.remedy, phase: replaced.phase, host: replaced.host,
-                attempt: replaced.attempt, response: response, chain: replaced.chain, underlying: error)
+            return replaced.changed { content in
+                content.response = response
+                content.underlying = error
+            }
         }
         return status.failure(response, thrownBy: interceptor, error)
     }

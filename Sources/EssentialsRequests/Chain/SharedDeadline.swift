@@ -19,6 +19,9 @@ struct SharedDeadline: Sendable {
         limit = request.options.totalTimeout.map { Limit(total: $0, elapsed: Self.stopwatch(clock)) }
     }
 
+    /// The remaining time; `nil` if there is no deadline.
+    var remaining: Duration? { limit.map { max(.zero, $0.total - $0.elapsed()) } }
+
     /// The request with the remaining time as its total deadline.
     ///
     /// - Parameters:

@@ -18,15 +18,18 @@ public struct ConstantEnvironment: EnvironmentService {
     public var headerFields: HTTPFields { snapshot.headerFields }
     /// The trust policy. The default is `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy? { snapshot.trust }
+    /// The settings of the stages. The default is empty, which means the service's settings.
+    public var stages: StageSettings { snapshot.stages }
 
     /// Creates an environment with a base URL.
     ///
     /// - Throws: `invalidRequest` if the URL is invalid.
     public init(
-        _ baseURL: String, name: String = "", headerFields: HTTPFields = [:], trust: TrustPolicy? = nil
+        _ baseURL: String, name: String = "", headerFields: HTTPFields = [:], trust: TrustPolicy? = nil,
+        stages: StageSettings = StageSettings()
     ) throws(RequestFailure) {
         snapshot = EnvironmentSnapshot(
-            name: name, baseURL: try RequestURL(baseURL), headerFields: headerFields, trust: trust)
+            name: name, baseURL: try RequestURL(baseURL), headerFields: headerFields, trust: trust, stages: stages)
     }
 
     /// Creates an environment from a snapshot.

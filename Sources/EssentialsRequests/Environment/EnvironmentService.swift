@@ -20,6 +20,9 @@ public protocol EnvironmentService: Sendable {
     /// The policy that verifies the environment's servers. The default is `nil`, which means the policy of the
     /// service's transport.
     var trust: TrustPolicy? { get }
+    /// The settings of the stages for the environment's requests, such as the retry policy. The default is empty, which
+    /// means the service's settings.
+    var stages: StageSettings { get }
     /// All of the above at one moment.
     ///
     /// An environment that changes has to read them together, so that no request goes to the servers of one environment
@@ -39,9 +42,12 @@ extension EnvironmentService {
     public var headerFields: HTTPFields { [:] }
     /// `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy? { nil }
+    /// No settings, which means those of the service.
+    public var stages: StageSettings { StageSettings() }
     /// The values, read one after the other. This is correct only for an environment that does not change.
     public var snapshot: EnvironmentSnapshot {
-        EnvironmentSnapshot(name: name, baseURL: baseURL, headerFields: headerFields, trust: trust)
+        EnvironmentSnapshot(
+            name: name, baseURL: baseURL, headerFields: headerFields, trust: trust, stages: stages)
     }
     /// An empty stream, for an environment that never changes.
     public var changes: AsyncStream<EnvironmentSnapshot> { AsyncStream { $0.finish() } }

@@ -68,6 +68,8 @@ public final class MutableEnvironment: EnvironmentService {
     public var headerFields: HTTPFields { snapshot.headerFields }
     /// The current trust policy.
     public var trust: TrustPolicy? { snapshot.trust }
+    /// The settings of the stages in the current environment.
+    public var stages: StageSettings { snapshot.stages }
 
     /// A new stream of all later environments; see the protocol.
     public var changes: AsyncStream<EnvironmentSnapshot> {

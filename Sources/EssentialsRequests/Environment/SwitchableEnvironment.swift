@@ -57,6 +57,8 @@ public final class SwitchableEnvironment: EnvironmentService {
     public var headerFields: HTTPFields { snapshot.headerFields }
     /// The trust policy of the current environment.
     public var trust: TrustPolicy? { snapshot.trust }
+    /// The settings of the stages in the current environment.
+    public var stages: StageSettings { snapshot.stages }
 
     /// A new stream of all later environments; see the protocol.
     public var changes: AsyncStream<EnvironmentSnapshot> { current.changes }

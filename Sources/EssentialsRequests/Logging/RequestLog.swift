@@ -71,6 +71,21 @@ struct RequestLog: Sendable {
         entry.logger.trace("request as a command", metadata: metadata)
     }
 
+    /// Logs that an attempt has failed and another one follows.
+    ///
+    /// - Parameters:
+    ///   - failure: The failure of the attempt.
+    ///   - attempt: The number of the attempt, from 1.
+    ///   - wait: The wait before the next attempt.
+    ///   - budget: The units that are left in the retry budget.
+    func retries(after failure: RequestFailure, attempt: Int, in wait: Duration, budget: Int) {
+        guard let entry else { return }
+        let metadata = entry.metadata().adding(
+            Self.facts(of: failure),
+            ["attempt": "\(attempt)", "wait-ms": "\(wait.milliseconds)", "budget": "\(budget)"])
+        entry.logger.debug("request is retried", metadata: metadata)
+    }
+
     func received(_ response: DataResponse, _ record: ExchangeRecord) {
         guard let entry else { return }
         let metadata = entry.metadata().adding(
@@ -138,7 +153,6 @@ struct RequestLog: Sendable {
         var facts: Logger.Metadata = [
             "reason": "\(failure.reason)", "phase": "\(failure.phase)", "error": "\(failure.message)",
         ]
-        if failure.attempt > 1 { facts["sendings"] = "\(failure.attempt)" }
         if let status = failure.response?.head.status.code { facts["status"] = "\(status)" }
         switch failure.underlying {
         case nil: break

@@ -62,6 +62,8 @@ public struct DataRequest: Sendable {
     /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
     public var finishesOnShutdown: Bool?
+    /// The request's settings for the stages; `nil` if it has none.
+    var stageSettings: RequestStageSettings?
 
     /// Creates a request.
     ///
@@ -110,7 +112,8 @@ extension DataRequest: CustomReflectable {
                 "headerFields": RedactedText.names(of: headerFields), "body": body,
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
                 "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
-                "finishesOnShutdown": finishesOnShutdown as Any,
+                "finishesOnShutdown": finishesOnShutdown as Any, "retry": retry as Any,
+                "isIdempotent": isIdempotent as Any,
             ])
     }
 }

@@ -14,9 +14,14 @@ public struct DataResponse: Sendable {
     public let url: RequestURL?
     /// The redirects that were followed, oldest first.
     public let redirects: [RedirectHop]
+    /// The number of attempts. It is above 1 if the request was retried. Redirects do not count.
+    public let attempts: Int
 
     /// Creates a response from the response of a transport.
-    public init(_ response: TransportResponse, url: RequestURL? = nil, redirects: [RedirectHop] = []) {
+    public init(
+        _ response: TransportResponse, url: RequestURL? = nil, redirects: [RedirectHop] = [], attempts: Int = 1
+    ) {
+        self.attempts = attempts
         transportResponse = response
         self.url = url
         self.redirects = redirects
@@ -54,6 +59,7 @@ extension DataResponse: CustomReflectable {
             self,
             children: [
                 "transportResponse": transportResponse, "url": url?.redacted as Any, "redirects": redirects,
+                "attempts": attempts,
             ])
     }
 }

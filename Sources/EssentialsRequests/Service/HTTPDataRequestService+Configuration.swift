@@ -1,5 +1,6 @@
 public import Dispatch
 public import EssentialsHTTP
+public import EssentialsReachability
 import Glibc
 public import Logging
 
@@ -53,6 +54,13 @@ extension HTTPDataRequestService {
         public var sendsPriority = false
         /// The redirects to follow. The default is up to 10, without credentials for other origins.
         public var redirects = RedirectPolicy.standard
+        /// How a failed request is sent again; see ``RetryPolicy``. The default is `never`.
+        public var retry = RetryPolicy.never
+        /// Limits the retries to each origin. The default allows about one for every ten requests that need none.
+        public var retryBudget = RetryBudget()
+        /// The reachability of the environment's server, for retry policies with `whenReachable`. The default is `nil`,
+        /// which means that these policies only wait.
+        public var reachability: (any ReachabilityService)?
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []
@@ -62,6 +70,8 @@ extension HTTPDataRequestService {
         public var onEnvironmentChange = EnvironmentChange.finishRequests
         /// Whether a graceful shutdown waits for requests whose own setting is `nil`. The default is `false`.
         public var finishesOnShutdown = false
+        /// The time, the date and the random numbers of all stages. The default is those of the system.
+        public var clock = RequestClock.system
         /// The stores that are cleared together with an origin's credentials. The default is none.
         public var privateState: [any PrivateStateStore] = []
 

@@ -19,8 +19,11 @@ final class RequestsInFlight: Sendable {
         /// request first.
         func failure(_ failure: RequestFailure) -> RequestFailure {
             guard failure.reason == .closed, cancellation.isCancelled else { return failure }
-            return RequestFailure(
-                .cancelled, "The request was cancelled.", phase: failure.phase, host: failure.host)
+            return failure.changed { content in
+                content.reason = .cancelled
+                content.message = "The request was cancelled."
+                content.remedy = nil
+            }
         }
     }
 

@@ -29,6 +29,14 @@ final class ServiceSettings: Sendable {
         }
     }
 
+    /// The retry policy of a request, or `nil` if it has no effect.
+    ///
+    /// - Parameter own: The policy of the request or its environment; `nil` means that of the service.
+    func retry(_ own: RetryPolicy?) -> RetryPolicy? {
+        let policy = own ?? configuration.retry
+        return policy.allowsRetries || policy.attemptTimeout != nil ? policy : nil
+    }
+
     private func accept(_ kind: ResponseKind) -> HTTPField {
         switch kind {
         case .response: acceptResponse

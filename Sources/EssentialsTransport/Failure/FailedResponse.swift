@@ -50,7 +50,7 @@ extension RequestFailure {
     /// The delay before the next attempt that the server requests with `Retry-After`; see
     /// ``FailedResponse/retryAfter(now:)``. `nil` without a response.
     ///
-    /// - Parameter now: The time to which a date is compared.
+    /// - Parameter now: The time to which a date is compared if the response has no `Date` field.
     public func retryAfter(now: Date = Date()) -> Duration? { response?.retryAfter(now: now) }
 }
 
@@ -58,14 +58,10 @@ extension FailedResponse {
     /// The delay before the next attempt that the server requests with `Retry-After` (RFC 9110, section 10.2.3). `nil`
     /// if the field is missing or invalid. A date in the past gives zero.
     ///
-    /// - Parameter now: The time to which a date is compared.
+    /// A date counts from the `Date` field of the same response, so that a wrong clock on this machine does not matter.
+    ///
+    /// - Parameter now: The time to which a date is compared if the response has no `Date` field.
     public func retryAfter(now: Date = Date()) -> Duration? {
-        guard let text = head.headerFields[.retryAfter] else { return nil }
-        if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) {
-            // A number that does not fit is longer than any practical delay.
-            return .seconds(min(Int64(text) ?? .max, 10_000_000_000))
-        }
-        guard let date = HTTPDate.date(from: text, now: now) else { return nil }
-        return .seconds(max(0, date.timeIntervalSince(now)))
+        RetryAfter.delay(in: head.headerFields, now: now)
     }
 }

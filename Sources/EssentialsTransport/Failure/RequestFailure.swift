@@ -18,33 +18,26 @@
 /// }
 /// ```
 public struct RequestFailure: Error, Sendable {
-    private final class Storage: Sendable {
-        let reason: Reason
-        let phase: Phase
-        let message: String
-        let remedy: String?
-        let host: String?
-        let request: String?
-        let attempt: Int
-        let response: FailedResponse?
-        let chain: [CertificateFacts]
-        let underlying: (any Error)?
+    /// The parts of a failure.
+    package struct Content: Sendable {
+        package var reason: Reason
+        package var phase: Phase
+        package var message: String
+        package var remedy: String?
+        package var host: String?
+        package var request: String?
+        package var attempt = 1
+        package var transmission: Transmission?
+        package var response: FailedResponse?
+        package var chain: [CertificateFacts] = []
+        package var earlier: [RequestFailure] = []
+        package var underlying: (any Error)?
+    }
 
-        init(
-            reason: Reason, phase: Phase, message: String, remedy: String?, host: String?, request: String?,
-            attempt: Int, response: FailedResponse?, chain: [CertificateFacts], underlying: (any Error)?
-        ) {
-            self.reason = reason
-            self.phase = phase
-            self.message = message
-            self.remedy = remedy
-            self.host = host
-            self.request = request
-            self.attempt = attempt
-            self.response = response
-            self.chain = chain
-            self.underlying = underlying
-        }
+    private final class Storage: Sendable {
+        let content: Content
+
+        init(_ content: Content) { self.content = content }
     }
 
     private let storage: Storage
@@ -58,17 +51,28 @@ public struct RequestFailure: Error, Sendable {
     ///   - phase: The phase in which the request failed.
     ///   - host: The host of the request.
     ///   - attempt: The number of the attempt that failed, from 1.
+    ///   - transmission: How far the request came, if the transport knows it.
     ///   - response: The response, if one was received.
     ///   - chain: The certificates of the trust decision, leaf first.
     ///   - underlying: The underlying error.
     public init(
         _ reason: Reason, _ message: String, remedy: String? = nil, phase: Phase = .preparation, host: String? = nil,
-        attempt: Int = 1, response: FailedResponse? = nil, chain: [CertificateFacts] = [],
-        underlying: (any Error)? = nil
+        attempt: Int = 1, transmission: Transmission? = nil, response: FailedResponse? = nil,
+        chain: [CertificateFacts] = [], underlying: (any Error)? = nil
     ) {
         storage = Storage(
-            reason: reason, phase: phase, message: message, remedy: remedy, host: host, request: nil,
-            attempt: attempt, response: response, chain: chain, underlying: underlying)
+            Content(
+                reason: reason, phase: phase, message: message, remedy: remedy, host: host, attempt: attempt,
+                transmission: transmission, response: response, chain: chain, underlying: underlying))
+    }
+
+    private init(_ content: Content) { storage = Storage(content) }
+
+    /// The failure with some parts changed.
+    package func changed(_ change: (inout Content) -> Void) -> RequestFailure {
+        var content = storage.content
+        change(&content)
+        return RequestFailure(content)
     }
 
     /// The failure with the request that failed, unless it names one already.
@@ -77,35 +81,34 @@ public struct RequestFailure: Error, Sendable {
     ///   - method: The method.
     ///   - url: The URL, or the path below a base URL. Its query is left out.
     package func naming(_ method: HTTPRequest.Method, _ url: some StringProtocol) -> RequestFailure {
-        guard storage.request == nil else { return self }
+        guard request == nil else { return self }
         let shown = Substring(url).utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        return RequestFailure(storage, request: "\(method.rawValue) \(Substring(shown))")
+        return changed { $0.request = "\(method.rawValue) \(Substring(shown))" }
     }
 
-    private init(_ failure: Storage, request: String) {
-        storage = Storage(
-            reason: failure.reason, phase: failure.phase, message: failure.message, remedy: failure.remedy,
-            host: failure.host, request: request, attempt: failure.attempt, response: failure.response,
-            chain: failure.chain, underlying: failure.underlying)
-    }
+    private var content: Content { storage.content }
 
     /// The kind of failure. Its ``Reason/name`` is stable across versions.
-    public var reason: Reason { storage.reason }
+    public var reason: Reason { content.reason }
     /// The phase in which the request failed.
-    public var phase: Phase { storage.phase }
+    public var phase: Phase { content.phase }
     /// What happened, in one sentence.
-    public var message: String { storage.message }
+    public var message: String { content.message }
     /// What to try. `nil` if nothing helps, as after a cancellation.
-    public var remedy: String? { storage.remedy ?? storage.reason.remedy }
+    public var remedy: String? { content.remedy ?? content.reason.remedy }
     /// The normalized host of the request, if there is one.
-    public var host: String? { storage.host }
+    public var host: String? { content.host }
     /// The method and the URL of the request without its query, such as `GET https://api.example.com/users/7`. The
     /// path alone if the request failed before it had a URL. `nil` for failures outside a data-request service.
-    public var request: String? { storage.request }
-    /// The number of the attempt that failed, counted from 1.
-    public var attempt: Int { storage.attempt }
+    public var request: String? { content.request }
+    /// The number of the attempt that failed, counted from 1. It is above 1 if the request was retried.
+    public var attempt: Int { content.attempt }
+    /// How far the request came; `nil` if the transport does not know it.
+    public var transmission: Transmission? { content.transmission }
+    /// The failures of earlier attempts, oldest first: at most 8, without bodies. Empty if the request was not retried.
+    public var earlierFailures: [RequestFailure] { content.earlier }
     /// The response, if one was received (``Reason/status``, ``Reason/decoding``, ``Reason/emptyBody``).
-    public var response: FailedResponse? { storage.response }
+    public var response: FailedResponse? { content.response }
     /// The status of the ``response``, if one was received.
     ///
     /// ```swift
@@ -115,11 +118,11 @@ public struct RequestFailure: Error, Sendable {
     /// default: throw failure
     /// }
     /// ```
-    public var status: HTTPResponse.Status? { storage.response?.head.status }
+    public var status: HTTPResponse.Status? { content.response?.head.status }
     /// The certificates of the trust decision, leaf first; empty for other failures.
-    public var chain: [CertificateFacts] { storage.chain }
+    public var chain: [CertificateFacts] { content.chain }
     /// The underlying error, if any.
-    public var underlying: (any Error)? { storage.underlying }
+    public var underlying: (any Error)? { content.underlying }
 }
 
 /// Two failures are equal if they have the same reason, status, request and host. Texts make no difference, because

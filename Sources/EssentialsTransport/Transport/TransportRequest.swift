@@ -19,6 +19,11 @@ public struct TransportRequest: Sendable {
     public var options: TransportOptions
     /// The responses whose bodies are delivered as a stream even if the request collects its body.
     package var unwantedBodies: UnwantedBodies = []
+    /// Whether processing the request twice has the same effect as once, so that the transport may repeat it on its own.
+    /// `nil` means that the method decides (RFC 9110, 9.2.2).
+    package var isIdempotent: Bool?
+    /// Whether the request must not use a connection that another request has used.
+    package var needsFreshConnection = false
 
     /// The host that the request goes to, for failures.
     package var hostText: String { url.origin.host.text }
@@ -98,4 +103,6 @@ package struct UnwantedBodies: OptionSet, Sendable, Hashable {
     package static let ofRedirects = UnwantedBodies(rawValue: 1)
     /// Challenges: 401.
     package static let ofChallenges = UnwantedBodies(rawValue: 2)
+    /// Refusals after which a request can be retried: 408, 421, 425, 429, 500, 502, 503 and 504.
+    package static let ofRetries = UnwantedBodies(rawValue: 4)
 }

@@ -1,0 +1,46 @@
+/// The key by which a server recognizes a request that it has already processed, sent in the field `Idempotency-Key`.
+///
+/// All attempts of a request have the same key, so a request with a key is retried whatever its method.
+///
+/// ```swift
+/// request.idempotencyKey = .automatic
+/// request.idempotencyKey = .text(order.id)
+/// ```
+///
+/// Only use it for servers that support it. A server that ignores the field can process the request twice.
+public enum IdempotencyKey: Sendable, Hashable {
+    /// A new random UUID for each request.
+    case automatic
+    /// This text, sent unchanged. The server must not have received it with another request.
+    case text(String)
+
+    /// The value of the field.
+    ///
+    /// - Parameter random: Returns 64 random bits.
+    package func value(random: () -> UInt64) -> String {
+        switch self {
+        case .text(let text): text
+        case .automatic: Self.uuid(random(), random())
+        }
+    }
+
+    /// A UUID of version 4 (RFC 9562, 5.4).
+    private static func uuid(_ high: UInt64, _ low: UInt64) -> String {
+        let high = high & 0xffff_ffff_ffff_0fff | 0x4000
+        let low = low & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000
+        var text = ""
+        for (index, word) in [high, low].enumerated() {
+            for nibble in 0..<16 {
+                let position = index * 16 + nibble
+                if [8, 12, 16, 20].contains(position) { text += "-" }
+                text += String(word >> UInt64(60 - 4 * nibble) & 15, radix: 16)
+            }
+        }
+        return text
+    }
+}
+
+extension HTTPField.Name {
+    /// The field of an ``IdempotencyKey``.
+    package static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+}

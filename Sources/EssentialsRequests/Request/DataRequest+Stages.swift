@@ -1,0 +1,47 @@
+public import EssentialsHTTP
+
+/// What one request sets for the stages of its service, instead of its environment and its service.
+///
+/// It is an object, so that a request without any of it stays small.
+final class RequestStageSettings: Sendable {
+    struct Values: Sendable, Hashable {
+        var retry: RetryPolicy?
+        var isIdempotent: Bool?
+        var idempotencyKey: IdempotencyKey?
+    }
+
+    let values: Values
+
+    init(_ values: Values) { self.values = values }
+}
+
+extension DataRequest {
+    /// The settings for the stages.
+    private(set) var stageValues: RequestStageSettings.Values {
+        get { stageSettings?.values ?? RequestStageSettings.Values() }
+        set { stageSettings = newValue == RequestStageSettings.Values() ? nil : RequestStageSettings(newValue) }
+    }
+
+    /// How a failed request is sent again. The default is `nil`, which means the policy of the environment or the
+    /// service.
+    public var retry: RetryPolicy? {
+        get { stageSettings?.values.retry }
+        set { stageValues.retry = newValue }
+    }
+
+    /// Whether the server may process the request twice with the same effect as once. The default is `nil`, which means
+    /// that the method decides (RFC 9110, 9.2.2).
+    ///
+    /// With `true`, a POST is retried like a PUT. With `false`, a request is never sent again if the server may have
+    /// processed it, not even by the transport on a connection that the server has closed.
+    public var isIdempotent: Bool? {
+        get { stageSettings?.values.isIdempotent }
+        set { stageValues.isIdempotent = newValue }
+    }
+
+    /// The key by which the server recognizes the request if it is sent again. The default is `nil`, which means no key.
+    public var idempotencyKey: IdempotencyKey? {
+        get { stageSettings?.values.idempotencyKey }
+        set { stageValues.idempotencyKey = newValue }
+    }
+}

@@ -1,0 +1,242 @@
+import EssentialsHTTP
+import EssentialsReachability
+import FoundationEssentials
+
+/// Sends a hop again after a failed attempt, as the retry policy says.
+///
+/// The stage is inside the redirects, so that only the failed hop is repeated: after a POST that was answered with 303,
+/// only the GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt passes anew.
+struct RetryStage: Stage {
+    /// The maximum number of earlier failures that a failure contains.
+    static let maximumEarlierFailures = 8
+
+    private let clock: RequestClock
+    private let budgets: RetryBudgets
+    private let reachability: (any ReachabilityService)?
+    private let next: any Stage
+
+    init(_ configuration: HTTPDataRequestService.Configuration, next: any Stage) {
+        clock = configuration.clock
+        budgets = RetryBudgets(configuration.retryBudget, clock: configuration.clock)
+        reachability = configuration.reachability
+        self.next = next
+    }
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard let policy = record.rules.retry else { return try await next.send(request, record) }
+        if case .within = policy.limit, record.firstAttempt == nil { record.firstAttempt = clock.now }
+        var attempt = Attempt(policy, request, record.rules)
+        while true {
+            let result: Result<TransportResponse, RequestFailure>
+            do throws(RequestFailure) {
+                let response = try await next.send(attempt.request, record)
+                guard policy.concerns(response) else {
+                    if attempt.machine == nil { budgets.deposit(for: request.url.origin) }
+                    return response
+                }
+                result = .success(response)
+            } catch {
+                result = .failure(error)
+            }
+            guard let following = try await following(attempt, after: result, record) else { return try result.get() }
+            attempt = following
+        }
+    }
+
+    /// One attempt of a hop.
+    private struct Attempt {
+        let policy: RetryPolicy
+        /// The request as the hop began it.
+        let original: TransportRequest
+        /// The request as this attempt sends it.
+        var request: TransportRequest
+        let isIdempotent: Bool
+        /// Decides about retries; `nil` before the first failure.
+        var machine: RetryMachine?
+
+        init(_ policy: RetryPolicy, _ original: TransportRequest, _ rules: ExchangeRules) {
+            self.policy = policy
+            self.original = original
+            isIdempotent = rules.isIdempotent ?? original.method.isIdempotent
+            request = original
+            prepare()
+        }
+
+        /// Applies what the policy demands of each attempt.
+        mutating func prepare() {
+            request.unwantedBodies.insert(.ofRetries)
+            guard let limit = policy.attemptTimeout else { return }
+            request.options.totalTimeout = min(limit, request.options.totalTimeout ?? limit)
+        }
+    }
+
+    // MARK: After a failure
+
+    /// Waits, and returns the next attempt; `nil` if there is none.
+    ///
+    /// - Throws: The failure of the last attempt if it was a failure and there is a remark about it, and `cancelled`.
+    private func following(
+        _ attempt: Attempt, after result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> Attempt? {
+        if case .failure(let failure) = result, failure.reason == .cancelled { return nil }
+        var following = attempt
+        var machine =
+            attempt.machine
+            ?? RetryMachine(
+                attempt.policy,
+                RetryMachine.Request(
+                    isIdempotent: attempt.isIdempotent, isReplayable: attempt.original.body.isReplayable))
+        let moment = RetryMachine.Moment(
+            attempt: record.retries + 1, elapsed: record.firstAttempt.map { clock.now - $0 } ?? .zero,
+            remaining: record.deadline.remaining, random: clock.random())
+        let failure = failure(of: result, to: attempt.request, record)
+        let action = machine.failed(outcome(of: result), moment) { wait, isRetriable in
+            attempt.policy.decision(
+                on: RetryCandidate(
+                    method: attempt.request.method, url: attempt.request.url, failure: failure,
+                    attempt: record.retries + 1, wait: wait, isRetriable: isRetriable))
+        }
+        guard case .retry(var retry) = action else {
+            if case .stop(let stop) = action { try give(up: result, remark(on: stop), record) }
+            return nil
+        }
+        guard try await payFor(&retry, of: attempt, machine, moment, record, failure) else {
+            try give(up: result, Self.emptyBudget, record)
+            return nil
+        }
+        if case .success(let response) = result {
+            await BodyDrain(clock: clock.clock).drain(response.body, record.cancellation)
+        }
+        record.keepEarlier(failure, atMost: Self.maximumEarlierFailures)
+        try await wait(retry.wait, isHastened: retry.isHastened, host: attempt.original.hostText, record)
+        record.retries += 1
+        following.machine = machine
+        following.request = try record.deadline.limited(
+            attempt.original, between: "two attempts", after: "\(record.retries) attempts had failed")
+        following.request.needsFreshConnection = retry.needsFreshConnection
+        following.prepare()
+        return following
+    }
+
+    /// Takes a unit of the budget. A request that is never given up waits for one.
+    private func payFor(
+        _ retry: inout RetryMachine.Retry, of attempt: Attempt, _ machine: RetryMachine, _ moment: RetryMachine.Moment,
+        _ record: ExchangeRecord, _ failure: RequestFailure
+    ) async throws(RequestFailure) -> Bool {
+        let origin = attempt.original.url.origin
+        var waited = Duration.zero
+        while true {
+            let (withdrawal, left) = budgets.withdraw(for: origin)
+            guard case .refused(let retryIn) = withdrawal else {
+                retry.wait = max(.zero, retry.wait - waited)
+                record.log?.retries(after: failure, attempt: record.retries + 1, in: retry.wait, budget: left)
+                return true
+            }
+            guard machine.waitsForBudget, let retryIn else { return false }
+            // Spread, because all requests of the origin wait for the same unit.
+            let pause = clock.random(in: retryIn...retryIn * 2)
+            guard machine.allows(waited + pause, moment) else { return false }
+            try await wait(pause, isHastened: false, host: attempt.original.hostText, record)
+            waited += pause
+        }
+    }
+
+    private func outcome(of result: Result<TransportResponse, RequestFailure>) -> RetryRules.Outcome {
+        switch result {
+        case .success(let response):
+            .status(response.statusCode, retryAfter: RetryAfter.delay(in: response.headerFields, now: clock.date))
+        case .failure(let failure): .failure(failure)
+        }
+    }
+
+    /// The failure of an attempt, without a body.
+    private func failure(
+        of result: Result<TransportResponse, RequestFailure>, to request: TransportRequest, _ record: ExchangeRecord
+    ) -> RequestFailure {
+        let number = record.retries + 1
+        switch result {
+        case .success(let response):
+            return StatusFailure(request, record).failure(FailedResponse(head: response.head, body: Data()))
+                .changed { $0.attempt = number }
+        case .failure(let failure):
+            return failure.changed { content in
+                content.attempt = number
+                content.response = content.response.map { FailedResponse(head: $0.head, body: Data()) }
+            }
+        }
+    }
+
+    /// Adds a remark to the failure of the request.
+    private func give(
+        up result: Result<TransportResponse, RequestFailure>, _ remark: String?, _ record: ExchangeRecord
+    ) throws(RequestFailure) {
+        guard let remark else { return }
+        switch result {
+        case .success: record.remedy = remark
+        case .failure(let failure):
+            throw failure.changed { $0.remedy = failure.remedy.map { "\($0) \(remark)" } ?? remark }
+        }
+    }
+
+    private static let emptyBudget =
+        "It was not retried, because too many requests to this server have failed; try again later."
+
+    private func remark(on stop: RetryMachine.Stop) -> String? {
+        switch stop {
+        case .notReplayable:
+            "It was not retried, because its body cannot be read again; send it from memory or a file."
+        case .longWait(let time): "The server asks for a pause of \(time); send the request again after it."
+        case .notRetriable, .decided, .limit, .deadline: nil
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits before an attempt. A cancellation of the request ends the wait at once.
+    private func wait(
+        _ duration: Duration, isHastened: Bool, host: String, _ record: ExchangeRecord
+    ) async throws(RequestFailure) {
+        guard duration > .zero else { return }
+        let reachability = isHastened ? reachability : nil
+        try await record.cancellation.runTask(host: host) { [clock] () throws(RequestFailure) in
+            do {
+                try await Self.sleep(for: duration, clock, endingWith: reachability)
+            } catch {
+                throw RequestFailure(
+                    .cancelled, "The request was cancelled while it waited for its next attempt.", host: host)
+            }
+        }
+    }
+
+    /// Sleeps, and ends within a second after the server becomes reachable.
+    private static func sleep(
+        for wait: Duration, _ clock: RequestClock, endingWith reachability: (any ReachabilityService)?
+    ) async throws {
+        guard let reachability else { return try await clock.sleep(for: wait) }
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await clock.sleep(for: wait) }
+            group.addTask {
+                // The first element is the present status, which is no event.
+                for await status in reachability.statuses.dropFirst() where status.isReachable() {
+                    // Spread, because all requests that failed see the same event.
+                    return try await clock.sleep(for: clock.random(in: .zero ... .seconds(1)))
+                }
+                // The tracker has ended, so it says nothing any more.
+                try await clock.sleep(for: wait)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
+
+extension RetryPolicy {
+    /// Whether a response may be retried under the policy.
+    fileprivate func concerns(_ response: TransportResponse) -> Bool {
+        let status = response.statusCode
+        guard status >= 400 else { return false }
+        return RetryRules.isRetried(status) || status == 500 && retriesInternalServerError || hasDecider
+    }
+}
