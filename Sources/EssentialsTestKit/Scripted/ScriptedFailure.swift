@@ -26,11 +26,19 @@ enum ScriptedFailure {
             reasons.flatMap { phase, reasons in reasons.map { ($0, phase) } }, uniquingKeysWith: { first, _ in first })
     }()
 
-    /// Creates a failure of a request to a host. The default phase is the usual one for the reason.
+    /// Creates a failure of a request to a host. The default phase is the usual one for the reason,
+    /// and the phase decides whether anything was sent.
     static func make(
         _ reason: RequestFailure.Reason, message: String? = nil, phase: RequestFailure.Phase? = nil, _ host: String
     ) -> RequestFailure {
-        RequestFailure(
-            reason, message ?? "The script fails this request.", phase: phase ?? phases[reason] ?? .waiting, host: host)
+        let phase = phase ?? phases[reason] ?? .waiting
+        return RequestFailure(
+            reason, message ?? "The script fails this request.", phase: phase, host: host,
+            transmission: unsent.contains(phase) ? .unsent : .sent)
     }
+
+    /// The phases before the first byte of a request.
+    private static let unsent: Set<RequestFailure.Phase> = [
+        .preparation, .queue, .nameResolution, .connect, .handshake,
+    ]
 }

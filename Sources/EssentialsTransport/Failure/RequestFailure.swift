@@ -151,8 +151,17 @@ extension RequestFailure: CustomStringConvertible {
     /// ```
     ///
     /// An underlying failure is shown by its reason and message, a ``SystemError`` by its text, and any other error
-    /// only by its type, because its text may contain secrets. The text of a ``SystemError`` is not repeated.
-    public var description: String { "\(reason.name): \(advice)\(shownCauses)" }
+    /// only by its type, because its text may contain secrets. The text of a ``SystemError`` is not repeated. If the
+    /// request was retried, the reasons of the earlier failures follow.
+    public var description: String { "\(reason.name): \(advice)\(shownCauses)\(shownAttempts)" }
+
+    private var shownAttempts: String {
+        guard !earlierFailures.isEmpty else { return "" }
+        let reasons = earlierFailures.map { failure in
+            failure.status.map { "\(failure.reason.name) \($0.code)" } ?? failure.reason.name
+        }
+        return " There were \(attempt) attempts; earlier failures: \(reasons.joined(separator: ", "))."
+    }
 
     /// The message and the remedy.
     package var advice: String { remedy.map { "\(message) \($0)" } ?? message }
