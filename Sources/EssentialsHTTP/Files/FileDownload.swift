@@ -17,6 +17,8 @@
 package struct FileDownload: Sendable {
     /// Sends a request, and returns the response with a streamed body.
     package typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
+    /// Decides whether a download whose body has failed goes on, and waits before it does.
+    package typealias Retry = @Sendable (RequestFailure) async throws(RequestFailure) -> Bool
 
     /// What a download needs to know about its request.
     package struct Subject: Sendable {
@@ -72,18 +74,20 @@ package struct FileDownload: Sendable {
     @discardableResult
     package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
-        progress: ProgressReport? = nil, send: @escaping Send
+        progress: ProgressReport? = nil, retry: Retry? = nil, send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
-        try await run(request, to: destination, options: options, progress: progress, calls: .system, send: send)
+        try await run(
+            request, to: destination, options: options, progress: progress, calls: .system, retry: retry, send: send)
     }
 
     /// Downloads with replaced system calls, for tests.
     package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
-        calls: FileCalls, send: @escaping Send
+        calls: FileCalls, retry: Retry? = nil, send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
-        try await run(Subject(request), to: destination, options: options, progress: progress, calls: calls) {
-            fields, options throws(RequestFailure) in
+        try await run(
+            Subject(request), to: destination, options: options, progress: progress, calls: calls, retry: retry
+        ) { fields, options throws(RequestFailure) in
             var request = request
             request.headerFields = fields
             request.options = options
@@ -92,22 +96,33 @@ package struct FileDownload: Sendable {
     }
 
     /// Downloads what a function sends that knows the request's URL and body.
+    ///
+    /// - Parameter retry: Is asked after a failure of the body if the options say that downloads are resumed. The
+    ///   progress of the next attempt continues that of the failed one.
     package static func run(
         _ subject: Subject, to destination: String, options: DownloadOptions, progress: ProgressReport?,
-        calls: FileCalls = .system, send: @escaping SendSubject
+        calls: FileCalls = .system, retry: Retry? = nil, send: @escaping SendSubject
     ) async throws(RequestFailure) -> DownloadedFile {
         defer { progress?.finish() }
         try check(subject, options)
         try FileThreads.shared.start()
         let place = try DownloadPlace(destination)
-        let writer = FileWriter(place, options, calls)
-        let download = FileDownload(
-            subject: subject, place: place, options: options, progress: progress, writer: writer, send: send)
-        do throws(RequestFailure) {
-            return try await download.load()
-        } catch {
+        while true {
+            let writer = FileWriter(place, options, calls)
+            let download = FileDownload(
+                subject: subject, place: place, options: options, progress: progress, writer: writer, send: send)
+            let failure: RequestFailure
+            do throws(RequestFailure) {
+                switch try await download.load() {
+                case .success(let file): return file
+                case .failure(let ofBody): failure = ofBody
+                }
+            } catch {
+                await writer.abandon(keepsPart: true)
+                throw error
+            }
             await writer.abandon(keepsPart: true)
-            throw error
+            guard options.resumes, let retry, try await retry(failure) else { throw failure }
         }
     }
 
@@ -130,18 +145,22 @@ package struct FileDownload: Sendable {
 
     // MARK: The download
 
-    private func load() async throws(RequestFailure) -> DownloadedFile {
+    /// Returns the file, or the failure of the response's body.
+    ///
+    /// - Throws: All other failures.
+    private func load() async throws(RequestFailure) -> Result<DownloadedFile, RequestFailure> {
         let first = try await writer.prepare(resource: subject.resource)
         while try await writer.hashPart() { try checkCancellation() }
         let (response, offset, outcome) = try await self.response(from: first)
         do throws(RequestFailure) {
             let (path, size) = try await take(outcome, of: response, at: offset)
-            return DownloadedFile(
-                path: path, bytes: size, resumedFrom: offset, head: response.head,
-                metrics: response.body.ending?.metrics ?? response.metrics, connection: response.connection)
+            return .success(
+                DownloadedFile(
+                    path: path, bytes: size, resumedFrom: offset, head: response.head,
+                    metrics: response.body.ending?.metrics ?? response.metrics, connection: response.connection))
         } catch {
             Self.drop(response.body)
-            throw error
+            return .failure(error)
         }
     }
 

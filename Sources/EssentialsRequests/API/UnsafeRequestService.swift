@@ -74,10 +74,12 @@ public final class UnsafeRequestService: Sendable {
                 let request = try request(url, parameters, accept: "*/*", TransportOptions())
                 log.prepared(request)
                 let expected = options.resumes ? StatusExpectation.success.forResumption : .success
-                let file = try await FileDownload.run(request, to: destination, options: options, progress: progress) {
-                    [self] request throws(RequestFailure) in
-                    try await exchange(request, expecting: expected, place, log).transportResponse
+                let rules = rules(expecting: expected)
+                let retries = DownloadRetries(chain, request, rules, clock: configuration.clock) { request in
+                    ExchangeRecord(request, rules, id: place.id, environment: nil, cancellation: place.cancellation)
                 }
+                let file = try await retries.download(
+                    request, to: destination, options: options, progress: progress, log)
                 log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
                 return file
             }
@@ -175,11 +177,14 @@ public final class UnsafeRequestService: Sendable {
         _ request: TransportRequest, expecting expected: StatusExpectation, _ place: RequestsInFlight.Place,
         _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
-        let rules = ExchangeRules(
+        let record = ExchangeRecord(
+            request, rules(expecting: expected), id: place.id, environment: nil, cancellation: place.cancellation)
+        return try await chain.send(request, record, log)
+    }
+
+    private func rules(expecting expected: StatusExpectation) -> ExchangeRules {
+        ExchangeRules(
             expectedStatus: expected, errorModel: configuration.errorModel, codecs: configuration.codecs,
             redirects: configuration.redirects, retry: settings.retry(nil))
-        let record = ExchangeRecord(
-            request, rules, id: place.id, environment: nil, cancellation: place.cancellation)
-        return try await chain.send(request, record, log)
     }
 }

@@ -13,6 +13,8 @@ protocol Stage: Sendable {
 struct Chain: Sendable {
     /// The first stage, which makes the request that the others send.
     let prepare: PrepareStage
+    /// The stage for retries, which a download asks again when its body fails.
+    let retry: RetryStage
     private let first: any Stage
 
     /// Builds the chain from the inside out. No other code depends on the order of the stages.
@@ -36,7 +38,8 @@ struct Chain: Sendable {
         // Tokens: at most one more attempt after a 401.
 
         // Each attempt of one hop.
-        stage = RetryStage(settings.configuration, next: stage)
+        retry = RetryStage(settings.configuration, next: stage)
+        stage = retry
         // Each hop: the response cache.
         // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
         if !settings.configuration.interceptors.isEmpty {
@@ -62,9 +65,9 @@ struct Chain: Sendable {
         do throws(RequestFailure) {
             response = DataResponse(
                 try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops,
-                attempts: record.retries + 1)
+                attempts: record.retries.attempt)
         } catch {
-            throw record.completed(error)
+            throw record.retries.completed(error)
         }
         log.received(response, record)
         return response

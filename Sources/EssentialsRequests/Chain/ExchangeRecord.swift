@@ -24,12 +24,8 @@ final class ExchangeRecord {
     var hasLeftOrigin = false
     /// How many times a request was passed to the transport, over all hops, challenges and retries.
     var attempts = 0
-    /// How many attempts over all hops were retries.
-    var retries = 0
-    /// When the first attempt began, on the clock of the service; `nil` if no stage needs it.
-    var firstAttempt: Duration?
-    /// The failures of earlier attempts, oldest first.
-    private(set) var earlierFailures: [RequestFailure] = []
+    /// The retries over all hops.
+    var retries = RetryProgress()
     /// Where the stages log what they do.
     var log: RequestLog?
     /// Whether the response of the current hop comes from the response cache, which sets this. It is `false` when a hop
@@ -49,22 +45,6 @@ final class ExchangeRecord {
         self.environment = environment
         self.rules = rules
         lastRequest = request
-    }
-
-    /// Keeps the failure of an attempt that is retried. If there are too many, those in the middle are dropped: the first
-    /// one shows how it began, and the last ones how it went on.
-    func keepEarlier(_ failure: RequestFailure, atMost maximum: Int) {
-        if earlierFailures.count == maximum { earlierFailures.remove(at: 1) }
-        earlierFailures.append(failure)
-    }
-
-    /// The failure of the request, with its attempts.
-    func completed(_ failure: RequestFailure) -> RequestFailure {
-        guard retries > 0 else { return failure }
-        return failure.changed { content in
-            content.attempt = retries + 1
-            content.earlier = earlierFailures
-        }
     }
 
     /// Keeps the head of a response for the log, because a failure does not contain its metrics.

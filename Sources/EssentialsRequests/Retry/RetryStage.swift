@@ -7,9 +7,6 @@ import FoundationEssentials
 /// The stage is inside the redirects, so that only the failed hop is repeated: after a POST that was answered with 303,
 /// only the GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt passes anew.
 struct RetryStage: Stage {
-    /// The maximum number of earlier failures that a failure contains.
-    static let maximumEarlierFailures = 8
-
     private let clock: RequestClock
     private let budgets: RetryBudgets
     private let reachability: (any ReachabilityService)?
@@ -26,7 +23,9 @@ struct RetryStage: Stage {
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         guard let policy = record.rules.retry else { return try await next.send(request, record) }
-        if case .within = policy.limit, record.firstAttempt == nil { record.firstAttempt = clock.now }
+        if case .within = policy.limit, record.retries.firstAttempt == nil {
+            record.retries.firstAttempt = clock.now
+        }
         var attempt = Attempt(policy, request, record.rules)
         while true {
             let result: Result<TransportResponse, RequestFailure>
@@ -46,15 +45,15 @@ struct RetryStage: Stage {
     }
 
     /// One attempt of a hop.
-    private struct Attempt {
-        let policy: RetryPolicy
+    struct Attempt: Sendable {
+        fileprivate let policy: RetryPolicy
         /// The request as the hop began it.
-        let original: TransportRequest
+        fileprivate let original: TransportRequest
         /// The request as this attempt sends it.
-        var request: TransportRequest
-        let isIdempotent: Bool
+        fileprivate var request: TransportRequest
+        fileprivate let isIdempotent: Bool
         /// Decides about retries; `nil` before the first failure.
-        var machine: RetryMachine?
+        fileprivate var machine: RetryMachine?
 
         init(_ policy: RetryPolicy, _ original: TransportRequest, _ rules: ExchangeRules) {
             self.policy = policy
@@ -65,7 +64,7 @@ struct RetryStage: Stage {
         }
 
         /// Applies what the policy demands of each attempt.
-        mutating func prepare() {
+        fileprivate mutating func prepare() {
             request.unwantedBodies.insert(.ofRetries)
             guard let limit = policy.attemptTimeout else { return }
             request.options.totalTimeout = min(limit, request.options.totalTimeout ?? limit)
@@ -77,7 +76,7 @@ struct RetryStage: Stage {
     /// Waits, and returns the next attempt; `nil` if there is none.
     ///
     /// - Throws: The failure of the last attempt if it was a failure and there is a remark about it, and `cancelled`.
-    private func following(
+    func following(
         _ attempt: Attempt, after result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> Attempt? {
         if case .failure(let failure) = result, failure.reason == .cancelled { return nil }
@@ -89,14 +88,14 @@ struct RetryStage: Stage {
                 RetryMachine.Request(
                     isIdempotent: attempt.isIdempotent, isReplayable: attempt.original.body.isReplayable))
         let moment = RetryMachine.Moment(
-            attempt: record.retries + 1, elapsed: record.firstAttempt.map { clock.now - $0 } ?? .zero,
+            attempt: record.retries.attempt, elapsed: record.retries.firstAttempt.map { clock.now - $0 } ?? .zero,
             remaining: record.deadline.remaining, random: clock.random())
         let failure = failure(of: result, to: attempt.request, record)
         let action = machine.failed(outcome(of: result), moment) { wait, isRetriable in
             attempt.policy.decision(
                 on: RetryCandidate(
                     method: attempt.request.method, url: attempt.request.url, failure: failure,
-                    attempt: record.retries + 1, wait: wait, isRetriable: isRetriable))
+                    attempt: record.retries.attempt, wait: wait, isRetriable: isRetriable))
         }
         guard case .retry(var retry) = action else {
             if case .stop(let stop) = action { try give(up: result, remark(on: stop), record) }
@@ -109,12 +108,11 @@ struct RetryStage: Stage {
         if case .success(let response) = result {
             await BodyDrain(clock: clock.clock).drain(response.body, record.cancellation)
         }
-        record.keepEarlier(failure, atMost: Self.maximumEarlierFailures)
         try await wait(retry.wait, isHastened: retry.isHastened, host: attempt.original.hostText, record)
-        record.retries += 1
+        record.retries.retry(after: failure)
         following.machine = machine
         following.request = try record.deadline.limited(
-            attempt.original, between: "two attempts", after: "\(record.retries) attempts had failed")
+            attempt.original, between: "two attempts", after: "\(record.retries.count) attempts had failed")
         following.request.needsFreshConnection = retry.needsFreshConnection
         following.prepare()
         return following
@@ -131,7 +129,7 @@ struct RetryStage: Stage {
             let (withdrawal, left) = budgets.withdraw(for: origin)
             guard case .refused(let retryIn) = withdrawal else {
                 retry.wait = max(.zero, retry.wait - waited)
-                record.log?.retries(after: failure, attempt: record.retries + 1, in: retry.wait, budget: left)
+                record.log?.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: left)
                 return true
             }
             guard machine.waitsForBudget, let retryIn else { return false }
@@ -155,7 +153,7 @@ struct RetryStage: Stage {
     private func failure(
         of result: Result<TransportResponse, RequestFailure>, to request: TransportRequest, _ record: ExchangeRecord
     ) -> RequestFailure {
-        let number = record.retries + 1
+        let number = record.retries.attempt
         switch result {
         case .success(let response):
             return StatusFailure(request, record).failure(FailedResponse(head: response.head, body: Data()))

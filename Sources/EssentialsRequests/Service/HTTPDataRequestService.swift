@@ -113,14 +113,15 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 url = prepared.request.url
                 var rules = prepared.rules
                 if options.resumes { rules.expectedStatus = rules.expectedStatus.forResumption }
-                let file = try await FileDownload.run(
-                    prepared.request, to: destination, options: options, progress: progress
-                ) { [self, rules] request throws(RequestFailure) in
-                    let record = ExchangeRecord(
+                let retries = DownloadRetries(
+                    chain, prepared.request, rules, clock: configuration.clock
+                ) { [rules] request in
+                    ExchangeRecord(
                         request, rules, id: place.id, environment: environment.ownServer,
                         cancellation: place.cancellation)
-                    return try await chain.send(request, record, log).transportResponse
                 }
+                let file = try await retries.download(
+                    prepared.request, to: destination, options: options, progress: progress, log)
                 log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
                 return file
             } catch {

@@ -1,0 +1,88 @@
+import EssentialsHTTP
+import Synchronization
+
+/// Lets a download whose body has failed go on, under the retry policy of its request.
+///
+/// The chain retries a request until the head of its response has come. A download with the option `resumes` is also
+/// retried after that, from the byte that it has reached.
+final class DownloadRetries: Sendable {
+    private struct State {
+        var progress = RetryProgress()
+        var attempt: RetryStage.Attempt
+    }
+
+    private let chain: Chain
+    private let makeRecord: @Sendable (TransportRequest) -> ExchangeRecord
+    private let deadline: SharedDeadline
+    private let request: TransportRequest
+    /// `nil` if nothing is retried.
+    private let state: Mutex<State?>
+
+    /// - Parameters:
+    ///   - chain: The chain that sends the requests.
+    ///   - request: The prepared request of the download.
+    ///   - rules: The rules of the request. Without a retry policy, nothing is retried.
+    ///   - clock: Measures the total deadline over all attempts.
+    ///   - makeRecord: Makes the record of one request.
+    init(
+        _ chain: Chain, _ request: TransportRequest, _ rules: ExchangeRules, clock: RequestClock,
+        makeRecord: @escaping @Sendable (TransportRequest) -> ExchangeRecord
+    ) {
+        self.chain = chain
+        self.makeRecord = makeRecord
+        deadline = rules.retry == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
+        self.request = request
+        state = Mutex(rules.retry.map { State(attempt: RetryStage.Attempt($0, request, rules)) })
+    }
+
+    /// Downloads a response through the chain; see `Transport.download`.
+    func download(
+        _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
+        _ log: RequestLog
+    ) async throws(RequestFailure) -> DownloadedFile {
+        do throws(RequestFailure) {
+            return try await FileDownload.run(
+                request, to: destination, options: options, progress: progress,
+                retry: { [self] failure throws(RequestFailure) in try await hasNextAttempt(after: failure, log) }
+            ) { [self] request throws(RequestFailure) in try await send(request, log) }
+        } catch {
+            throw completed(error)
+        }
+    }
+
+    /// Sends a request through the chain, and counts its retries for the whole download.
+    private func send(
+        _ request: TransportRequest, _ log: RequestLog
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard let progress = state.withLock({ $0?.progress }) else {
+            return try await chain.send(request, makeRecord(request), log).transportResponse
+        }
+        let limited =
+            progress.count == 0
+            ? request
+            : try deadline.limited(request, between: "two attempts", after: "\(progress.count) attempts had failed")
+        let record = makeRecord(limited)
+        record.retries = progress
+        defer { state.withLock { $0?.progress = record.retries } }
+        return try await chain.send(limited, record, log).transportResponse
+    }
+
+    /// Waits for the next attempt after a failure of the body. Returns `false` if there is none.
+    ///
+    /// - Throws: `cancelled`, or the failure with a remark.
+    private func hasNextAttempt(after failure: RequestFailure, _ log: RequestLog) async throws(RequestFailure) -> Bool {
+        guard let current = state.withLock({ $0 }) else { return false }
+        let record = makeRecord(request)
+        record.retries = current.progress
+        record.deadline = deadline
+        record.log = log
+        guard let next = try await chain.retry.following(current.attempt, after: .failure(failure), record) else { return false }
+        state.withLock { $0 = State(progress: record.retries, attempt: next) }
+        return true
+    }
+
+    /// The failure of the download, with its attempts.
+    private func completed(_ failure: RequestFailure) -> RequestFailure {
+        state.withLock { $0?.progress }?.completed(failure) ?? failure
+    }
+}
