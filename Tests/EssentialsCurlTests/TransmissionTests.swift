@@ -41,15 +41,12 @@ import Testing
 
     @Test("A request that a trust policy refuses was not sent, neither before nor during the handshake")
     func refusedByTrust() async throws {
-        let server = try LoopbackServer(tls: try ServerTLS(TestCertificate.selfSigned(hosts: ["localhost"]))) { _ in
-            .response()
-        }
+        let certificate = try TestCertificate.selfSigned(.init(commonName: "localhost"))
+        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { _ in .response() }
         let refused = try await failure("https://localhost:\(server.port)/a")
         #expect((refused?.reason, refused?.transmission) == (.trustChain, .unsent))
         server.stop()
-        let plain = try await failure("http://localhost:1/a", trust: TrustPolicy(pins: [], anchors: .system)) {
-            $0.headerFields[.transferEncoding] = "chunked"
-        }
+        let plain = try await failure("http://localhost:1/a") { $0.headerFields[.transferEncoding] = "chunked" }
         #expect((plain?.reason, plain?.transmission) == (.invalidRequest, .unsent))
     }
 

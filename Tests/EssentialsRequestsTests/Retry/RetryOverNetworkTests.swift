@@ -222,7 +222,7 @@ import Testing
         }
         let (all, done) = (counts.withLock { $0 }, processed.withLock { $0 })
         #expect(all.count == rounds)
-        #expect(all.filter { $0.key.hasPrefix("/post/") }.values.max() == 4, "seed \(seed)")
+        #expect((2...4).contains(all.filter { $0.key.hasPrefix("/post/") }.values.max() ?? 0), "seed \(seed)")
         // The transport itself repeats a GET once in each attempt if a kept connection is dead.
         #expect((4...8).contains(all.values.max() ?? 0), "seed \(seed)")
         #expect(done.filter { $0.key.hasPrefix("/post/") && $0.value > 1 } == [:], "seed \(seed)")
