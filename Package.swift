@@ -81,7 +81,7 @@ let package = Package(
         .executableTarget(
             name: "essentials",
             dependencies: [
-                "ServiceEssentials", "EssentialsTestKit",
+                "ServiceEssentials", "EssentialsTestKit", logging,
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],

@@ -19,6 +19,7 @@ public struct APIConfiguration: Sendable {
         var redirects: RedirectPolicy?
         var appendsTrailingSlash = false
         var finishesOnShutdown: Bool?
+        var retry: RetryPolicy?
     }
 
     /// It is an object, because a configuration is large, rarely changed, and part of every request.
@@ -60,6 +61,12 @@ public struct APIConfiguration: Sendable {
     public var appendsTrailingSlash: Bool {
         get { storage?.values.appendsTrailingSlash ?? false }
         set { values.appendsTrailingSlash = newValue }
+    }
+
+    /// How a failed request is sent again. The default is `nil`, which means the policy of the environment or the service.
+    public var retry: RetryPolicy? {
+        get { values.retry }
+        set { values.retry = newValue }
     }
 
     /// Whether a graceful shutdown waits for the requests. The default is `nil`, which means the value of the service.

@@ -132,6 +132,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         request.errorModel = errorModel
         request.redirects = configuration.redirects
         request.finishesOnShutdown = configuration.finishesOnShutdown
+        request.retry = configuration.retry
         return request
     }
 

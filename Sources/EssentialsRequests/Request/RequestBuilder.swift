@@ -218,6 +218,23 @@ public struct RequestBuilder: BuildableRequest {
         changed { builder throws(RequestFailure) in builder.request.finishesOnShutdown = finishes }
     }
 
+    // MARK: Retries
+
+    /// Sets how the request is sent again after a failure, instead of the policy of its environment or service.
+    public func retry(_ policy: RetryPolicy) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.retry = policy }
+    }
+
+    /// Sets whether the server may process the request twice; see ``DataRequest/isIdempotent``.
+    public func idempotent(_ isIdempotent: Bool = true) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.isIdempotent = isIdempotent }
+    }
+
+    /// Sets the key by which the server recognizes the request if it is sent again.
+    public func idempotencyKey(_ key: IdempotencyKey) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.idempotencyKey = key }
+    }
+
     // MARK: Steps
 
     private func body(_ body: DataRequest.Body, _ setting: String) -> RequestBuilder {

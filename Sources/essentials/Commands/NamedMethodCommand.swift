@@ -32,6 +32,7 @@ struct GetCommand: NamedMethodCommand {
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -48,6 +49,7 @@ struct HeadCommand: NamedMethodCommand {
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -65,6 +67,7 @@ struct OptionsCommand: NamedMethodCommand {
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -84,6 +87,7 @@ struct PostCommand: NamedMethodCommand {
     @OptionGroup(title: "Body") var content: BodyOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
@@ -103,6 +107,7 @@ struct PutCommand: NamedMethodCommand {
     @OptionGroup(title: "Body") var content: BodyOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
@@ -122,6 +127,7 @@ struct PatchCommand: NamedMethodCommand {
     @OptionGroup(title: "Body") var content: BodyOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
@@ -141,6 +147,7 @@ struct DeleteCommand: NamedMethodCommand {
     @OptionGroup(title: "Body") var content: BodyOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }

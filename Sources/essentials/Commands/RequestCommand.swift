@@ -9,6 +9,7 @@ protocol RequestCommand: AsyncParsableCommand {
     var body: BodyOptions? { get }
     var trust: TrustOptions { get }
     var connection: ConnectionOptions { get }
+    var retry: RetryOptions { get }
     var output: OutputOptions { get }
 }
 
@@ -89,7 +90,7 @@ extension RequestCommand {
     private func makeExchange(
         _ sent: DataRequest, in environment: EnvironmentSnapshot, over transport: CurlTransport
     ) throws(RequestFailure) -> StreamedExchange {
-        let service = try request.service(over: transport, in: environment, log: log)
+        let service = try request.service(over: transport, in: environment, retry: retry.policy, log: log)
         return StreamedExchange(
             request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
@@ -103,6 +104,7 @@ extension RequestCommand {
             sent.options.decompresses = false
         }
         sent.redirects = connection.redirectPolicy
+        sent.idempotencyKey = retry.idempotencyKey
         return sent
     }
 

@@ -38,15 +38,19 @@ extension RequestOptions {
     /// - Parameters:
     ///   - transport: The transport, which already enforces the environment's policy for every request.
     ///   - environment: The environment.
+    ///   - retry: The retry policy. Each retry is printed.
     ///   - log: Prints the requests and responses; `nil` if they are not printed.
     func service(
-        over transport: CurlTransport, in environment: EnvironmentSnapshot, log: VerboseLog?
+        over transport: CurlTransport, in environment: EnvironmentSnapshot, retry: RetryPolicy = .never,
+        log: VerboseLog?
     ) throws(RequestFailure) -> HTTPDataRequestService {
         let credentials = hasHeader("authorization") ? nil : try authorization.credentials()
         var environment = environment
         environment.trust = nil
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = EssentialsTool.userAgent
+        configuration.retry = retry
+        if retry != .never { configuration.logger = RetryLog.logger }
         let service = HTTPDataRequestService(
             environment: ConstantEnvironment(environment),
             transport: ToolTransport(
