@@ -9,9 +9,13 @@ public struct APIContext: Sendable {
     /// The base URL.
     public var base: RequestBase
     /// The paths of all endpoints, the outermost first.
-    public var path = RequestPath()
+    public var path: RequestPath
     /// The shared properties of all components, those of the parent first.
-    public var properties = RequestProperties()
+    public var properties: RequestProperties {
+        get { inherited.all }
+        set { inherited = InheritedProperties(service: newValue) }
+    }
+    var inherited: InheritedProperties
     /// How requests are sent.
     public var configuration: APIConfiguration
     /// The codecs of bodies and models; `nil` for those of the service that sends the request.
@@ -26,7 +30,8 @@ public struct APIContext: Sendable {
         errorModel: (any (Decodable & Sendable).Type)? = nil
     ) {
         self.base = base
-        self.properties = properties
+        path = RequestPath()
+        inherited = InheritedProperties(service: properties)
         self.configuration = configuration
         self.codecs = codecs
         self.errorModel = errorModel
@@ -34,19 +39,18 @@ public struct APIContext: Sendable {
 
     /// The context of a child.
     consuming func child<Component: Endpoint>(_ component: Component.Type) -> APIContext {
-        var context = self
-        context.path.append(component.path)
-        context.properties.append(component.sharedProperties)
-        context.configuration = component.configuration
-        if let own = component.codecs { context.codecs = own }
-        if let own = component.errorModel { context.errorModel = own }
-        return context
+        path.append(component.path)
+        inherited.append(component.sharedProperties)
+        configuration = component.configuration
+        if let own = component.codecs { codecs = own }
+        if let own = component.errorModel { errorModel = own }
+        return self
     }
 
-    /// The context with further properties.
-    func adding(_ properties: RequestProperties) -> APIContext {
-        var context = self
-        context.properties.append(properties)
-        return context
+    /// The context of a value with its own base URL and properties.
+    consuming func value(base: RequestBase, _ properties: RequestProperties) -> APIContext {
+        self.base = base
+        inherited.setValue(properties)
+        return self
     }
 }

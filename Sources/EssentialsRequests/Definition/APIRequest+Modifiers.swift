@@ -10,28 +10,36 @@ extension APIRequest {
     public func based(on base: RequestBase) -> APIRequest { changed { $0.base = base } }
 
     /// A copy with another path below its endpoints.
-    public func setting(_ path: RequestPath) -> APIRequest { changed { $0.path = path } }
+    public func setting(_ path: RequestPath) -> APIRequest {
+        replacing { $0.path = RequestPath() } with: { $0.path = path }
+    }
     /// A copy with other query items, also instead of the inherited ones.
-    public func setting(_ query: RequestQuery) -> APIRequest { changed { $0.query = query } }
+    public func setting(_ query: RequestQuery) -> APIRequest {
+        replacing { $0.query = RequestQuery() } with: { $0.query = query }
+    }
     /// A copy with other header fields, also instead of the inherited ones.
-    public func setting(_ headers: RequestHeaders) -> APIRequest { changed { $0.headers = headers } }
-    /// A copy with another body.
-    public func setting(_ body: RequestContent) -> APIRequest { changed { $0.body = body } }
+    public func setting(_ headers: RequestHeaders) -> APIRequest {
+        replacing { $0.headers = RequestHeaders() } with: { $0.headers = headers }
+    }
+    /// A copy with another body, also instead of an inherited one.
+    public func setting(_ body: RequestContent) -> APIRequest {
+        replacing { $0.body = RequestContent() } with: { $0.body = body }
+    }
     /// A copy that is sent with another configuration.
     public func setting(_ configuration: APIConfiguration) -> APIRequest {
         changed { $0.configuration = configuration }
     }
 
     /// A copy with a longer path.
-    public func adding(_ path: RequestPath) -> APIRequest { changed { $0.path.append(path) } }
+    public func adding(_ path: RequestPath) -> APIRequest { changed { $0.own.path.append(path) } }
     /// A copy with further query items.
-    public func adding(_ query: RequestQuery) -> APIRequest { changed { $0.query.append(query) } }
+    public func adding(_ query: RequestQuery) -> APIRequest { changed { $0.own.query.append(query) } }
     /// A copy with further header fields, which replace those of the same name.
-    public func adding(_ headers: RequestHeaders) -> APIRequest { changed { $0.headers.append(headers) } }
+    public func adding(_ headers: RequestHeaders) -> APIRequest { changed { $0.own.headers.append(headers) } }
 
     /// A copy with one value for a query item. `nil` removes it.
     public func settingQuery(_ name: String, _ value: (some CustomStringConvertible)?) -> APIRequest {
-        changed { $0.query.set(name, value?.description) }
+        changed { $0.own.query.set(name, value?.description) }
     }
     /// A copy with an item for each of several values, instead of the earlier items of this name.
     public func settingQuery(_ name: String, _ values: [some CustomStringConvertible]) -> APIRequest {
@@ -39,25 +47,25 @@ extension APIRequest {
     }
     /// A copy with a further query item.
     public func addingQuery(_ name: String, _ value: some CustomStringConvertible) -> APIRequest {
-        changed { $0.query.append(name, value.description) }
+        changed { $0.own.query.append(name, value.description) }
     }
     /// A copy with a further query item for each of several values.
     public func addingQuery(_ name: String, _ values: [some CustomStringConvertible]) -> APIRequest {
-        changed { request in for value in values { request.query.append(name, value.description) } }
+        changed { request in for value in values { request.own.query.append(name, value.description) } }
     }
     /// A copy without the query items of a name.
-    public func removingQuery(_ name: String) -> APIRequest { changed { $0.query.set(name, nil) } }
+    public func removingQuery(_ name: String) -> APIRequest { changed { $0.own.query.set(name, nil) } }
 
     /// A copy with one value for a header field. `nil` removes it.
     public func settingHeader(_ name: String, _ value: String?) -> APIRequest {
-        changed { $0.headers.append(value.map { RequestHeader(name, $0) } ?? .removing(name)) }
+        changed { $0.own.headers.append(value.map { RequestHeader(name, $0) } ?? .removing(name)) }
     }
     /// A copy with one more value for a header field.
     public func addingHeader(_ name: String, _ value: String) -> APIRequest {
-        changed { $0.headers.append(.adding(name, value)) }
+        changed { $0.own.headers.append(.adding(name, value)) }
     }
     /// A copy without a header field.
-    public func removingHeader(_ name: String) -> APIRequest { changed { $0.headers.append(.removing(name)) } }
+    public func removingHeader(_ name: String) -> APIRequest { changed { $0.own.headers.append(.removing(name)) } }
 
     /// A copy that expects these statuses.
     public func expecting(_ status: StatusExpectation) -> APIRequest {
@@ -74,16 +82,18 @@ extension APIRequest {
 
     /// A copy whose response is read as another type.
     public func reading<Other: Sendable>(_ type: Other.Type) -> APIRequest<Other> {
-        var other = APIRequest<Other>(method, path, in: APIContext(base: base))
-        other.endpointPath = endpointPath
-        other.query = query
-        other.headers = headers
-        other.body = body
-        other.configuration = configuration
-        other.codecs = codecs
-        other.errorModel = errorModel
+        var other = APIRequest<Other>(method, in: context, own)
         other.failure = failure
         return other
+    }
+
+    private func replacing(
+        _ inherited: (inout RequestProperties) -> Void, with own: (inout RequestProperties) -> Void
+    ) -> APIRequest {
+        changed {
+            $0.context.inherited.change(inherited)
+            own(&$0.own)
+        }
     }
 
     private func changed(_ change: (inout APIRequest) -> Void) -> APIRequest {

@@ -25,24 +25,10 @@ public import EssentialsHTTP
 public struct APIRequest<Response: Sendable>: TypedRequest {
     /// The method.
     public var method: HTTPRequest.Method
-    /// The base URL.
-    public var base: RequestBase
-    /// The paths of the endpoints that define the request.
-    public var endpointPath: RequestPath
-    /// The path below ``endpointPath``.
-    public var path: RequestPath
-    /// The query items, including the inherited ones.
-    public var query: RequestQuery
-    /// The header fields, including the inherited ones.
-    public var headers: RequestHeaders
-    /// The body.
-    public var body: RequestContent
-    /// How the request is sent.
-    public var configuration: APIConfiguration
-    /// The codecs of the body and the model; `nil` for those of the service that sends the request.
-    public var codecs: CodecRegistry?
-    /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
-    public var errorModel: (any (Decodable & Sendable).Type)?
+    /// What the request inherits.
+    var context: APIContext
+    /// The request's own properties.
+    var own: RequestProperties
     /// Why the definition is invalid, in addition to its parts; `nil` if it is valid.
     var failure: RequestFailure?
 
@@ -92,23 +78,11 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     /// Creates a definition that inherits a context.
     public init(
         _ method: HTTPRequest.Method, _ path: RequestPath = RequestPath(), in context: consuming APIContext,
-        _ properties: RequestProperties = RequestProperties()
+        _ properties: consuming RequestProperties = RequestProperties()
     ) {
         self.method = method
-        base = context.base
-        endpointPath = context.path
-        // Shared path components belong to every request, so they come before its own.
-        self.path = context.properties.path
-        self.path.append(path)
-        self.path.append(properties.path)
-        query = context.properties.query
-        query.append(properties.query)
-        headers = context.properties.headers
-        headers.append(properties.headers)
-        body = context.properties.body.joined(with: properties.body)
-        configuration = context.configuration
-        codecs = context.codecs
-        errorModel = context.errorModel
+        self.context = context
+        own = properties.following(path)
     }
 
     /// The definition itself.
@@ -119,6 +93,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         var request: DataRequest
         do throws(RequestFailure) {
             if let failure { throw failure }
+            let body = body
             if let failure = body.failure { throw failure }
             request = DataRequest(
                 method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
@@ -138,6 +113,45 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
 
     // MARK: Parts
 
+    /// The base URL.
+    public var base: RequestBase {
+        get { context.base }
+        set { context.base = newValue }
+    }
+    /// The paths of the endpoints that define the request.
+    public var endpointPath: RequestPath { context.path }
+    /// The path below ``endpointPath``. Shared path components belong to every request, so they come before its own.
+    public var path: RequestPath {
+        context.inherited.joined(to: own.path) { $0.path } _: { $0.append($1) }
+    }
+    /// The query items, including the inherited ones.
+    public var query: RequestQuery {
+        context.inherited.joined(to: own.query) { $0.query } _: { $0.append($1) }
+    }
+    /// The header fields, including the inherited ones.
+    public var headers: RequestHeaders {
+        context.inherited.joined(to: own.headers) { $0.headers } _: { $0.append($1) }
+    }
+    /// The body.
+    public var body: RequestContent {
+        context.inherited.joined(to: own.body) { $0.body } _: { $0 = $0.joined(with: $1) }
+    }
+    /// How the request is sent.
+    public var configuration: APIConfiguration {
+        get { context.configuration }
+        set { context.configuration = newValue }
+    }
+    /// The codecs of the body and the model; `nil` for those of the service that sends the request.
+    public var codecs: CodecRegistry? {
+        get { context.codecs }
+        set { context.codecs = newValue }
+    }
+    /// The model type for the body of an unexpected response; `nil` for that of the service that sends the request.
+    public var errorModel: (any (Decodable & Sendable).Type)? {
+        get { context.errorModel }
+        set { context.errorModel = newValue }
+    }
+
     /// The URL of the request.
     ///
     /// - Parameter environment: The base URL of the environment. It is needed only if the definition has no base of its
@@ -150,8 +164,12 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
                 remedy: "Pass the base URL of the environment, or give its API a base URL.")
         }
         // Path and query are joined to the base in one step, because each step would copy the URL.
-        var target = try encodedPath()
-        query.items.append(to: &target)
+        let query = query.items.encodedQuery
+        var target = try encodedPath(reserving: query.utf8.count + 1)
+        if !query.isEmpty {
+            target += "?"
+            target += query
+        }
         return try PathRules.join(target, to: base).keepingQuery(of: base)
     }
 
@@ -168,10 +186,18 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
 
     /// The percent-encoded path below the base URL.
     ///
+    /// - Parameter size: The number of bytes that the caller will append.
     /// - Throws: `invalidRequest` if a part of it is invalid.
-    func encodedPath() throws(RequestFailure) -> String {
-        let text = try wholePath.checked()
-        return configuration.appendsTrailingSlash && !text.isEmpty ? text + "/" : text
+    func encodedPath(reserving size: Int = 0) throws(RequestFailure) -> String {
+        let path = path
+        if let failure = endpointPath.failure ?? path.failure { throw failure }
+        var text = ""
+        text.reserveCapacity(endpointPath.encoded.utf8.count + path.encoded.utf8.count + 2 + size)
+        text += endpointPath.encoded
+        if !text.isEmpty, !path.isEmpty { text += "/" }
+        text += path.encoded
+        if configuration.appendsTrailingSlash, !text.isEmpty { text += "/" }
+        return text
     }
 }
 

@@ -114,26 +114,18 @@ extension APIService {
 
     /// The context of the namespace with the base URL and the properties of this value.
     public var context: APIContext {
-        var context = Self.context.adding(instanceProperties)
-        context.base = baseURL
-        return context
+        Self.context.value(base: baseURL, instanceProperties)
     }
 
-    /// A request of this API's endpoints with the base URL and the properties of this value, which come after the
-    /// shared ones. Requests of this value itself and of a ``BoundEndpoint`` have them already.
+    /// A request of this API with the base URL and the properties of this value, which come after the shared ones and
+    /// before those of endpoints. They replace those of another value.
     ///
     /// ```swift
     /// let user = try await requests.send(staging.request(Users.get(id: 7)))
     /// ```
     public func request<Request: TypedRequest>(_ request: Request) -> APIRequest<Request.Response> {
         var definition = request.definition
-        definition.base = baseURL
-        // As in `context`, the properties of this value come after the shared ones and before those of endpoints.
-        let (shared, own) = (Self.sharedProperties, instanceProperties)
-        definition.path.insert(own.path, after: shared.path)
-        definition.query.insert(own.query, after: shared.query)
-        definition.headers.insert(own.headers, after: shared.headers)
-        definition.body = own.body.joined(with: definition.body)
+        definition.context = definition.context.value(base: baseURL, instanceProperties)
         return definition
     }
 }

@@ -47,7 +47,7 @@ public struct RequestURL: Sendable, Hashable {
 
     /// The percent-encoded query without `?`, or `nil` if there is none.
     public var query: Substring? {
-        target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+        target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target[target.utf8.index(after: $0)...] }
     }
 
     /// Returns the URL with one more query item. Name and value are percent-encoded (RFC 3986, section 2.3).
@@ -71,11 +71,6 @@ public struct RequestURL: Sendable, Hashable {
 
     /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
     package static func queryEncoded(_ text: String) -> String { RequestTarget.encoded(text) }
-
-    /// Appends a text with everything percent-encoded except the unreserved characters (RFC 3986, section 2.3).
-    package static func append(queryEncoded text: String, to result: inout String) {
-        if text.utf8.allSatisfy(\.isURLUnreserved) { result += text } else { result += RequestTarget.encoded(text) }
-    }
 
     private init(origin: Origin, checkedTarget: String) {
         self.origin = origin

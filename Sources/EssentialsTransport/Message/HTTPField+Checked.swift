@@ -18,18 +18,16 @@ extension HTTPField {
 
     /// Creates a header field after validating its value; see ``checked(name:value:)``.
     package static func checked(_ name: HTTPField.Name, value: String) throws(RequestFailure) -> HTTPField {
+        guard !HTTPField.isValidValue(value) else { return HTTPField(name: name, value: value) }
         guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
             throw RequestFailure(
                 .invalidRequest,
                 "The value of the header \(name.rawName) has a line break or another control character.",
                 remedy: "Remove it; a header is one line.")
         }
-        guard HTTPField.isValidValue(value) else {
-            throw RequestFailure(
-                .invalidRequest, "The value of the header \(name.rawName) begins or ends with white space.",
-                remedy: "Trim it.")
-        }
-        return HTTPField(name: name, value: value)
+        throw RequestFailure(
+            .invalidRequest, "The value of the header \(name.rawName) begins or ends with white space.",
+            remedy: "Trim it.")
     }
 }
 

@@ -40,14 +40,19 @@ extension UInt8 {
         default: nil
         }
     }
+
+    /// The upper-case hexadecimal digit for the lowest four bits.
+    @inlinable package var hexDigit: UInt8 {
+        let value = self & 15
+        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
 }
 
 extension [UInt8] {
     /// Appends a byte as `%` and two upper-case hexadecimal digits (RFC 3986, 2.1).
     package mutating func append(percentEncoded byte: UInt8) {
         append(UInt8(ascii: "%"))
-        for digit in [byte >> 4, byte & 15] {
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
-        }
+        append((byte >> 4).hexDigit)
+        append(byte.hexDigit)
     }
 }

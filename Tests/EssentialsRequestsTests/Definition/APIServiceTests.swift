@@ -107,6 +107,17 @@ struct APIServiceTests {
         #expect(Stage.production.request(Stage.Tags.all) != all)
     }
 
+    @Test("A value sends its own request and that of another value with its properties once, and without the other's")
+    func rebasedTwice() throws {
+        let own = Stage.production.notes
+        #expect(Stage.production.request(own) == own)
+        #expect(Stage.development.request(own) == Stage.development.notes)
+        #expect(try Stage.production.request(Stage.development.users.get(id: 7)).headerFields["x-debug"] == nil)
+        let changed = Stage.production.request(Stage.development.notes.adding(RequestQuery("x", 1)))
+        #expect(try changed.url().description == "https://api.example/shared/instance/notes?s=1&i=1&x=1")
+        #expect(Stage.production.request(own.setting(RequestQuery("x", 1))).target == "/shared/instance/notes?i=1&x=1")
+    }
+
     @Test("An API without a base URL is sent to the environment of the service")
     func environment() async throws {
         #expect(Bare.get.base == .environment)

@@ -35,7 +35,26 @@ public struct RequestHeader: Sendable, Hashable {
 
     /// A field that replaces those of its name.
     public init(_ name: HTTPField.Name, _ value: String) {
-        self.init { () throws(RequestFailure) in .set(try .checked(name, value: value)) }
+        self.init { () throws(RequestFailure) in
+            try Self.check(name)
+            return .set(try .checked(name, value: value))
+        }
+    }
+
+    /// A field that replaces those of its name.
+    init(_ field: HTTPField) {
+        self.init { () throws(RequestFailure) in
+            try Self.check(field.name)
+            return .set(field)
+        }
+    }
+
+    /// `HTTPFields` ends the process for a name that only parsers of HTTP/2 create.
+    private static func check(_ name: HTTPField.Name) throws(RequestFailure) {
+        guard name.rawName.utf8.first == UInt8(ascii: ":") else { return }
+        throw RequestFailure(
+            .invalidRequest, "“\(RequestFailure.shown(name.rawName))” is not a header name, but a part of HTTP/2.",
+            remedy: "Set the method and the URL of the definition instead.")
     }
 
     /// A field that is sent in addition to others of its name.
@@ -54,9 +73,8 @@ public struct RequestHeader: Sendable, Hashable {
     // MARK: Common fields
 
     /// `Accept`: the media types of the response, the preferred one first (RFC 9110, 12.5.1).
-    public static func accept(_ types: MediaType...) -> RequestHeader {
-        RequestHeader(
-            .accept, types.count == 1 ? types[0].description : types.map(\.description).joined(separator: ", "))
+    public static func accept(_ type: MediaType, _ others: MediaType...) -> RequestHeader {
+        RequestHeader(.accept, others.reduce(type.description) { $0 + ", " + $1.description })
     }
 
     /// `Accept-Language`: language tags, the preferred one first (RFC 9110, 12.5.4).

@@ -27,7 +27,10 @@ public struct RequestHeaders: Sendable, Hashable {
     public init(@RequestHeadersBuilder _ content: () -> RequestHeaders) { self = content() }
 
     /// Creates fields that replace those of a parent.
-    public init(_ fields: HTTPFields) { kept = fields }
+    public init(_ fields: HTTPFields) {
+        kept = fields
+        do throws(RequestFailure) { try fields.checkNothingRefused() } catch { failure = error }
+    }
 
     /// Creates fields from names and values, sorted by name. They replace those of a parent.
     public init(_ values: [String: String]) {
@@ -38,7 +41,7 @@ public struct RequestHeaders: Sendable, Hashable {
     public init(_ header: RequestHeader) { append(header) }
 
     /// Creates the first field of several.
-    init(beginningWith header: RequestHeader) {
+    @usableFromInline init(beginningWith header: RequestHeader) {
         // Most definitions have at most four fields, and the array would grow three times.
         kept.reserveCapacity(4)
         append(header)
@@ -48,18 +51,14 @@ public struct RequestHeaders: Sendable, Hashable {
     public static var maximum: Int { 1_000 }
 
     /// Adds a change after the others.
-    public mutating func append(_ header: RequestHeader) {
-        switch header.change {
-        // `HTTPFields` would end the process.
-        case .set(let field), .add(let field):
-            guard accepts(field.name), hasRoom(for: 1) else { return }
-        case .remove, .invalid: break
-        }
+    public mutating func append(_ header: consuming RequestHeader) {
         switch header.change {
         case .set(let field):
-            if kept.contains(field.name) { kept[field.name] = field.value } else { kept.append(field) }
+            guard hasRoom(for: 1) else { return }
+            if kept.contains(field.name) { kept[fields: field.name] = [field] } else { kept.append(field) }
             replaced?.append(field.name)
         case .add(let field):
+            guard hasRoom(for: 1) else { return }
             listNames()
             kept.append(field)
         case .remove(let name):
@@ -70,9 +69,12 @@ public struct RequestHeaders: Sendable, Hashable {
         }
     }
 
+    /// Whether there are neither fields nor removed names.
+    var changesNothing: Bool { kept.isEmpty && replaced == nil && failure == nil }
+
     /// Adds the changes of other fields after these.
     public mutating func append(_ other: RequestHeaders) {
-        if kept.isEmpty, replaced == nil, failure == nil {
+        if changesNothing {
             self = other
             return
         }
@@ -92,15 +94,6 @@ public struct RequestHeaders: Sendable, Hashable {
         kept.append(contentsOf: added)
     }
 
-    private mutating func accepts(_ name: HTTPField.Name) -> Bool {
-        guard name.rawName.utf8.first == UInt8(ascii: ":") else { return true }
-        refuse(
-            RequestFailure(
-                .invalidRequest, "“\(RequestFailure.shown(name.rawName))” is not a header name, but a part of HTTP/2.",
-                remedy: "Set the method and the URL of the definition instead."))
-        return false
-    }
-
     private mutating func hasRoom(for count: Int) -> Bool {
         guard kept.count + count > Self.maximum else { return true }
         refuse(
@@ -112,20 +105,6 @@ public struct RequestHeaders: Sendable, Hashable {
 
     private mutating func refuse(_ problem: RequestFailure) {
         if failure == nil { failure = problem }
-    }
-
-    /// Adds fields after a beginning. Fields that this value has added after the beginning win over them.
-    mutating func insert(_ other: RequestHeaders, after beginning: RequestHeaders) {
-        var inserted = other
-        for name in names where kept[values: name] != beginning.kept[values: name] {
-            inserted.kept[name] = nil
-            inserted.replaced?.removeAll { $0 == name }
-        }
-        // A name that was removed after the beginning stays removed.
-        for name in replaced ?? [] where !kept.contains(name) && beginning.replaced?.contains(name) != true {
-            inserted.kept[name] = nil
-        }
-        append(inserted)
     }
 
     private var names: [HTTPField.Name] { kept.map(\.name) }
@@ -141,7 +120,6 @@ public struct RequestHeaders: Sendable, Hashable {
     public var fields: HTTPFields {
         get throws(RequestFailure) {
             if let failure { throw failure }
-            try kept.checkNothingRefused()
             return kept
         }
     }
@@ -181,7 +159,7 @@ public enum RequestHeadersBuilder {
     /// Names and values, sorted by name.
     public static func buildExpression(_ values: [String: String]) -> RequestHeaders { RequestHeaders(values) }
     /// A field.
-    public static func buildExpression(_ field: HTTPField) -> RequestHeader { RequestHeader(.set(field)) }
+    public static func buildExpression(_ field: HTTPField) -> RequestHeader { RequestHeader(field) }
     /// Fields that replace those of a parent.
     public static func buildExpression(_ fields: HTTPFields) -> RequestHeaders { RequestHeaders(fields) }
     /// Changes of header fields.
@@ -189,21 +167,21 @@ public enum RequestHeadersBuilder {
     /// No field.
     public static func buildBlock() -> RequestHeaders { RequestHeaders() }
     /// The first statement.
-    public static func buildPartialBlock(first: consuming RequestHeaders) -> RequestHeaders { first }
+    @inlinable public static func buildPartialBlock(first: consuming RequestHeaders) -> RequestHeaders { first }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestHeader) -> RequestHeaders {
+    @inlinable public static func buildPartialBlock(first: RequestHeader) -> RequestHeaders {
         RequestHeaders(beginningWith: first)
     }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(
+    @inlinable public static func buildPartialBlock(
         accumulated: consuming RequestHeaders, next: RequestHeaders
     ) -> RequestHeaders {
         accumulated.append(next)
         return accumulated
     }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(
-        accumulated: consuming RequestHeaders, next: RequestHeader
+    @inlinable public static func buildPartialBlock(
+        accumulated: consuming RequestHeaders, next: consuming RequestHeader
     ) -> RequestHeaders {
         accumulated.append(next)
         return accumulated

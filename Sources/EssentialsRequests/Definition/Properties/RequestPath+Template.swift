@@ -111,10 +111,9 @@ extension RequestPath: ExpressibleByStringInterpolation {
 @resultBuilder
 public enum RequestPathBuilder {
     /// A value, which is one segment. `nil` and empty text are dropped.
+    @inlinable
     public static func buildExpression(_ value: (some CustomStringConvertible)?) -> RequestPath {
-        var path = RequestPath()
-        if let value { path.append(component: value.description) }
-        return path
+        RequestPath(component: value?.description)
     }
 
     /// Several values, each of which is one segment.
@@ -134,6 +133,7 @@ public enum RequestPathBuilder {
     /// The first statement.
     public static func buildPartialBlock(first: consuming RequestPath) -> RequestPath { first }
     /// The statements so far and the next one.
+    @inlinable
     public static func buildPartialBlock(accumulated: consuming RequestPath, next: RequestPath) -> RequestPath {
         accumulated.append(next)
         return accumulated

@@ -27,6 +27,11 @@ public struct RequestPath: Sendable, Hashable {
         for component in components { if let component { component.forEachText { append(component: $0) } } }
     }
 
+    /// Creates a path of at most one segment.
+    @usableFromInline init(component: String?) {
+        if let component { append(component: component) }
+    }
+
     /// Creates a path from components; see ``RequestPathBuilder``.
     public init(@RequestPathBuilder _ content: () -> RequestPath) { self = content() }
 
@@ -70,19 +75,6 @@ public struct RequestPath: Sendable, Hashable {
         }
         encoded += "/"
         encoded += path.encoded
-    }
-
-    /// Adds a path after a beginning, or before all segments if this path does not begin with it.
-    mutating func insert(_ path: RequestPath, after beginning: RequestPath) {
-        guard !path.isEmpty || path.failure != nil else { return }
-        let hasBeginning = (encoded + "/").utf8.starts(with: (beginning.encoded + "/").utf8)
-        var whole = hasBeginning ? beginning : RequestPath()
-        whole.append(path)
-        var rest = RequestPath()
-        rest.encoded = hasBeginning ? String(encoded.dropFirst(beginning.encoded.count + 1)) : encoded
-        whole.append(rest)
-        if whole.failure == nil { whole.failure = failure }
-        self = whole
     }
 
     /// Appends one segment.

@@ -29,6 +29,20 @@ public struct RequestProperties: Sendable {
     /// Creates properties from statements; see ``RequestPropertiesBuilder``.
     public init(@RequestPropertiesBuilder _ content: () -> RequestProperties) { self = content() }
 
+    /// Whether there are no properties and no failures.
+    var isEmpty: Bool {
+        path.isEmpty && path.failure == nil && query.changesNothing && headers.changesNothing && body.isEmpty
+    }
+
+    /// The properties with another path before their own.
+    consuming func following(_ path: RequestPath) -> RequestProperties {
+        guard !path.isEmpty || path.failure != nil else { return self }
+        var whole = path
+        whole.append(self.path)
+        self.path = whole
+        return self
+    }
+
     /// Adds the properties of a child after these.
     public mutating func append(_ other: RequestProperties) {
         path.append(other.path)

@@ -30,7 +30,7 @@ public struct RequestQuery: Sendable, Hashable {
     public init(_ items: EssentialsHTTP.QueryItems) { kept = items.items }
 
     /// Creates a query of the first item of several.
-    init(beginningWith item: RequestQueryItem) {
+    @usableFromInline init(beginningWith item: RequestQueryItem) {
         // Most queries have at most four items, and the array would grow three times.
         kept.reserveCapacity(4)
         append(item)
@@ -48,22 +48,11 @@ public struct RequestQuery: Sendable, Hashable {
         if kept.isEmpty { kept = query.kept } else { kept += query.kept }
     }
 
-    mutating func append(_ item: RequestQueryItem) {
+    @usableFromInline mutating func append(_ item: RequestQueryItem) {
         switch item.content {
         case .item(let item): kept.append(item)
         case .removal(let name): remove(name)
         }
-    }
-
-    /// Adds items after those of a beginning, or before all others if these do not begin with it.
-    mutating func insert(_ other: RequestQuery, after beginning: RequestQuery) {
-        let place = kept.starts(with: beginning.kept) ? beginning.kept.count : 0
-        var first = RequestQuery()
-        first.kept = Array(kept[..<place])
-        first.append(other)
-        // A name that was removed after the beginning stays removed.
-        let later = removed.filter { !beginning.removed.contains($0) }
-        kept = first.kept.filter { !later.contains($0.name) } + kept[place...]
     }
 
     /// Sets the only item of a name. `nil` removes it.
@@ -76,6 +65,9 @@ public struct RequestQuery: Sendable, Hashable {
         kept.removeAll { $0.name == name }
         removed.append(name)
     }
+
+    /// Whether there are neither items nor removed names.
+    var changesNothing: Bool { kept.isEmpty && removed.isEmpty }
 
     /// The items that are sent.
     public var items: EssentialsHTTP.QueryItems { EssentialsHTTP.QueryItems(kept) }
@@ -95,7 +87,7 @@ public struct RequestQueryItem: Sendable {
 
     let content: Content
 
-    init(_ name: String, _ value: String?) {
+    @usableFromInline init(_ name: String, _ value: String?) {
         content =
             value.map { .item(EssentialsHTTP.QueryItems.Item(name: name, value: $0.isEmpty ? nil : $0)) }
             ?? .removal(name)
@@ -126,6 +118,7 @@ extension RequestQuery: ExpressibleByDictionaryLiteral {
 @resultBuilder
 public enum RequestQueryBuilder {
     /// A name and a value. An empty value leaves the name alone, and `nil` removes the earlier items of this name.
+    @inlinable
     public static func buildExpression(_ item: (String, (some CustomStringConvertible)?)) -> RequestQueryItem {
         RequestQueryItem(item.0, item.1?.description)
     }
@@ -158,19 +151,19 @@ public enum RequestQueryBuilder {
     /// No item.
     public static func buildBlock() -> RequestQuery { RequestQuery() }
     /// The first statement.
-    public static func buildPartialBlock(first: consuming RequestQuery) -> RequestQuery { first }
+    @inlinable public static func buildPartialBlock(first: consuming RequestQuery) -> RequestQuery { first }
     /// The first statement.
-    public static func buildPartialBlock(first: RequestQueryItem) -> RequestQuery {
+    @inlinable public static func buildPartialBlock(first: RequestQueryItem) -> RequestQuery {
         RequestQuery(beginningWith: first)
     }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(accumulated: consuming RequestQuery, next: RequestQuery) -> RequestQuery {
+    @inlinable public static func buildPartialBlock(accumulated: consuming RequestQuery, next: RequestQuery) -> RequestQuery {
         accumulated.append(next)
         return accumulated
     }
     /// The statements so far and the next one.
-    public static func buildPartialBlock(
-        accumulated: consuming RequestQuery, next: RequestQueryItem
+    @inlinable public static func buildPartialBlock(
+        accumulated: consuming RequestQuery, next: consuming RequestQueryItem
     ) -> RequestQuery {
         accumulated.append(next)
         return accumulated
