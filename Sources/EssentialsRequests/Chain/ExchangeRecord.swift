@@ -22,6 +22,8 @@ final class ExchangeRecord {
     /// Whether a redirect has led to another origin. Another server has then chosen the later hops, so they get no
     /// credentials and no signatures, even if a redirect leads back.
     var hasLeftOrigin = false
+    /// Whether the request was sent again because a server had refused its access token. This happens only once.
+    var wasSentAgainForToken = false
     /// The number of attempts over all hops.
     var attempts = 0
     /// Whether the response of the current hop comes from the response cache, which sets this. It is `false` when a hop
@@ -61,4 +63,6 @@ struct ExchangeRules: Sendable {
     var body = RequestBody.none
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
+    /// Provides the access tokens; `nil` unless the credentials have a token provider.
+    var tokens: TokenSession?
 }

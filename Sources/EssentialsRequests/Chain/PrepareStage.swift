@@ -140,6 +140,7 @@ struct RequestAssembly {
         }
         let body = try encoded(draft, fields: &fields, passedOver: &passedOver)
         var digest: DigestSession?
+        var tokens: TokenSession?
         if let authorization {
             if fields.contains(.authorization) {
                 passedOver.append(.authorization)
@@ -147,13 +148,14 @@ struct RequestAssembly {
                 switch authorization {
                 case .field(let value): fields.append(HTTPField(name: .authorization, value: value))
                 case .digest(let session): digest = session
+                case .tokens(let session): tokens = session
                 }
             }
         }
         if !environment.headerFields.isEmpty {
             let specific = fields
             for field in environment.headerFields {
-                if specific.contains(field.name) || digest != nil && field.name == .authorization {
+                if specific.contains(field.name) || field.name == .authorization && (digest != nil || tokens != nil) {
                     passedOver.append(field.name)
                 } else {
                     fields.append(field)
@@ -172,7 +174,7 @@ struct RequestAssembly {
             rules: ExchangeRules(
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
-                redirects: redirects(of: draft), body: body, digest: digest),
+                redirects: redirects(of: draft), body: body, digest: digest, tokens: tokens),
             passedOver: passedOver)
     }
 

@@ -196,6 +196,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             }
             inFlight.cancelAll(includingThoseThatFinish: true)
         }
+        authorization.close()
         await transport.shutdown()
     }
 }
