@@ -184,7 +184,9 @@ struct TokenMachineModel: Hashable {
             case .resume(let waiters, let lease):
                 for waiter in waiters { leave(waiter, &faults) { model, faults in model.send(waiter, lease, &faults) } }
             case .fail(let waiters, _):
-                for waiter in waiters { leave(waiter, &faults) { model, _ in model.participants[waiter].phase = .ended } }
+                for waiter in waiters {
+                    leave(waiter, &faults) { model, _ in model.participants[waiter].phase = .ended }
+                }
             }
         }
     }
