@@ -7,6 +7,12 @@ final class AuthorizationStore: Sendable {
     enum Content: Sendable {
         case field(String)
         case digest(DigestSession)
+        case tokens(TokenSession)
+
+        /// Tells the former credentials of an origin that they are no longer in use.
+        func end(replacedBy new: Content?) {
+            if case .tokens(let session) = self { session.end(replacedBy: new) }
+        }
     }
 
     private struct Entry {
@@ -25,16 +31,29 @@ final class AuthorizationStore: Sendable {
             switch new.content {
             case .field(let value): .field(value)
             case .digest(let account): .digest(DigestSession(account, for: origin))
+            case .tokens(let source): .tokens(TokenSession(source))
             }
-        entries.withLock { entries in
-            entries.removeAll { $0.origin == origin }
+        let (former, oldest) = entries.withLock { entries -> (Content?, Content?) in
+            let former = Self.remove(origin, &entries)
             entries.append(Entry(origin: origin, content: content))
-            if entries.count > Self.limit { entries.removeFirst() }
+            return (former, entries.count > Self.limit ? entries.removeFirst().content : nil)
         }
+        // Without the lock, because waiting requests continue.
+        former?.end(replacedBy: content)
+        oldest?.end(replacedBy: nil)
     }
 
     func clear(_ origin: Origin) {
-        entries.withLock { entries in entries.removeAll { $0.origin == origin } }
+        entries.withLock { Self.remove(origin, &$0) }?.end(replacedBy: nil)
+    }
+
+    /// Ends the refreshes of the service. Its requests have ended.
+    func close() {
+        for content in entries.withLock({ $0.map(\.content) }) { content.end(replacedBy: nil) }
+    }
+
+    private static func remove(_ origin: Origin, _ entries: inout [Entry]) -> Content? {
+        entries.firstIndex { $0.origin == origin }.map { entries.remove(at: $0).content }
     }
 
     func value(for origin: Origin) -> Content? {

@@ -17,6 +17,8 @@ public struct Credentials: Sendable, Hashable {
         case field(String)
         /// An account, from which a new value is computed for every request.
         case digest(DigestAccount)
+        /// Tokens of a provider. Two values are equal if they have the same source.
+        case tokens(TokenSource)
     }
 
     let content: Content
@@ -35,16 +37,31 @@ public struct Credentials: Sendable, Hashable {
     /// - Throws: `invalidRequest` if it is empty or contains a character that tokens cannot have (RFC 6750, 2.1), such
     ///   as a space or a line break.
     public static func bearer(_ token: String) throws(RequestFailure) -> Credentials {
-        let body = token.utf8.reversed().drop { $0 == UInt8(ascii: "=") }
-        let isToken = body.allSatisfy { byte in
-            byte.isASCIIAlphanumeric || "-._~+/".utf8.contains(byte)
-        }
-        guard isToken, !body.isEmpty else {
-            throw RequestFailure(
-                .invalidRequest, "The bearer token is empty or contains a character that tokens cannot have.",
-                remedy: "Trim it. A token consists of letters, digits and -._~+/, and may end with =.")
-        }
-        return Credentials(content: .field("Bearer \(token)"))
+        Credentials(content: .field(try AccessToken(token).fieldValue))
+    }
+
+    /// Access tokens that a provider renews (RFC 6750).
+    ///
+    /// The provider is called when a request needs a token, when a token has expired, and when a server refuses one with
+    /// 401. All requests that need a token wait for one call. A request that was refused is sent once more with the new
+    /// token, unless its body cannot be read again. If less than a tenth of a token's time is left, at most 60 seconds,
+    /// it is renewed while requests still use it. If the provider fails, the requests that wait fail as `authorization`.
+    /// See <doc:RefreshingTokens>.
+    ///
+    /// ```swift
+    /// requests.setAuthorization(.tokens(provider))
+    /// ```
+    ///
+    /// All services and origins that have the same value or a copy of it share one token and one call. Two values are
+    /// equal only if one is a copy of the other.
+    ///
+    /// - Parameters:
+    ///   - provider: Returns the tokens.
+    ///   - clock: Measures when tokens expire and how long the provider takes. The default is the system's.
+    public static func tokens(
+        _ provider: some AccessTokenProvider, clock: RequestClock = .system
+    ) -> Credentials {
+        Credentials(content: .tokens(TokenSource(provider, clock: clock)))
     }
 
     /// A user name and a password for Digest authentication (RFC 7616). The server receives only hashes of the
@@ -103,6 +120,7 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
         switch content {
         case .field(let value): "\(value.prefix { $0 != " " }.prefix(16)) …"
         case .digest: "Digest …"
+        case .tokens: "Bearer …"
         }
     }
     /// The same as ``description``.

@@ -36,6 +36,7 @@ struct Chain: Sendable {
         // Cookies: every attempt has its own.
         // The gate: breaker, rate and concurrency.
         // Tokens: at most one more attempt after a 401.
+        stage = TokenStage(clock: clock, next: stage)
 
         // Each attempt of one hop.
         retry = RetryStage(settings.configuration, next: stage)

@@ -22,6 +22,8 @@ final class ExchangeRecord {
     /// Whether a redirect has led to another origin. Another server has then chosen the later hops, so they get no
     /// credentials and no signatures, even if a redirect leads back.
     var hasLeftOrigin = false
+    /// Whether the request was sent again because a server had refused its access token. This happens only once.
+    var wasSentAgainForToken = false
     /// How many times a request was passed to the transport, over all hops, challenges and retries.
     var attempts = 0
     /// The retries over all hops.
@@ -69,4 +71,6 @@ struct ExchangeRules: Sendable {
     var isIdempotent: Bool?
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
+    /// Provides the access tokens; `nil` unless the credentials have a token provider.
+    var tokens: TokenSession?
 }

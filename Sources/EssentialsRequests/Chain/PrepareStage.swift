@@ -140,6 +140,7 @@ struct RequestAssembly {
         }
         let body = try encoded(draft, fields: &fields, passedOver: &passedOver)
         var digest: DigestSession?
+        var tokens: TokenSession?
         if let authorization {
             if fields.contains(.authorization) {
                 passedOver.append(.authorization)
@@ -147,13 +148,14 @@ struct RequestAssembly {
                 switch authorization {
                 case .field(let value): fields.append(HTTPField(name: .authorization, value: value))
                 case .digest(let session): digest = session
+                case .tokens(let session): tokens = session
                 }
             }
         }
         if !environment.headerFields.isEmpty {
             let specific = fields
             for field in environment.headerFields {
-                if specific.contains(field.name) || digest != nil && field.name == .authorization {
+                if specific.contains(field.name) || field.name == .authorization && (digest != nil || tokens != nil) {
                     passedOver.append(field.name)
                 } else {
                     fields.append(field)
@@ -177,7 +179,7 @@ struct RequestAssembly {
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body,
                 retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
-                digest: digest),
+                digest: digest, tokens: tokens),
             passedOver: passedOver)
     }
 

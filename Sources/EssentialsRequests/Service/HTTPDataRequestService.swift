@@ -197,6 +197,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             }
             inFlight.cancelAll(includingThoseThatFinish: true)
         }
+        authorization.close()
         await transport.shutdown()
     }
 }

@@ -1,0 +1,147 @@
+import EssentialsHTTP
+
+/// Adds the access token to each attempt, and sends a request once more with a new token after a 401.
+///
+/// The stage is below the redirects and the retries, and above all stages that hold a permit. A request that waits for a
+/// token therefore holds nothing that the provider could need. After a redirect to another origin no token is sent and
+/// no 401 leads to a new one. A request's own `Authorization` field stays as it is.
+struct TokenStage: Stage {
+    /// What one attempt carries.
+    private struct Grant {
+        /// The value of `Authorization`.
+        let value: String
+        /// The token and its session; `nil` for other credentials, which have replaced the tokens.
+        let token: (lease: TokenMachine.Lease, session: TokenSession)?
+        /// Whether time has passed since the stage received the request.
+        var hasWaited: Bool
+    }
+
+    let clock: any Clock<Duration>
+    let next: any Stage
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard let session = record.rules.tokens, !record.hasLeftOrigin, request.headerFields[.authorization] == nil,
+            !session.source.isCalledHere
+        else { return try await next.send(request, record) }
+        var request = request
+        request.unwantedBodies.insert(.ofChallenges)
+        var grant = try await grant(request, record, session)
+        while true {
+            let response = try await next.send(authorized(request, grant, record), record)
+            guard let (lease, session) = grant.token else { return response }
+            guard response.status == .unauthorized, TokenRules.isRefusal(response.headerFields) else {
+                if response.statusCode < 400 { session.source.accepted(lease) }
+                return response
+            }
+            guard try goesOn(after: response, to: request, lease, session, record) else { return response }
+            record.wasSentAgainForToken = true
+            await BodyDrain(clock: clock).drain(response.body, record.cancellation)
+            grant = try await self.grant(request, record, session)
+            grant.hasWaited = true
+        }
+    }
+
+    private func authorized(
+        _ request: TransportRequest, _ grant: Grant, _ record: ExchangeRecord
+    ) throws(RequestFailure) -> TransportRequest {
+        var authorized = request
+        if grant.hasWaited {
+            authorized = try record.deadline.limited(
+                request, between: "its wait for an access token and its sending", after: "it had waited for a token")
+        }
+        authorized.headerFields.append(HTTPField(name: .authorization, value: grant.value))
+        return authorized
+    }
+
+    // MARK: Before an attempt
+
+    /// The credentials for the next attempt. It waits for a token if there is none.
+    private func grant(
+        _ request: TransportRequest, _ record: ExchangeRecord, _ first: TokenSession
+    ) async throws(RequestFailure) -> Grant {
+        var session = first
+        var hasWaited = false
+        while true {
+            var (decision, error) = session.source.request(from: session.number)
+            if decision == .wait {
+                hasWaited = true
+                (decision, error) = try await waited(request, record, session)
+            }
+            switch decision {
+            case .use(let lease):
+                return Grant(value: lease.token.fieldValue, token: (lease, session), hasWaited: hasWaited)
+            case .fail(.ended):
+                switch session.successor {
+                case .tokens(let new): session = new
+                case .field(let value): return Grant(value: value, token: nil, hasWaited: hasWaited)
+                case .digest: throw Self.replacedByDigest(request)
+                case nil: throw Self.failure(.ended, nil, request)
+                }
+            case .fail(let failure): throw Self.failure(failure, error, request)
+            case .wait: continue
+            }
+        }
+    }
+
+    /// Waits for a token for as long as the request has time.
+    private func waited(
+        _ request: TransportRequest, _ record: ExchangeRecord, _ session: TokenSession
+    ) async throws(RequestFailure) -> (TokenMachine.Decision, (any Error)?) {
+        let limited = try record.deadline.limited(
+            request, between: "its beginning and its wait for an access token", after: "it needed an access token")
+        let result = await session.source.wait(
+            in: session.number, record.cancellation, timeout: limited.options.totalTimeout, timer: clock)
+        switch result {
+        case .lease(let lease): return (.use(lease), nil)
+        case .failure(let failure, let error): return (.fail(failure), error)
+        case .cancelled:
+            throw RequestFailure(
+                .cancelled, "The request was cancelled while it waited for an access token.", host: request.hostText)
+        case .timedOut:
+            throw RequestFailure(
+                .timeout, "The time of the exchange ended while it waited for an access token.",
+                remedy: "Check how long the token provider takes, or allow more time.", host: request.hostText)
+        }
+    }
+
+    private static func failure(
+        _ failure: TokenMachine.Failure, _ error: (any Error)?, _ request: TransportRequest
+    ) -> RequestFailure {
+        failure.requestFailure(host: request.hostText, underlying: error)
+    }
+
+    private static func replacedByDigest(_ request: TransportRequest) -> RequestFailure {
+        RequestFailure(
+            .authorization, "The access tokens were replaced by Digest credentials while the request was running.",
+            remedy: "Send the request again.", host: request.hostText)
+    }
+
+    // MARK: After a 401
+
+    /// Whether the request is sent again. If not, the 401 is its result.
+    ///
+    /// - Throws: `authorization` if there is no new token.
+    private func goesOn(
+        after response: TransportResponse, to request: TransportRequest, _ lease: TokenMachine.Lease,
+        _ session: TokenSession, _ record: ExchangeRecord
+    ) throws(RequestFailure) -> Bool {
+        let isReplayable = request.body.isReplayable
+        let attempt: TokenMachine.Attempt =
+            record.wasSentAgainForToken ? .last : isReplayable ? .repeatable : .unrepeatable
+        let (verdict, error) = session.source.refused(lease, in: session.number, attempt)
+        switch verdict {
+        case .again: return true
+        case .fail(.ended): return isReplayable && !record.wasSentAgainForToken && session.successor != nil
+        case .fail(let failure):
+            if case .stream(let source) = response.body.content { source.cancel() }
+            throw Self.failure(failure, error, request)
+        case .handBack(let failure):
+            record.remedy =
+                failure?.remedyOfResponse
+                ?? (attempt == .last ? RequestFailure.remedyOfNewToken : RequestFailure.remedyWithoutReplay)
+            return false
+        }
+    }
+}
