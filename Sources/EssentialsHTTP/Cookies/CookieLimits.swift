@@ -16,6 +16,7 @@ package struct CookieLimits: Sendable, Hashable {
 
 /// A change of a jar that its store does not have yet.
 package enum CookieChange: Sendable, Hashable {
-    case stored(Cookie)
+    /// A cookie was stored, at this position in the order of creation.
+    case stored(Cookie, order: UInt64)
     case removed
 }

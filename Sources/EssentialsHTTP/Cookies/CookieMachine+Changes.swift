@@ -8,7 +8,7 @@ extension CookieMachine {
     /// Whether there are changes that the store does not have.
     package var hasChanges: Bool { !(changes?.isEmpty ?? true) }
 
-    /// Returns all changes since the last call. Call ``confirmChanges(_:isKept:)`` or ``restoreChanges(_:)`` next.
+    /// Returns all changes since the last call. Call ``confirmChanges(_:kept:)`` or ``restoreChanges(_:)`` next.
     package mutating func takeChanges() -> [CookieIdentity: CookieChange] {
         guard let taken = changes else { return [:] }
         changes = [:]
@@ -24,18 +24,14 @@ extension CookieMachine {
 
     /// Records that the store has these changes now.
     ///
-    /// - Parameter isKept: Whether the store keeps a cookie.
-    package mutating func confirmChanges(_ saved: [CookieIdentity: CookieChange], isKept: (Cookie) -> Bool) {
+    /// - Parameter kept: The identities of the stored cookies that the store keeps.
+    package mutating func confirmChanges(_ saved: [CookieIdentity: CookieChange], kept: Set<CookieIdentity>) {
         isSaving = false
-        for (identity, change) in saved {
+        for identity in saved.keys {
             guard let place = domains.index(forKey: identity.domain),
                 let position = domains.values[place].firstIndex(where: { $0.cookie.has(identity) })
             else { continue }
-            if case .stored(let cookie) = change {
-                domains.values[place][position].isSaved = isKept(cookie)
-            } else {
-                domains.values[place][position].isSaved = false
-            }
+            domains.values[place][position].isSaved = kept.contains(identity)
         }
     }
 

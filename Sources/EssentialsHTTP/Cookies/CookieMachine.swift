@@ -56,10 +56,11 @@ package struct CookieMachine: Sendable {
         if !isSecureOrigin, !cookie.isSecure, coversSecure(cookie, now) { return .coversSecure }
         guard let place = domains.index(forKey: cookie.domain) else {
             guard !cookie.isExpired(at: now) else { return nil }
-            domains[cookie.domain] = [newEntry(cookie)]
+            let entry = newEntry(cookie)
+            domains[cookie.domain] = [entry]
             count += 1
             secure(cookie)
-            record(cookie)
+            record(entry)
             evictIfNeeded(domain: nil, now)
             return nil
         }
@@ -69,10 +70,11 @@ package struct CookieMachine: Sendable {
             return nil
         }
         guard let position else {
-            domains.values[place].append(newEntry(cookie))
+            let entry = newEntry(cookie)
+            domains.values[place].append(entry)
             count += 1
             secure(cookie)
-            record(cookie)
+            record(entry)
             evictIfNeeded(domain: cookie.domain, now)
             return nil
         }
@@ -97,7 +99,7 @@ package struct CookieMachine: Sendable {
             domains.values[place][position] = entry
         }
         secure(cookie)
-        record(entry.cookie)
+        record(entry)
     }
 
     private mutating func newEntry(_ cookie: Cookie) -> Entry {
@@ -205,8 +207,9 @@ package struct CookieMachine: Sendable {
 
     // MARK: Changes
 
-    private mutating func record(_ cookie: Cookie) {
-        changes?[cookie.identity] = .stored(cookie)
+    private mutating func record(_ entry: Entry) {
+        guard changes != nil else { return }
+        changes?[entry.cookie.identity] = .stored(entry.cookie, order: entry.order)
     }
 
     /// A removal is a change only if the store has the cookie or is just getting it, so that the number of changes is

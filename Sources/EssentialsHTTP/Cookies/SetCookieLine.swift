@@ -62,7 +62,8 @@ struct SetCookieLine {
             isHTTPOnly = true
         } else if Self.isName(name, "domain") {
             let text = value.first == UInt8(ascii: ".") ? value.dropFirst() : value
-            domain = text.isEmpty ? nil : Self.lowercased(text)
+            // An empty one does not undo an earlier one.
+            if !text.isEmpty { domain = Self.lowercased(text) }
         } else if Self.isName(name, "expires") {
             expires = CookieDate.date(from: value) ?? expires
         } else if Self.isName(name, "max-age") {

@@ -257,8 +257,9 @@ import Testing
         try machine.store("b=; Max-Age=0", from: "https://a.example/")
         let first = machine.takeChanges()
         #expect(first.count == 1)
-        #expect(first.values.first.map { if case .stored(let cookie) = $0 { cookie.value } else { "removed" } } == "2")
-        machine.confirmChanges(first) { _ in true }
+        #expect(
+            first.values.first.map { if case .stored(let cookie, _) = $0 { cookie.value } else { "removed" } } == "2")
+        machine.confirmChanges(first, kept: Set(first.keys))
         #expect(!machine.hasChanges)
         machine.removeAll { _ in true }
         #expect(Array(machine.takeChanges().values) == [.removed])
@@ -284,7 +285,8 @@ import Testing
         for line in ["kept=1", "gone=1", "changed=1", "removed=1"] {
             try machine.store(line, from: "https://a.example/")
         }
-        machine.confirmChanges(machine.takeChanges()) { _ in true }
+        let first = machine.takeChanges()
+        machine.confirmChanges(first, kept: Set(first.keys))
         let lines = ["new=1", "changed=other", "removed=1", "kept=other", "mine=other"]
         let saved = try lines.map { try readCookie($0, from: "https://a.example/").get() }
         try machine.store("changed=2", from: "https://a.example/")

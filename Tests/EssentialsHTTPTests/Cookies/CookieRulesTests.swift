@@ -155,7 +155,7 @@ import Testing
             ("Domain=www.example.com", "www.example.com", false), ("Domain=", "www.example.com", true),
             ("Domain", "www.example.com", true), ("Domain=.", "www.example.com", true),
             ("Domain=other.example; Domain=example.com", "example.com", false),
-            ("Domain=example.com; Domain=", "www.example.com", true),
+            ("Domain=example.com; Domain=", "example.com", false),
         ])
     func domains(attributes: String, domain: String, isHostOnly: Bool) throws {
         let cookie = try readCookie("a=b; " + attributes).get()
