@@ -72,7 +72,8 @@ public enum HTTPDate {
 
     // Days are counted in eras of 400 years that begin in March, so that a leap day is the last day of a year.
 
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    /// The number of days from 1 January 1970 to a date of the Gregorian calendar.
+    package static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
@@ -80,7 +81,8 @@ public enum HTTPDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    /// The date of the Gregorian calendar a number of days after 1 January 1970.
+    package static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -1,0 +1,88 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+extension CookieMachine {
+    /// Whether there are changes that the store does not have.
+    package var hasChanges: Bool { !(changes?.isEmpty ?? true) }
+
+    /// Returns all changes since the last call. Call ``confirmChanges(_:kept:)`` or ``restoreChanges(_:)`` next.
+    package mutating func takeChanges() -> [CookieIdentity: CookieChange] {
+        guard let taken = changes else { return [:] }
+        changes = [:]
+        isSaving = true
+        return taken
+    }
+
+    /// Takes changes back that could not be saved, except where there are later ones.
+    package mutating func restoreChanges(_ unsaved: [CookieIdentity: CookieChange]) {
+        isSaving = false
+        changes?.merge(unsaved) { later, _ in later }
+    }
+
+    /// Records that the store has these changes now.
+    ///
+    /// - Parameter kept: The identities of the stored cookies that the store keeps.
+    package mutating func confirmChanges(_ saved: [CookieIdentity: CookieChange], kept: Set<CookieIdentity>) {
+        isSaving = false
+        for identity in saved.keys {
+            guard let place = domains.index(forKey: identity.domain),
+                let position = domains.values[place].firstIndex(where: { $0.cookie.has(identity) })
+            else { continue }
+            domains.values[place][position].isSaved = kept.contains(identity)
+        }
+    }
+
+    /// Takes over the content of a store that another process has changed. Changes that were not saved yet win.
+    ///
+    /// - Parameter saved: The cookies of the store in the order of their creation.
+    package mutating func adopt(_ saved: [Cookie], now: Date) {
+        var missing: [CookieIdentity: Cookie] = [:]
+        missing.reserveCapacity(saved.count)
+        for cookie in saved { missing[cookie.identity] = cookie }
+        let pending = changes ?? [:]
+        for domain in Array(domains.keys) { adopt(&missing, in: domain, except: pending) }
+        for cookie in saved {
+            let identity = cookie.identity
+            guard missing[identity] == cookie, pending[identity] == nil else { continue }
+            missing[identity] = nil
+            store(cookie, isSecureOrigin: true, now: now)
+            changes?[identity] = nil
+            markSaved(cookie)
+        }
+    }
+
+    /// Updates the cookies of a domain from the store's, and removes those from `missing` that the domain has.
+    private mutating func adopt(
+        _ missing: inout [CookieIdentity: Cookie], in domain: String, except pending: [CookieIdentity: CookieChange]
+    ) {
+        guard let place = domains.index(forKey: domain) else { return }
+        var removed: Set<UInt64> = []
+        for position in domains.values[place].indices {
+            let entry = domains.values[place][position]
+            let identity = entry.cookie.identity
+            let found = missing.removeValue(forKey: identity)
+            domains.values[place][position].isSaved = found != nil
+            guard pending[identity] == nil else { continue }
+            if var cookie = found {
+                cookie.created = entry.cookie.created
+                cookie.lastUsed = entry.cookie.lastUsed
+                domains.values[place][position].cookie = cookie
+                secure(cookie)
+            } else if entry.isSaved {
+                // Another process has removed it.
+                removed.insert(entry.order)
+            }
+        }
+        if !removed.isEmpty { removeAll(in: domain) { removed.contains($0.order) } }
+    }
+
+    private mutating func markSaved(_ cookie: Cookie) {
+        guard let place = domains.index(forKey: cookie.domain),
+            let position = domains.values[place].lastIndex(where: { $0.cookie.replaces(cookie) })
+        else { return }
+        domains.values[place][position].isSaved = true
+    }
+}

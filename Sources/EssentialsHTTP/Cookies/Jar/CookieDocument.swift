@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The content of a cookie file, with its comments and the lines that cannot be read.
+struct CookieDocument {
+    private struct Line {
+        let text: Range<Int>
+        let cookie: Cookie?
+    }
+
+    private let text: [UInt8]
+    private var lines: [Line] = []
+
+    init(_ text: [UInt8], now: Date, suffixes: PublicSuffixRules) {
+        self.text = text
+        lines = text.withUnsafeBufferPointer { bytes in
+            NetscapeCookies.lines(of: bytes).map { line in
+                Line(
+                    text: line.startIndex..<line.endIndex,
+                    cookie: NetscapeCookies.cookie(from: line, now: now, suffixes: suffixes))
+            }
+        }
+    }
+
+    /// The cookies that can be read. Of several with one identity, the last one counts in a jar.
+    var cookies: [Cookie] { lines.compactMap(\.cookie) }
+
+    /// The outcome of ``applying(_:keepsSessionCookies:now:)``.
+    struct Merged {
+        var text: [UInt8] = []
+        /// All cookies of the text.
+        var cookies: [Cookie] = []
+        /// The identities of the changed cookies that the text contains.
+        var kept: Set<CookieIdentity> = []
+
+        fileprivate mutating func append(_ cookie: Cookie, _ identity: CookieIdentity) {
+            guard NetscapeCookies.append(cookie, to: &text) else { return }
+            cookies.append(cookie)
+            kept.insert(identity)
+        }
+    }
+
+    /// The content with the changes of a jar. Expired cookies are dropped, and all lines without a change stay as they
+    /// are.
+    func applying(
+        _ changes: [CookieIdentity: CookieChange], keepsSessionCookies: Bool, now: Date
+    ) -> Merged {
+        var merged = Merged()
+        merged.text.reserveCapacity(text.count + changes.count * 128)
+        if text.isEmpty { merged.text = NetscapeCookies.header }
+        var pending = changes
+        for line in lines {
+            if let cookie = line.cookie {
+                guard !cookie.isExpired(at: now) else { continue }
+                let identity = cookie.identity
+                if changes[identity] != nil {
+                    // A replaced cookie keeps its place, which is the order of creation.
+                    if let change = pending.removeValue(forKey: identity),
+                        let cookie = change.saved(keepsSessionCookies, now)
+                    {
+                        merged.append(cookie, identity)
+                    }
+                    continue
+                }
+                merged.cookies.append(cookie)
+            }
+            merged.text += text[line.text]
+            merged.text.append(UInt8(ascii: "\n"))
+        }
+        for (identity, change) in pending.sorted(by: { $0.value.order < $1.value.order }) {
+            if let cookie = change.saved(keepsSessionCookies, now) { merged.append(cookie, identity) }
+        }
+        return merged
+    }
+}
+
+extension CookieChange {
+    /// The cookie that a file gets; `nil` if it gets none.
+    fileprivate func saved(_ keepsSessionCookies: Bool, _ now: Date) -> Cookie? {
+        guard case .stored(let cookie, _) = self, keepsSessionCookies || cookie.expires != nil,
+            !cookie.isExpired(at: now)
+        else { return nil }
+        return cookie
+    }
+
+    fileprivate var order: UInt64 { if case .stored(_, let order) = self { order } else { 0 } }
+}

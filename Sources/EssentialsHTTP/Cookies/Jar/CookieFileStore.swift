@@ -1,0 +1,174 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Reads and writes a ``CookieFile``. It runs on a file thread, except for loading.
+package actor CookieFileStore: CookieStore {
+    /// The maximum size of the file. It is larger than a full jar.
+    static let maximumSize = 128 << 20
+    /// How often and at which interval the lock is tried: for five seconds in all.
+    private static let (lockAttempts, lockInterval) = (500, Duration.milliseconds(10))
+
+    /// A version of the file.
+    private struct Version: Equatable {
+        let identity: FileStatus.Identity
+        let size: Int64
+        let modified: FileStatus.Moment
+
+        init(_ status: FileStatus) {
+            identity = status.identity
+            size = status.size
+            modified = status.modified
+        }
+    }
+
+    private let queue = FileQueue()
+    private let file: CookieFile
+    private let place: DownloadPlace
+    private let suffixes: PublicSuffixRules
+    private let clock: RequestClock
+    private let calls: FileCalls
+    /// The version that the jar knows; `nil` if there was no file.
+    private let known = Mutex<Version?>(nil)
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    /// - Parameter calls: Replaced by tests to make them fail.
+    package init(
+        _ file: CookieFile, suffixes: PublicSuffixRules, clock: RequestClock, calls: FileCalls = .system
+    ) throws(RequestFailure) {
+        self.file = file
+        place = try DownloadPlace(file.path)
+        self.suffixes = suffixes
+        self.clock = clock
+        self.calls = calls
+    }
+
+    package nonisolated func load() throws(RequestFailure) -> [Cookie] {
+        let opened: OpenFile
+        do {
+            opened = try OpenFile(place.path, O_RDONLY | O_NOFOLLOW)
+        } catch {
+            if error.code == ENOENT { return [] }
+            throw RequestFailure.file(file.path, "could not be opened", error, phase: .preparation)
+        }
+        let status = try checked(opened)
+        known.withLock { $0 = Version(status) }
+        return try document(opened, status).cookies
+    }
+
+    package func save(_ journal: any CookieJournal) async throws(RequestFailure) {
+        guard journal.hasChanges else { return }
+        let (opened, status) = try await locked()
+        // Another call may have saved them while this one waited for the lock.
+        guard journal.hasChanges else { return }
+        let changes = journal.takeChanges()
+        do throws(RequestFailure) {
+            let isForeign = known.withLock { $0.map { $0 != Version(status) } ?? (status.size > 0) }
+            let merged = try document(opened, status).applying(
+                changes, keepsSessionCookies: file.keepsSessionCookies, now: clock.date)
+            let version = try write(merged.text)
+            known.withLock { $0 = version }
+            journal.confirm(changes, kept: merged.kept, contents: isForeign ? merged.cookies : nil)
+        } catch {
+            journal.restore(changes)
+            throw error
+        }
+    }
+
+    /// Opens and locks the file, and creates it if it does not exist.
+    private func locked() async throws(RequestFailure) -> (OpenFile, FileStatus) {
+        for _ in 0..<Self.lockAttempts {
+            let opened = try RequestFailure.onFile(
+                file.path, "could not be opened", missing: "Create the directory of the cookie file.",
+                phase: .preparation
+            ) { () throws(SystemError) in
+                try OpenFile(place.path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+            }
+            let status = try checked(opened)
+            let isLocked = opened.lock()
+            let named = try? FileStatus(of: place.path, followsLink: false)
+            // Another process may have replaced the file before the lock was acquired.
+            if isLocked, named?.identity == status.identity { return (opened, try checked(opened)) }
+            do {
+                try await clock.sleep(for: Self.lockInterval)
+            } catch {
+                throw RequestFailure(.cancelled, "Saving cookies was cancelled while another process had the file.")
+            }
+        }
+        throw RequestFailure(
+            .file, "“\(RequestFailure.shownPath(file.path))” is locked by another process.",
+            remedy: "End the process that holds the lock, or use another cookie file.")
+    }
+
+    private nonisolated func checked(_ opened: OpenFile) throws(RequestFailure) -> FileStatus {
+        let status = try RequestFailure.onFile(file.path, "could not be read", phase: .preparation) {
+            () throws(SystemError) in
+            try opened.status()
+        }
+        guard status.isRegular else { throw refused("is not a regular file", "Provide the path of a file.") }
+        guard status.owner == geteuid() else {
+            throw refused(
+                "belongs to another user", "Have each user use a cookie file of their own, or change the owner.")
+        }
+        guard status.size <= Self.maximumSize else {
+            throw refused("is too large for a cookie file", "Check that it is the right file.")
+        }
+        return status
+    }
+
+    private nonisolated func refused(_ what: String, _ remedy: String) -> RequestFailure {
+        RequestFailure(.file, "“\(RequestFailure.shownPath(file.path))” \(what).", remedy: remedy)
+    }
+
+    private nonisolated func document(
+        _ opened: OpenFile, _ status: FileStatus
+    ) throws(RequestFailure) -> CookieDocument {
+        var text = [UInt8](repeating: 0, count: Int(clamping: status.size))
+        let count = try RequestFailure.onFile(file.path, "could not be read", phase: .preparation) {
+            () throws(SystemError) in
+            try text.withUnsafeMutableBufferPointer { bytes throws(SystemError) in
+                try opened.read(into: UnsafeMutableRawBufferPointer(bytes), at: 0)
+            }
+        }
+        if count < text.count { text.removeLast(text.count - count) }
+        return CookieDocument(text, now: clock.date, suffixes: suffixes)
+    }
+
+    /// Writes a new file beside the old one and renames it.
+    private func write(_ text: [UInt8]) throws(RequestFailure) -> Version {
+        guard text.count <= Self.maximumSize else {
+            throw refused("would be too large for a cookie file", "Remove lines that are no cookies.")
+        }
+        let temporary = place.temporary()
+        return try RequestFailure.onFile(
+            file.path, "could not be written", missing: "Create the directory of the cookie file.", phase: .preparation
+        ) { () throws(SystemError) in
+            let target = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            do throws(SystemError) {
+                guard fchmod(target.descriptor, 0o600) == 0 else { throw SystemError.last }
+                try text.withUnsafeBufferPointer { bytes throws(SystemError) in
+                    try calls.writeAll(UnsafeRawBufferPointer(bytes), to: target.descriptor)
+                }
+                let code = calls.sync(target.descriptor)
+                guard code == 0 else { throw SystemError(code: code) }
+                guard rename(temporary, place.path) == 0 else { throw SystemError.last }
+                return Version(try target.status())
+            } catch {
+                unlink(temporary)
+                throw error
+            }
+        }
+    }
+}
