@@ -21,13 +21,14 @@ public final class UnsafeRequestService: Sendable {
     ///
     /// - Parameters:
     ///   - transport: Sends the requests. It should have no client certificate, and no other service should use it.
-    ///   - configuration: Codecs, redirects and logging. Its interceptors are ignored.
+    ///   - configuration: Codecs, redirects and logging. Its interceptors and cookies are ignored.
     public init(
         transport: any Transport,
         configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration()
     ) {
         var configuration = configuration
         configuration.interceptors = []
+        configuration.cookies = nil
         self.transport = transport
         settings = ServiceSettings(configuration)
         chain = Chain(over: transport, settings, AuthorizationStore())

@@ -33,7 +33,8 @@ struct Chain: Sendable {
         if !settings.configuration.interceptors.isEmpty {
             stage = SigningStage(interceptors: settings.configuration.interceptors, next: stage)
         }
-        // Cookies: every attempt has its own.
+        // Every attempt has its own cookies.
+        if let cookies = settings.configuration.cookies { stage = CookieStage(storage: cookies, next: stage) }
         // The gate: breaker, rate and concurrency.
         // Tokens: at most one more attempt after a 401.
         stage = TokenStage(clock: clock, next: stage)

@@ -69,6 +69,8 @@ struct ExchangeRules: Sendable {
     var retry: RetryPolicy?
     /// Whether the server may process the request twice; `nil` means that the method decides.
     var isIdempotent: Bool?
+    /// Whether cookies are sent and stored, if the service has a storage for them.
+    var usesCookies = true
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.

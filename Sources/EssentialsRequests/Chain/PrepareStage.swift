@@ -179,7 +179,7 @@ struct RequestAssembly {
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body,
                 retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
-                digest: digest, tokens: tokens),
+                usesCookies: request.usesCookies, digest: digest, tokens: tokens),
             passedOver: passedOver)
     }
 

@@ -86,6 +86,19 @@ struct RequestLog: Sendable {
         entry.logger.debug("request is retried", metadata: metadata)
     }
 
+    /// Logs that the `Cookie` field has no room for some cookies.
+    func leftOut(cookies count: Int) {
+        guard let entry else { return }
+        entry.logger.debug("cookies left out", metadata: entry.metadata().adding(["cookies": "\(count)"]))
+    }
+
+    /// Logs why cookies of a response were not stored. The reasons contain no values.
+    func refused(_ refusals: [CookieRefusal]) {
+        guard let entry else { return }
+        let reasons = refusals.map { "\($0)" }.joined(separator: ", ")
+        entry.logger.debug("cookies refused", metadata: entry.metadata().adding(["refusals": "\(reasons)"]))
+    }
+
     func received(_ response: DataResponse, _ record: ExchangeRecord) {
         guard let entry else { return }
         let metadata = entry.metadata().adding(

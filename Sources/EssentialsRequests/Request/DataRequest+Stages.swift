@@ -8,6 +8,7 @@ final class RequestStageSettings: Sendable {
         var retry: RetryPolicy?
         var isIdempotent: Bool?
         var idempotencyKey: IdempotencyKey?
+        var usesCookies = true
     }
 
     let values: Values
@@ -37,6 +38,13 @@ extension DataRequest {
     public var isIdempotent: Bool? {
         get { stageSettings?.values.isIdempotent }
         set { stageValues.isIdempotent = newValue }
+    }
+
+    /// Whether cookies are sent with the request and stored from its responses. The default is `true`. It has no effect
+    /// if the service has no cookies.
+    public var usesCookies: Bool {
+        get { stageSettings?.values.usesCookies ?? true }
+        set { stageValues.usesCookies = newValue }
     }
 
     /// The key by which the server recognizes the request if it is sent again. The default is `nil`, which means no key.

@@ -61,6 +61,11 @@ extension HTTPDataRequestService {
         /// The reachability of the environment's server, for retry policies with `whenReachable`. The default is `nil`,
         /// which means that these policies only wait.
         public var reachability: (any ReachabilityService)?
+        /// Stores the cookies of responses and adds them to requests, such as a ``CookieJar``, which several services may
+        /// share. The default is `nil`, which means no cookies.
+        ///
+        /// `clearAuthorization()` removes the cookies of the environment's host, and a shutdown saves the others.
+        public var cookies: (any CookieStorage)?
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []

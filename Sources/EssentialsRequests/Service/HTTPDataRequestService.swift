@@ -1,5 +1,6 @@
 public import Dispatch
 public import EssentialsHTTP
+import Logging
 import Synchronization
 
 /// The data-request service over a transport.
@@ -161,6 +162,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public func clearAuthorization() async {
         let origin = currentEnvironment.baseURL.origin
         authorization.clear(origin)
+        configuration.cookies?.removeCookies(visibleTo: origin.host)
         for store in configuration.privateState { await store.clearPrivateState(of: origin) }
     }
 
@@ -199,5 +201,14 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         }
         authorization.close()
         await transport.shutdown()
+        await saveCookies()
+    }
+
+    private func saveCookies() async {
+        do throws(RequestFailure) {
+            try await configuration.cookies?.flush()
+        } catch {
+            configuration.logger.debug("cookies not saved", metadata: ["error": "\(error)"])
+        }
     }
 }

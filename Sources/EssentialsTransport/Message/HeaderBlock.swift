@@ -3,6 +3,28 @@ enum UnreadFields {
     case raw([UInt8])
     case read(HTTPFields)
 
+    /// Whether there is a `Set-Cookie` field. Unparsed lines are searched and stay unparsed.
+    var hasSetCookie: Bool {
+        switch self {
+        case .read(let fields): fields.contains(.setCookie)
+        case .raw(let block): Self.hasSetCookie(block)
+        }
+    }
+
+    private static func hasSetCookie(_ block: [UInt8]) -> Bool {
+        let name = "set-cookie:".utf8
+        var isLineStart = true
+        for index in block.indices {
+            if isLineStart, block[index] | 0x20 == UInt8(ascii: "s"), block.count - index >= name.count,
+                zip(block[index...], name).allSatisfy({ $0 == $1 || $0 | 0x20 == $1 })
+            {
+                return true
+            }
+            isLineStart = block[index] == UInt8(ascii: "\n")
+        }
+        return false
+    }
+
     mutating func read() -> HTTPFields {
         switch self {
         case .read(let fields): return fields

@@ -1,0 +1,30 @@
+import EssentialsHTTP
+
+/// Adds the cookies of the service to each attempt, and stores those of each response.
+///
+/// The stage is below the redirects, the retries and the tokens, so that each hop gets its own cookies, and those of a
+/// redirect, of a 401 and of a response that is retried are kept. It is above the signatures, which cover the field.
+struct CookieStage: Stage {
+    let storage: any CookieStorage
+    let next: any Stage
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard record.rules.usesCookies else { return try await next.send(request, record) }
+        let response: TransportResponse
+        if let field = storage.field(for: request.url) {
+            var request = request
+            let omitted = field.add(to: &request.headerFields)
+            if omitted > 0 { record.log?.leftOut(cookies: omitted) }
+            response = try await next.send(request, record)
+        } else {
+            response = try await next.send(request, record)
+        }
+        if response.mayHaveSetCookie {
+            let refusals = storage.store(response.headerFields, from: request.url)
+            if !refusals.isEmpty { record.log?.refused(refusals) }
+        }
+        return response
+    }
+}
