@@ -1,3 +1,5 @@
+import EssentialsTransport
+
 /// Decides whether requests to one origin are sent, from the outcomes of earlier ones.
 ///
 /// Each request takes a ticket when it is let through, and returns it once with its outcome. Tickets from before the last
@@ -94,5 +96,20 @@ package struct BreakerMachine: Sendable {
     /// At most the longest time, which is at most a day.
     private func bounded(_ time: Duration) -> Duration {
         max(.zero, min(time, settings.longestOpenTime, .seconds(86_400)))
+    }
+}
+
+extension BreakerMachine.Outcome {
+    /// The outcome of a response with this status.
+    package init(status: Int) { self = (502...504).contains(status) ? .failure : .success }
+
+    /// The outcome of a request that ended without a response.
+    package init(_ failure: RequestFailure) {
+        switch failure.reason {
+        // The transport's queue says nothing about the server.
+        case .timeout where failure.phase == .queue: self = .uncounted
+        case .connection, .nameResolution, .timeout, .interrupted: self = .failure
+        default: self = .uncounted
+        }
     }
 }

@@ -3,7 +3,7 @@ import EssentialsTransport
 /// Decides which requests to one origin are sent now, which wait in line, and which fail.
 ///
 /// The caller passes every event with its time, and then repeats ``next(at:)`` until it returns `nil`. The machine owns
-/// no request and no clock. The time never goes back.
+/// no request and no clock. A time that is slightly earlier than the last one, from another thread, does no harm.
 package struct GateMachine: Sendable {
     /// The right to send one request. It counts until ``leave(wasSent:)``.
     package struct Pass: Sendable, Hashable {

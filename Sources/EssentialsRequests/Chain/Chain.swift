@@ -36,6 +36,7 @@ struct Chain: Sendable {
         }
         // Cookies: every attempt has its own.
         // The gate: breaker, rate and concurrency.
+        if let limits = settings.limits { stage = GateStage(limits: limits, next: stage) }
         // Tokens: at most one more attempt after a 401.
 
         // Each attempt of one hop: retry.

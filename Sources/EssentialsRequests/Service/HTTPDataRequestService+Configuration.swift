@@ -53,6 +53,8 @@ extension HTTPDataRequestService {
         public var sendsPriority = false
         /// The redirects to follow. The default is up to 10, without credentials for other origins.
         public var redirects = RedirectPolicy.standard
+        /// How much each origin is asked at most; see <doc:Limits>. The default is no limit.
+        public var limits = OriginLimits.none
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []

@@ -63,6 +63,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
     /// The number of running requests. A streamed body counts until it was read or dropped.
     public var requestsInFlight: Int { inFlight.count }
+    /// The use of the configuration's limits by each origin; `nil` without limits.
+    public var limits: RequestLimits? { settings.limits }
 
     // MARK: Requests
 

@@ -5,16 +5,19 @@ import EssentialsHTTP
 /// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
+    /// The limits of the origins; `nil` without limits.
+    let limits: RequestLimits?
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
     private let acceptModel: HTTPField
     private let acceptBytes: HTTPField
 
-    init(_ configuration: HTTPDataRequestService.Configuration) {
+    init(_ configuration: HTTPDataRequestService.Configuration, clock: RequestClock = .system) {
         func accept(_ kind: ResponseKind) -> HTTPField {
             HTTPField(name: .accept, value: configuration.accept.fieldValue(for: kind))
         }
         self.configuration = configuration
+        limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: clock)
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
         acceptModel = accept(.model)
