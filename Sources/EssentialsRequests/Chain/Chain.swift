@@ -47,6 +47,10 @@ struct Chain: Sendable {
         }
         stage = RedirectStage(clock: clock, next: stage)
         // Merging of equal requests.
+        if let joins = settings.joins {
+            let isJudged = !settings.configuration.interceptors.isEmpty
+            stage = JoinStage(joins: joins, clock: settings.clock, isJudged: isJudged, next: stage)
+        }
 
         // Each request, once: it is prepared, and the status is checked outside all stages that may act on it.
         first = StatusStage(next: stage)

@@ -55,6 +55,8 @@ extension HTTPDataRequestService {
         public var redirects = RedirectPolicy.standard
         /// How much each origin is asked at most; see <doc:Limits>. The default is no limit.
         public var limits = OriginLimits.none
+        /// Whether equal requests that run at the same time are sent once; see <doc:Limits>. The default is `false`.
+        public var joinsEqualRequests = false
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []

@@ -7,6 +7,9 @@ final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
     /// The limits of the origins; `nil` without limits.
     let limits: RequestLimits?
+    /// The groups of equal requests; `nil` if each request is sent by itself.
+    let joins: JoinedExchanges?
+    let clock: RequestClock
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
     private let acceptModel: HTTPField
@@ -18,6 +21,9 @@ final class ServiceSettings: Sendable {
         }
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: clock)
+        let joins = configuration.joinsEqualRequests && !configuration.interceptors.contains(where: \.preventsJoining)
+        self.joins = joins ? JoinedExchanges() : nil
+        self.clock = clock
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
         acceptModel = accept(.model)
