@@ -59,7 +59,9 @@ struct LimitsTests {
         configuration.limits.breaker?.openTime = .seconds(60)
         let broken = HTTPDataRequestService(
             environment: environment, transport: transport, configuration: configuration)
-        for _ in 0..<5 { _ = await #expect(throws: RequestFailure.self) { try await broken.post("orders", body: order) } }
+        for _ in 0..<5 {
+            _ = await #expect(throws: RequestFailure.self) { try await broken.post("orders", body: order) }
+        }
         let failure = await #expect(throws: RequestFailure.self) { try await broken.post("orders", body: order) }
         #expect(failure?.reason == .circuitOpen)
         #expect(failure?.underlying is CircuitOpen)
