@@ -94,9 +94,13 @@ package struct RetryMachine: Sendable {
         _ outcome: RetryRules.Outcome, _ moment: Moment,
         deciding decide: (_ wait: Duration, _ isRetriable: Bool) -> RetryDecision = { _, _ in .standard }
     ) -> Action {
-        let verdict = RetryRules.verdict(
-            on: outcome, isIdempotent: request.isIdempotent,
-            retriesInternalServerError: policy.retriesInternalServerError)
+        let circuit = openCircuit(outcome)
+        let verdict =
+            circuit != nil
+            ? .retried(once: [])
+            : RetryRules.verdict(
+                on: outcome, isIdempotent: request.isIdempotent,
+                retriesInternalServerError: policy.retriesInternalServerError)
         guard verdict != .forbidden else { return .stop(.notRetriable) }
         var once: RetryRules.Once = []
         var isRetriable = false
@@ -105,7 +109,7 @@ package struct RetryMachine: Sendable {
             isRetriable = only.isDisjoint(with: retriedOnce)
         }
         let (backoff, extra) = waits(once, moment)
-        var wait = backoff
+        var wait = max(backoff, circuit?.timeLeft ?? .zero)
         var requested: Duration?
         if case .status(_, let retryAfter?) = outcome {
             requested = retryAfter
@@ -130,6 +134,12 @@ package struct RetryMachine: Sendable {
             Retry(
                 wait: wait, needsFreshConnection: RetryRules.needsFreshConnection(after: outcome),
                 isHastened: policy.followsReachability && requested == nil && Self.isUnsent(outcome)))
+    }
+
+    /// The open circuit that refused the request, if the policy waits until it closes.
+    private func openCircuit(_ outcome: RetryRules.Outcome) -> CircuitOpen? {
+        guard waitsForBudget, case .failure(let failure) = outcome, failure.reason == .circuitOpen else { return nil }
+        return failure.underlying as? CircuitOpen ?? CircuitOpen(timeLeft: nil)
     }
 
     /// Whether a retry that waits longer than planned, because the budget is empty, is still within all limits.

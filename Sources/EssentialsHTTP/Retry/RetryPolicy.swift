@@ -34,7 +34,8 @@ public struct RetryPolicy: Sendable, Hashable {
     public static let never = RetryPolicy(.attempts(1))
     /// Three attempts.
     public static let standard = RetryPolicy(.attempts(3))
-    /// Attempts until the request succeeds, is cancelled, or fails in a way that is never retried.
+    /// Attempts until the request succeeds, is cancelled, or fails in a way that is never retried. A request that an open
+    /// circuit refuses waits until it closes.
     public static let forever = RetryPolicy(.forever)
 
     /// Up to this number of attempts, including the first one. Fewer than 1 count as 1.

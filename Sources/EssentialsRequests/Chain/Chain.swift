@@ -35,7 +35,8 @@ struct Chain: Sendable {
         }
         // Every attempt has its own cookies.
         if let cookies = settings.configuration.cookies { stage = CookieStage(storage: cookies, next: stage) }
-        // The gate: breaker, rate and concurrency.
+        // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
+        if let limits = settings.limits { stage = GateStage(limits: limits, next: stage) }
         // Tokens: at most one more attempt after a 401.
         stage = TokenStage(clock: clock, next: stage)
 
@@ -48,7 +49,11 @@ struct Chain: Sendable {
             stage = ReceivingStage(interceptors: settings.configuration.interceptors, next: stage)
         }
         stage = RedirectStage(clock: clock, next: stage)
-        // Merging of equal requests.
+        // Equal requests share all that follows.
+        if let joins = settings.joins {
+            let isJudged = !settings.configuration.interceptors.isEmpty
+            stage = JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isJudged, next: stage)
+        }
 
         // Each request, once: it is prepared, and the status is checked outside all stages that may act on it.
         first = StatusStage(next: stage)

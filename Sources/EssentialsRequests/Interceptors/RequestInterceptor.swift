@@ -67,6 +67,13 @@ public protocol RequestInterceptor: Sendable {
     ///   stays. If it replaces a response, the reason is `status`, even for a status that the request expects, and the
     ///   failure contains the response's head and ``HopOutcome/body``. A streamed body is cancelled.
     func received(_ outcome: HopOutcome) async throws
+
+    /// Whether each request of a service with this interceptor is sent by itself, even if the service sends equal
+    /// requests once. The default is `false`.
+    ///
+    /// Equal requests that are sent once are prepared one by one, but signed and received once. Return `true` if
+    /// ``sign(_:)`` gives each request a different meaning for the server.
+    var preventsJoining: Bool { get }
 }
 
 extension RequestInterceptor {
@@ -76,4 +83,6 @@ extension RequestInterceptor {
     public func sign(_ request: inout EncodedRequest) async throws {}
     /// Keeps the outcome.
     public func received(_ outcome: HopOutcome) async throws {}
+    /// `false`.
+    public var preventsJoining: Bool { false }
 }

@@ -61,7 +61,8 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
         if case .ranges(let ranges) = content { ranges.isEmpty } else { false }
     }
 
-    private var ranges: [ClosedRange<Int>]? {
+    /// The statuses; `nil` if a closure decides about them.
+    var ranges: [ClosedRange<Int>]? {
         switch content {
         case .success: [200...299]
         case .ranges(let ranges): ranges

@@ -28,7 +28,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private let chain: Chain
     private let inFlight = RequestsInFlight()
     private let authorization = AuthorizationStore()
-    /// Cancels running requests when the environment changes.
+    /// Cancels running requests, or closes groups of equal ones, when the environment changes.
     private let watch = Mutex<Task<Void, Never>?>(nil)
 
     /// Creates a service.
@@ -46,9 +46,15 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         self.transport = transport
         settings = ServiceSettings(configuration)
         chain = Chain(over: transport, settings, authorization)
-        guard configuration.onEnvironmentChange == .cancelRequests else { return }
-        let (changes, inFlight) = (environment.changes, inFlight)
-        let task = Task { for await current in changes { inFlight.cancelAll(exceptIn: current) } }
+        let cancels = configuration.onEnvironmentChange == .cancelRequests
+        guard cancels || settings.joins != nil else { return }
+        let (changes, inFlight, joins) = (environment.changes, inFlight, settings.joins)
+        let task = Task {
+            for await current in changes {
+                joins?.closeAll()
+                if cancels { inFlight.cancelAll(exceptIn: current) }
+            }
+        }
         watch.withLock { $0 = task }
     }
 
@@ -64,6 +70,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
     /// The number of running requests. A streamed body counts until it was read or dropped.
     public var requestsInFlight: Int { inFlight.count }
+    /// The use of the configuration's limits by each origin; `nil` without limits.
+    public var limits: RequestLimits? { settings.limits }
 
     // MARK: Requests
 
@@ -156,6 +164,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Sends these credentials to the origin of the current environment from now on; see the protocol.
     public func setAuthorization(_ credentials: Credentials) {
         authorization.set(credentials, for: currentEnvironment.baseURL.origin)
+        settings.joins?.closeAll()
     }
 
     /// Removes the credentials and the private state of the origin of the current environment; see the protocol.
@@ -164,6 +173,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         authorization.clear(origin)
         configuration.cookies?.removeCookies(visibleTo: origin.host)
         for store in configuration.privateState { await store.clearPrivateState(of: origin) }
+        settings.joins?.closeAll()
     }
 
     // MARK: Shutdown

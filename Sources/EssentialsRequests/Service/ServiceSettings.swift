@@ -5,6 +5,10 @@ import EssentialsHTTP
 /// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
+    /// The limits of the origins; `nil` without limits.
+    let limits: RequestLimits?
+    /// The groups of equal requests; `nil` if each request is sent by itself.
+    let joins: JoinedExchanges?
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
     private let acceptModel: HTTPField
@@ -15,6 +19,9 @@ final class ServiceSettings: Sendable {
             HTTPField(name: .accept, value: configuration.accept.fieldValue(for: kind))
         }
         self.configuration = configuration
+        limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
+        let joins = configuration.joinsEqualRequests && !configuration.interceptors.contains(where: \.preventsJoining)
+        self.joins = joins ? JoinedExchanges() : nil
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
         acceptModel = accept(.model)

@@ -5,7 +5,7 @@ enum ScriptedFailure {
     private static let phases: [RequestFailure.Reason: RequestFailure.Phase] = {
         let reasons: [(RequestFailure.Phase, [RequestFailure.Reason])] = [
             (.preparation, [.invalidRequest, .invalidPolicy, .hostRefused, .plaintextRefused]),
-            (.queue, [.queueFull, .closed, .otherTrust]),
+            (.queue, [.queueFull, .closed, .otherTrust, .circuitOpen]),
             (.nameResolution, [.nameResolution]),
             (.connect, [.connection, .proxy, .resources]),
             (

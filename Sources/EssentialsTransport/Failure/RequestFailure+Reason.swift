@@ -6,7 +6,7 @@ extension RequestFailure {
             case pinMismatch, unexpectedPeer, otherTrust, tlsTooOld, trustEvidence, revoked, hostRefused
             case plaintextRefused, timeout, cancelled, interrupted, protocolViolation, tooLarge, redirectLimit
             case redirectRefused, notReplayable, status, emptyBody, encoding, decoding, file, queueFull, closed
-            case resources, authorization
+            case resources, authorization, circuitOpen
         }
 
         private let code: Code
@@ -81,6 +81,9 @@ extension RequestFailure {
         public static let file = Reason(code: .file)
         /// The queue of waiting requests is full.
         public static let queueFull = Reason(code: .queueFull)
+        /// So many requests to the origin have failed that no more are sent for some time. `underlying` is a
+        /// ``CircuitOpen``.
+        public static let circuitOpen = Reason(code: .circuitOpen)
         /// There was no memory, file descriptor or thread.
         public static let resources = Reason(code: .resources)
         /// The transport or service was shut down.
@@ -125,6 +128,7 @@ extension RequestFailure.Reason {
         case .decoding: "Compare the model with the response's body."
         case .file: "Check the path and its permissions."
         case .queueFull: "Send fewer requests at once, or allow a longer queue."
+        case .circuitOpen: "Try again after some time; the server seems to be down."
         case .resources: "Free some memory, or raise the limits of open files and threads."
         case .closed: "Create a new transport or service."
         }

@@ -174,7 +174,8 @@ extension RequestFailure: CustomStringConvertible {
         var next = underlying
         for _ in 0..<Self.maximumCauses {
             switch next {
-            case nil: return text
+            // The message of the failure says the same as `CircuitOpen`.
+            case nil, is CircuitOpen: return text
             case let failure as RequestFailure:
                 text += " Caused by \(failure.reason.name): \(failure.message)"
                 next = failure.underlying

@@ -50,6 +50,7 @@ enum FailureReasons {
         (.decoding, "The response's body could not be decoded."),
         (.file, "A file could not be read or written."),
         (.queueFull, "Too many requests are waiting."),
+        (.circuitOpen, "Too many requests to the server have failed, so no more are sent for some time."),
         (.resources, "The system has no memory, file descriptor or thread left."),
         (.closed, "The transport was shut down."),
     ]

@@ -61,6 +61,11 @@ extension FailureMaker {
         func redirecting(_ location: String) -> @Sendable (ServerRequest) -> ServerReply {
             { _ in .response(status: 307, headers: [("Location", location)]) }
         }
+        var broken = HTTPDataRequestService.Configuration()
+        broken.limits.breaker = .standard
+        broken.limits.breaker?.minimumOutcomes = 1
+        // Long enough that the time left, which is rounded up to seconds, is the same in every run.
+        broken.limits.breaker?.openTime = .seconds(60)
         func sent(_ service: HTTPDataRequestService) async throws {
             try await service.send(DataRequest(.put, "films", query: ["token": Secret.query]))
         }
@@ -80,6 +85,12 @@ extension FailureMaker {
                 .close
             } _: { service in
                 try await service.send(DataRequest(.get, "../../admin", query: ["token": Secret.query]))
+            },
+            serviceFailure("A request while the circuit of its origin is open", broken) { _ in
+                .response(status: 503, body: Secret.answer)
+            } _: { service in
+                _ = try? await sent(service)
+                try await sent(service)
             },
             serviceFailure("A request after the service was shut down") { _ in
                 .close

@@ -47,6 +47,15 @@ import Testing
         for attempt in [1, 2, 1_000_000] { _ = try retry(machine.failed(Self.refused, moment(attempt))) }
     }
 
+    @Test("Only a policy without a limit waits until an open circuit closes")
+    func openCircuit() throws {
+        let open = RequestFailure(
+            .circuitOpen, "x", phase: .queue, underlying: CircuitOpen(timeLeft: .seconds(60)))
+        var (patient, other) = (machine(.forever, isIdempotent: false), machine(.attempts(9)))
+        #expect(try retry(patient.failed(.failure(open), moment(random: 0))).wait == .seconds(60))
+        #expect(other.failed(.failure(open), moment()) == .stop(.notRetriable))
+    }
+
     @Test("The wait is the longer one of the backoff and the server's Retry-After, and up to a tenth or a second more")
     func retryAfter() throws {
         let cases: [(Duration?, UInt64, Duration)] = [

@@ -127,7 +127,7 @@ struct ModelTests {
             .encoding: 1000, .decoding: 1000, .emptyBody: 1000, .trustChain: 1001, .trustHost: 1001,
             .pinMismatch: 1001, .unexpectedPeer: 1001, .otherTrust: 1001, .tlsTooOld: 1001, .trustEvidence: 1001,
             .revoked: 1001, .hostRefused: 1001, .plaintextRefused: 1001, .cancelled: 1002, .invalidRequest: 1003,
-            .closed: 1003, .queueFull: 1003, .file: 1004,
+            .closed: 1003, .queueFull: 1003, .circuitOpen: 1003, .file: 1004,
         ]
         #expect(RequestFailure(reason, "No.").legacyCode == codes[reason])
     }

@@ -1,0 +1,64 @@
+import EssentialsTransport
+
+/// A line of waiting requests: the most urgent ones leave first, and equally urgent ones in order of arrival.
+package struct PriorityLine: Sendable {
+    private struct Level {
+        /// Numbers in order of arrival. Those that were removed out of turn stay until they are passed over.
+        var numbers: [UInt64] = []
+        var first = 0
+    }
+
+    /// The most urgent level first. It is empty until the first request waits.
+    private var levels: [Level] = []
+    private var waiting: Set<UInt64> = []
+    /// The number of elements of all levels.
+    private(set) var storedCount = 0
+
+    package init() {}
+
+    package var count: Int { waiting.count }
+    package var isEmpty: Bool { waiting.isEmpty }
+
+    /// - Parameter number: A number that no other request in the line has.
+    package mutating func append(_ number: UInt64, _ priority: RequestPriority) {
+        if levels.isEmpty { levels = RequestPriority.allCases.map { _ in Level() } }
+        levels[levels.count - 1 - priority.rawValue].numbers.append(number)
+        waiting.insert(number)
+        storedCount += 1
+    }
+
+    package mutating func popFirst() -> UInt64? {
+        for index in levels.indices {
+            while levels[index].first < levels[index].numbers.count {
+                let number = levels[index].numbers[levels[index].first]
+                levels[index].first += 1
+                storedCount -= 1
+                if levels[index].first == levels[index].numbers.count {
+                    levels[index] = Level()
+                } else if levels[index].first >= 64, levels[index].first * 2 >= levels[index].numbers.count {
+                    // A number is moved at most once for every number that has left.
+                    levels[index].numbers.removeFirst(levels[index].first)
+                    levels[index].first = 0
+                }
+                if waiting.remove(number) != nil { return number }
+            }
+        }
+        return nil
+    }
+
+    /// Removes a request out of turn, and returns whether it was in the line.
+    package mutating func remove(_ number: UInt64) -> Bool {
+        guard waiting.remove(number) != nil else { return false }
+        // A sweep costs about as much as the removals since the last one.
+        if storedCount > 2 * waiting.count + 32 { sweep() }
+        return true
+    }
+
+    private mutating func sweep() {
+        for index in levels.indices {
+            let kept = levels[index].numbers[levels[index].first...].filter(waiting.contains)
+            levels[index] = Level(numbers: kept)
+        }
+        storedCount = waiting.count
+    }
+}

@@ -1,0 +1,33 @@
+/// A maximum number of requests in a period, measured with a token bucket.
+///
+/// ```swift
+/// configuration.limits.rate = RateLimit(10, per: .seconds(1))              // ten at once, then one every 100 ms
+/// configuration.limits.rate = RateLimit(600, per: .seconds(60), burst: 1)  // one every 100 ms from the start
+/// ```
+///
+/// Each request takes a token. The bucket begins full and gains tokens evenly, up to ``burst``. After a quiet time up to
+/// ``burst`` requests are sent at once, so that a period can contain ``count`` plus ``burst`` of them. If the server
+/// counts strictly, set the burst to 1.
+public struct RateLimit: Sendable, Hashable {
+    /// The number of requests in a period.
+    public let count: Int
+    /// The length of a period.
+    public let period: Duration
+    /// The number of requests that may be sent at once after a quiet time.
+    public let burst: Int
+
+    /// Creates a rate.
+    ///
+    /// - Parameters:
+    ///   - count: The number of requests in a period, from 1 to 1,000,000. Other values count as the nearest of these.
+    ///   - period: The length of a period, from a millisecond to 366 days. Other values count as the nearest of these.
+    ///   - burst: The number of requests that may be sent at once, from 1 to 1,000,000. The default is `count`.
+    public init(_ count: Int, per period: Duration, burst: Int? = nil) {
+        self.count = min(max(count, 1), 1_000_000)
+        self.period = min(max(period, .milliseconds(1)), .seconds(366 * 86_400))
+        self.burst = min(max(burst ?? self.count, 1), 1_000_000)
+    }
+
+    /// The time in which the bucket gains one token.
+    package var interval: Duration { period / count }
+}

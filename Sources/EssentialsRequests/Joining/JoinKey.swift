@@ -1,0 +1,100 @@
+import EssentialsHTTP
+
+/// All that makes requests to one URL equal, so that they can share a response.
+///
+/// Deadlines and priorities make no difference. Everything else of a request does that can change its response, what its
+/// caller may see of it, or whether it may be sent.
+struct JoinKey: Sendable {
+    private let method: HTTPRequest.Method
+    private let headerFields: HTTPFields
+    private let options: TransportOptions
+    /// The environment, for whose servers interceptors sign.
+    private let environment: EnvironmentSnapshot?
+    private let digest: DigestSession?
+    private let tokens: TokenSession?
+    private let retry: RetryPolicy?
+    private let isIdempotent: Bool?
+    private let usesCookies: Bool
+    private let redirects: RedirectPolicy
+    /// What interceptors see of the request when they receive its outcome; `nil` without interceptors.
+    private let judgement: Judgement?
+
+    private struct Judgement: Sendable, Hashable {
+        let expectation: [ClosedRange<Int>]
+        let errorModel: ObjectIdentifier?
+    }
+
+    /// Creates the key of a request; `nil` if it can share its response with no other.
+    ///
+    /// - Parameter isJudged: Whether interceptors receive the outcome.
+    init?(_ request: TransportRequest, _ record: ExchangeRecord, isJudged: Bool) {
+        guard request.method == .get || request.method == .head, request.body.isEmpty,
+            case .collected = request.options.delivery, !request.headerFields.contains(.range),
+            // Two closures cannot be compared.
+            record.rules.redirects.decide == nil,
+            // A request of a token provider goes out without a token, and must not wait for those that wait for it.
+            record.rules.tokens?.source.isCalledHere != true
+        else { return nil }
+        if isJudged {
+            guard let expectation = record.rules.expectedStatus.ranges else { return nil }
+            judgement = Judgement(
+                expectation: expectation, errorModel: record.rules.errorModel.map { ObjectIdentifier($0) })
+        } else {
+            judgement = nil
+        }
+        method = request.method
+        headerFields = request.headerFields.withoutTraces
+        var options = request.options
+        options.totalTimeout = nil
+        options.priority = .normal
+        self.options = options
+        environment = record.environment
+        digest = record.rules.digest
+        tokens = record.rules.tokens
+        retry = record.rules.retry
+        isIdempotent = record.rules.isIdempotent
+        usesCookies = record.rules.usesCookies
+        redirects = record.rules.redirects
+    }
+}
+
+extension JoinKey: Hashable {
+    static func == (one: JoinKey, other: JoinKey) -> Bool {
+        one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
+            && one.environment == other.environment && one.digest === other.digest && one.tokens === other.tokens
+            && one.retry == other.retry && one.isIdempotent == other.isIdempotent
+            && one.usesCookies == other.usesCookies && one.judgement == other.judgement
+            && one.redirects.isSame(as: other.redirects)
+    }
+
+    /// The rest differs so seldom among requests to one URL that hashing it would take longer than comparing it.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(headerFields)
+    }
+}
+
+extension RedirectPolicy {
+    /// Whether both policies follow the same redirects. It is `false` for policies with a closure.
+    fileprivate func isSame(as other: RedirectPolicy) -> Bool {
+        decide == nil && other.decide == nil && limit == other.limit && allowsDowngrade == other.allowsDowngrade
+            && sensitiveFields == other.sensitiveFields && sharedFields == other.sharedFields
+            && keepsBodyInOrigin == other.keepsBodyInOrigin
+    }
+}
+
+extension HTTPFields {
+    /// The fields that only connect the records of several programs about one request.
+    private static let traceNames = Set(
+        [
+            "traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-ParentSpanId",
+            "X-B3-Sampled", "X-B3-Flags", "X-Request-ID", "X-Correlation-ID", "X-Amzn-Trace-Id",
+            "X-Cloud-Trace-Context", "uber-trace-id",
+        ].compactMap { HTTPField.Name($0) })
+
+    /// The fields without those that differ in each request and change no response.
+    fileprivate var withoutTraces: HTTPFields {
+        guard contains(where: { Self.traceNames.contains($0.name) }) else { return self }
+        return HTTPFields(filter { !Self.traceNames.contains($0.name) })
+    }
+}

@@ -1,0 +1,86 @@
+import EssentialsHTTP
+
+/// Sends equal requests that run at the same time once, and gives each of them the outcome.
+///
+/// The stage is outside the redirects, so that requests share all hops and attempts. The exchange runs in a task of its
+/// own: a request that is cancelled leaves its group, and the exchange ends when nobody waits for it. The status is
+/// checked outside this stage, for each request by its own expectation.
+struct JoinStage: Stage {
+    let joins: JoinedExchanges
+    let clock: RequestClock
+    /// Whether interceptors receive the outcomes.
+    let isJudged: Bool
+    let next: any Stage
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard request.method.isSafe else {
+            // Responses from before and from during the request may both be out of date afterwards.
+            joins.close(request.url)
+            defer { joins.close(request.url) }
+            return try await next.send(request, record)
+        }
+        guard let key = JoinKey(request, record, isJudged: isJudged) else {
+            return try await next.send(request, record)
+        }
+        guard !record.cancellation.isCancelled, !Task.isCancelled else { throw Self.cancelled(request) }
+        switch joins.arrive(key, at: request.url) {
+        case .alone: return try await next.send(request, record)
+        case .lead(let seat, let cancellation):
+            start(SharedExchange(request, record), of: seat.group, cancellation)
+            // The exchange has the deadline of this request.
+            return try result(await joins.verdict(of: seat, within: nil, clock, record.cancellation), request, record)
+        case .follow(let seat): return try await follow(seat, request, record)
+        }
+    }
+
+    private func start(_ exchange: SharedExchange, of group: UInt64, _ cancellation: Cancellation) {
+        let task = Task.immediate { [joins, next, clock] in
+            joins.finish(group, await exchange.run(over: next, cancellation, clock))
+        }
+        // For stages and transports that look at their task.
+        _ = cancellation.add { task.cancel() }
+    }
+
+    private func follow(
+        _ seat: JoinedExchanges.Seat, _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        let total = request.options.totalTimeout
+        let start = total == nil ? .zero : clock.now
+        let verdict = await joins.verdict(of: seat, within: total, clock, record.cancellation)
+        guard case .finished(let outcome) = verdict, outcome.endedByDeadline else {
+            return try result(verdict, request, record)
+        }
+        // The deadline was that of another request. This one is sent by itself, so that it cannot happen again.
+        guard let total else { return try await next.send(request, record) }
+        let remaining = total - (clock.now - start)
+        guard remaining > .zero else { throw Self.timeout(request) }
+        var limited = request
+        limited.options.totalTimeout = remaining
+        return try await next.send(limited, record)
+    }
+
+    private func result(
+        _ verdict: JoinedExchanges.Verdict, _ request: TransportRequest, _ record: ExchangeRecord
+    ) throws(RequestFailure) -> TransportResponse {
+        switch verdict {
+        case .finished(let outcome):
+            outcome.apply(to: record)
+            return try outcome.result.get()
+        case .cancelled: throw Self.cancelled(request)
+        case .expired: throw Self.timeout(request)
+        }
+    }
+
+    private static func cancelled(_ request: TransportRequest) -> RequestFailure {
+        RequestFailure(.cancelled, "The request was cancelled.", phase: .waiting, host: request.hostText)
+    }
+
+    private static func timeout(_ request: TransportRequest) -> RequestFailure {
+        RequestFailure(
+            .timeout,
+            "The exchange that the request shares did not finish within \(request.options.totalTimeout ?? .zero).",
+            phase: .waiting, host: request.hostText)
+    }
+}

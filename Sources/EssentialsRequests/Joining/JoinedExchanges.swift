@@ -1,0 +1,117 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The groups of equal requests of one service, and the requests that wait for their outcomes.
+final class JoinedExchanges: Sendable {
+    /// The end of a wait.
+    enum Verdict: Sendable {
+        case finished(SharedOutcome)
+        case cancelled
+        case expired
+    }
+
+    /// A request that waits for the outcome of its group.
+    struct Seat: Sendable {
+        let group: UInt64
+        fileprivate let waiter: UInt64
+        fileprivate let promise: Promise<Verdict>
+    }
+
+    enum Arrival: Sendable {
+        /// The caller has to send the request, and to call ``finish(_:_:)`` with the outcome.
+        case lead(Seat, Cancellation)
+        case follow(Seat)
+        case alone
+    }
+
+    private struct State {
+        var machine = JoinMachine<RequestURL, JoinKey>()
+        var promises: [UInt64: Promise<Verdict>] = [:]
+        /// Ends the exchange of each group.
+        var cancellations: [UInt64: Cancellation] = [:]
+        var lastWaiter: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The number of groups, and of requests that wait for them.
+    var usage: (groups: Int, waiters: Int) {
+        state.withLock { state in
+            (max(state.machine.groupCount, state.cancellations.count), state.promises.count)
+        }
+    }
+
+    /// A request arrives. Unless it is sent alone, ``verdict(of:within:_:_:)`` has to be called.
+    func arrive(_ key: JoinKey, at url: RequestURL) -> Arrival {
+        state.withLock { state in
+            state.lastWaiter += 1
+            let waiter = state.lastWaiter
+            let arrival = state.machine.arrive(waiter, key, at: url)
+            switch arrival {
+            case .alone: return .alone
+            case .lead(let group), .follow(let group):
+                let seat = Seat(group: group, waiter: waiter, promise: Promise())
+                state.promises[waiter] = seat.promise
+                guard case .lead = arrival else { return .follow(seat) }
+                let cancellation = Cancellation()
+                state.cancellations[group] = cancellation
+                return .lead(seat, cancellation)
+            }
+        }
+    }
+
+    /// Waits for the outcome of a group.
+    ///
+    /// - Parameters:
+    ///   - limit: The time after which this request stops waiting; `nil` for no limit.
+    ///   - clock: Measures the limit.
+    ///   - cancellation: Ends the wait of this request at once, like a cancellation of the calling task.
+    func verdict(
+        of seat: Seat, within limit: Duration?, _ clock: RequestClock, _ cancellation: Cancellation
+    ) async -> Verdict {
+        let registration = cancellation.add { self.leave(seat, .cancelled) }
+        defer { cancellation.remove(registration) }
+        let timer = limit.map { limit in
+            Task {
+                // The sleep is cancelled and throws if the wait ends first.
+                guard (try? await clock.sleep(for: limit)) != nil else { return }
+                leave(seat, .expired)
+            }
+        }
+        defer { timer?.cancel() }
+        return await withTaskCancellationHandler {
+            await seat.promise.value()
+        } onCancel: {
+            leave(seat, .cancelled)
+        }
+    }
+
+    /// Ends the wait of one request. If it was the last one of its group, the exchange is cancelled.
+    private func leave(_ seat: Seat, _ verdict: Verdict) {
+        let (promise, cancellation) = state.withLock { state -> (Promise<Verdict>?, Cancellation?) in
+            let departure = state.machine.leave(seat.waiter, seat.group)
+            guard departure != .none else { return (nil, nil) }
+            return (
+                state.promises.removeValue(forKey: seat.waiter),
+                departure == .last ? state.cancellations.removeValue(forKey: seat.group) : nil
+            )
+        }
+        cancellation?.cancel()
+        promise?.keep(verdict)
+    }
+
+    /// Passes the outcome of an exchange to all requests of its group.
+    func finish(_ group: UInt64, _ outcome: SharedOutcome) {
+        let promises = state.withLock { state in
+            state.cancellations[group] = nil
+            return state.machine.finish(group).compactMap { state.promises.removeValue(forKey: $0) }
+        }
+        for promise in promises { promise.keep(.finished(outcome)) }
+    }
+
+    /// Makes sure that later requests to a URL get no outcome of an exchange that has begun.
+    func close(_ url: RequestURL) { state.withLock { $0.machine.close(url) } }
+
+    /// Makes sure that later requests get no outcome of an exchange that has begun.
+    func closeAll() { state.withLock { $0.machine.closeAll() } }
+}

@@ -1,0 +1,88 @@
+import EssentialsHTTP
+
+/// A request as the task needs it that sends it for a group of equal ones.
+///
+/// An `ExchangeRecord` stays in the task of its request, so the exchange has a record of its own.
+struct SharedExchange: Sendable {
+    private let request: TransportRequest
+    private let rules: ExchangeRules
+    private let id: RequestID
+    private let environment: EnvironmentSnapshot?
+
+    /// - Parameter record: The record of the request that leads the group. Its identifier appears in the log.
+    init(_ request: TransportRequest, _ record: ExchangeRecord) {
+        self.request = request
+        rules = record.rules
+        id = record.id
+        environment = record.environment
+    }
+
+    /// Sends the request.
+    ///
+    /// - Parameters:
+    ///   - next: The stages that the group shares.
+    ///   - cancellation: Ends the exchange when nobody waits for it.
+    ///   - clock: Measures whether the deadline of the request has passed.
+    func run(over next: any Stage, _ cancellation: Cancellation, _ clock: RequestClock) async -> SharedOutcome {
+        let record = ExchangeRecord(request, rules, id: id, environment: environment, cancellation: cancellation)
+        // Most requests have no deadline.
+        let start = request.options.totalTimeout == nil ? .zero : clock.now
+        do throws(RequestFailure) {
+            let response = try await next.send(request, record)
+            return SharedOutcome(.success(response), record, endedByDeadline: false)
+        } catch {
+            var isOver = false
+            if error.reason == .timeout, let total = request.options.totalTimeout {
+                isOver = clock.now - start >= total - Self.tolerance
+            }
+            return SharedOutcome(.failure(error), record, endedByDeadline: isOver)
+        }
+    }
+
+    /// How much earlier than this clock the transport may notice that the deadline has passed.
+    private static let tolerance = Duration.milliseconds(20)
+}
+
+/// The outcome of an exchange, and its effects on the record of each request that shares it.
+struct SharedOutcome: Sendable {
+    let result: Result<TransportResponse, RequestFailure>
+    /// Whether the exchange has ended because the time of the request that leads the group was over.
+    let endedByDeadline: Bool
+
+    private let hops: [RedirectHop]
+    private let lastRequest: TransportRequest
+    private let hasLeftOrigin: Bool
+    private let attempts: Int
+    private let retries: RetryProgress
+    private let wasSentAgainForToken: Bool
+    private let isFromCache: Bool
+    private let failedResponse: TransportResponse?
+    private let remedy: String?
+
+    init(_ result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord, endedByDeadline: Bool) {
+        self.result = result
+        self.endedByDeadline = endedByDeadline
+        hops = record.hops
+        lastRequest = record.lastRequest
+        hasLeftOrigin = record.hasLeftOrigin
+        attempts = record.attempts
+        retries = record.retries
+        wasSentAgainForToken = record.wasSentAgainForToken
+        isFromCache = record.isFromCache
+        failedResponse = record.failedResponse
+        remedy = record.remedy
+    }
+
+    /// Copies what the exchange has recorded, as if the request had been sent by itself.
+    func apply(to record: ExchangeRecord) {
+        record.hops = hops
+        record.lastRequest = lastRequest
+        record.hasLeftOrigin = hasLeftOrigin
+        record.attempts = attempts
+        record.retries = retries
+        record.wasSentAgainForToken = wasSentAgainForToken
+        record.isFromCache = isFromCache
+        if let failedResponse { record.keep(failedResponse) }
+        record.remedy = remedy
+    }
+}

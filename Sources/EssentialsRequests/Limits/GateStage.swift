@@ -1,0 +1,69 @@
+import EssentialsHTTP
+
+/// Holds every attempt back until the limits of its origin allow it, or refuses it.
+///
+/// The stage is below the retries and the tokens, so that no request has a permit while it waits for a delay or for a
+/// new token. A permit counts until the body of the response was read or dropped.
+struct GateStage: Stage {
+    let limits: RequestLimits
+    let next: any Stage
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        var request = request
+        let permit: RequestLimits.Permit
+        switch limits.arrive(request.url.origin, request.options.priority) {
+        case .start(let free): permit = free
+        case .wait(let place): permit = try await turn(of: &request, place, record)
+        case .full(let waiting): throw LimitFailures.queueFull(request, waiting: waiting)
+        case .refused(let open): throw LimitFailures.circuitOpen(request, open)
+        }
+        let response: TransportResponse
+        do throws(RequestFailure) {
+            response = try await next.send(request, record)
+        } catch {
+            limits.leave(permit, BreakerMachine.Outcome(error))
+            throw error
+        }
+        let outcome = BreakerMachine.Outcome(status: response.statusCode)
+        guard case .stream(let source) = response.body.content else {
+            limits.leave(permit, outcome)
+            return response
+        }
+        limits.finish(permit, outcome)
+        var streamed = response
+        streamed.body = ResponseBody(source: PermitBody(source, permit, limits))
+        return streamed
+    }
+
+    /// Waits in the line of the origin. The request then has the rest of its total time.
+    private func turn(
+        of request: inout TransportRequest, _ place: RequestLimits.Place, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> RequestLimits.Permit {
+        let between = "its place in the line of its origin and its sending"
+        let remaining: Duration?
+        do throws(RequestFailure) {
+            remaining = try record.deadline.limited(request, between: between, after: "it had to wait").options
+                .totalTimeout
+        } catch {
+            limits.withdraw(place, .cancelled)
+            throw error
+        }
+        let limit = [request.options.queueTimeout, limits.settings.queueTimeout, remaining].compactMap(\.self).min()
+        switch await limits.turn(place, within: limit, record.cancellation) {
+        case .start(let permit):
+            do throws(RequestFailure) {
+                try record.cancellation.check(host: request.hostText)
+                request = try record.deadline.limited(request, between: between, after: "it had waited for its turn")
+                return permit
+            } catch {
+                limits.leave(permit, .uncounted, wasSent: false)
+                throw error
+            }
+        case .refused(let open): throw LimitFailures.circuitOpen(request, open)
+        case .cancelled: throw LimitFailures.cancelled(request)
+        case .expired: throw LimitFailures.timeout(request, after: limit ?? .zero)
+        }
+    }
+}
