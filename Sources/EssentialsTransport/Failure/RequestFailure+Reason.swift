@@ -67,7 +67,8 @@ extension RequestFailure {
         public static let redirectRefused = Reason(code: .redirectRefused)
         /// The body would have to be sent again, but it cannot be replayed.
         public static let notReplayable = Reason(code: .notReplayable)
-        /// All challenges of the server are weaker than the credentials allow, so none was answered.
+        /// There is nothing to authorize the request with: all challenges of the server are weaker than the credentials
+        /// allow, or there is no access token.
         public static let authorization = Reason(code: .authorization)
         /// The status is not among the expected ones.
         public static let status = Reason(code: .status)

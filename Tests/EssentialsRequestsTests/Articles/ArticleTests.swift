@@ -29,7 +29,7 @@ struct ArticleTests {
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
             "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
             "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
-            "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "Limits",
+            "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "Limits", "RefreshingTokens",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

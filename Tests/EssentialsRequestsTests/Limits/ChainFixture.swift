@@ -18,11 +18,12 @@ struct ChainFixture {
         _ change: (inout HTTPDataRequestService.Configuration) -> Void
     ) {
         var configuration = HTTPDataRequestService.Configuration()
+        configuration.clock = clock.requestClock
         change(&configuration)
         self.clock = clock
         transport = ScriptedTransport(clock: clock)
-        settings = ServiceSettings(configuration, clock: clock.requestClock)
-        chain = Chain(over: other ?? transport, settings, authorization, clock: clock)
+        settings = ServiceSettings(configuration)
+        chain = Chain(over: other ?? transport, settings, authorization)
     }
 
     /// Sends a request, and returns its response and how many attempts the request counts.

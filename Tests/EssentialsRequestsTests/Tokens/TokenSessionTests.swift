@@ -97,13 +97,13 @@ struct TokenSessionTests {
         let first = Task { try await fixture.service.get("a") }
         await source.waitForWaiters(1)
         fixture.service.setAuthorization(try .bearer("new"))
-        try await first.value
+        _ = try await first.value
         // The same for another provider.
         fixture.service.setAuthorization(fixture.credentials)
         let second = Task { try await fixture.service.get("a") }
         await source.waitForWaiters(1)
         fixture.service.setAuthorization(.tokens(CountingProvider()))
-        try await second.value
+        _ = try await second.value
         #expect(fixture.sent == ["new", "t1"])
         gate.open()
         await source.waitUntilIdle()
@@ -134,7 +134,7 @@ struct TokenSessionTests {
         await source.waitForWaiters(1)
         fixture.service.setAuthorization(fixture.credentials)
         gate.open()
-        try await task.value
+        _ = try await task.value
         #expect(fixture.sent == ["t1"])
         #expect(fixture.provider.calls == 1)
     }
@@ -173,7 +173,7 @@ struct TokenSessionTests {
         }
         await source.waitForWaiters(10)
         gate.open()
-        for task in tasks { try await task.value }
+        for task in tasks { _ = try await task.value }
         #expect(one.provider.calls == 1 && two.provider.calls == 0)
         #expect(one.sent + two.sent == Array(repeating: "t1", count: 10))
         // One of them logs out; the other one keeps the token.
@@ -282,7 +282,7 @@ struct TokenSessionTests {
             guard let service = holder.withLock({ $0 }) else { throw ProviderFault() }
             // Awaited, in a task of its own, and with a completion handler.
             try await service.get("token/1")
-            try await Task { try await service.get("token/2") }.value
+            _ = try await Task { try await service.get("token/2") }.value
             _ = await withCheckedContinuation { continuation in
                 _ = service.get("token/3") { continuation.resume(returning: $0) }
             }

@@ -252,7 +252,7 @@ struct TokenStageTests {
         let failure = #expect(throws: RequestFailure.self) { try result.get() }
         #expect(failure?.reason == .cancelled)
         gate.open()
-        try await other.value
+        _ = try await other.value
         #expect(fixture.sent == ["t1"])
     }
 

@@ -1,0 +1,168 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+
+/// The file of a token store and its lock. All work is done on the threads for files.
+actor TokenFile {
+    /// The maximum size of the file.
+    private static let limit = 64 << 10
+
+    /// The content of the file.
+    private struct Record: Codable {
+        var accessToken: String?
+        /// Seconds since 1970.
+        var expiresAt: Double?
+        var refreshToken: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case expiresAt = "expires_at"
+            case refreshToken = "refresh_token"
+        }
+    }
+
+    private let queue = FileQueue()
+    private let path: String
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    init(_ path: String) { self.path = path }
+
+    private var lockPath: String { path + ".lock" }
+
+    // MARK: Lock
+
+    /// Takes the lock, which is held until the file is released; `nil` if another process holds it.
+    func lock() throws(RequestFailure) -> OpenFile? {
+        let lockPath = lockPath
+        let file = try RequestFailure.onFile(
+            lockPath, "could not be opened", missing: "Create the directory of the file.", phase: .preparation
+        ) { () throws(SystemError) in
+            try OpenFile(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        }
+        try checkOwner(of: file, lockPath)
+        guard file.lock(otherwise: false) else { return nil }
+        // The file may have been removed between opening and locking. Another process would then lock a new one.
+        let opened = try? file.status().identity
+        guard let opened, let present = try? FileStatus(of: lockPath, followsLink: false).identity, opened == present
+        else { return nil }
+        return file
+    }
+
+    /// The failure if another process does not release the lock.
+    var lockedTooLong: RequestFailure {
+        RequestFailure(
+            .file, "“\(RequestFailure.shownPath(lockPath))” was locked for \(FileTokenStore.lockTimeout).",
+            remedy: "Check which process holds the lock, and whether the file system supports locks (flock).")
+    }
+
+    // MARK: Content
+
+    /// Reads the tokens; `nil` if there is no file.
+    func read() throws(RequestFailure) -> StoredTokens? {
+        let path = path
+        let file: OpenFile
+        do throws(SystemError) {
+            file = try OpenFile(path, O_RDONLY | O_NOFOLLOW)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw RequestFailure.file(path, "could not be opened", error, phase: .preparation)
+        }
+        try checkOwner(of: file, path)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.limit + 1, alignment: 1)
+        defer { memory.deallocate() }
+        let count = try RequestFailure.onFile(path, "could not be read", phase: .preparation) {
+            () throws(SystemError) in try file.read(into: memory, at: 0)
+        }
+        guard count <= Self.limit else { throw damaged("has more than \(Self.limit) bytes") }
+        guard let record = try? JSONCodec().decode(Record.self, from: Data(memory.prefix(count)), as: .json) else {
+            throw damaged("does not contain tokens")
+        }
+        // Far from any overflow.
+        let date = record.expiresAt.map { Date(timeIntervalSince1970: max(-1e12, min($0, 1e12))) }
+        return StoredTokens(accessToken: record.accessToken, expiresAt: date, refreshToken: record.refreshToken)
+    }
+
+    /// Stores tokens, and returns when they are on the disk. `nil` removes the file.
+    func write(_ tokens: StoredTokens?) throws(RequestFailure) {
+        guard let tokens else { return try remove() }
+        let record = Record(
+            accessToken: tokens.accessToken, expiresAt: tokens.expiresAt?.timeIntervalSince1970,
+            refreshToken: tokens.refreshToken)
+        let data: Data
+        do {
+            data = try JSONCodec().encode(record, as: .json)
+        } catch {
+            throw RequestFailure(.encoding, "The tokens could not be encoded.", underlying: error)
+        }
+        guard data.count <= Self.limit else { throw damaged("would have more than \(Self.limit) bytes") }
+        let path = path
+        let temporary = "\(path).\(String.randomAlphanumeric(8))"
+        try RequestFailure.onFile(
+            path, "could not be written", missing: "Create the directory of the file.", phase: .preparation
+        ) { () throws(SystemError) in
+            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            do throws(SystemError) {
+                try Self.write(data, to: file.descriptor)
+                guard fsync(file.descriptor) == 0, rename(temporary, path) == 0 else { throw SystemError.last }
+            } catch {
+                unlink(temporary)
+                throw error
+            }
+            try Self.syncDirectory(of: path)
+        }
+    }
+
+    private func remove() throws(RequestFailure) {
+        let path = path
+        try RequestFailure.onFile(path, "could not be removed", phase: .preparation) { () throws(SystemError) in
+            guard unlink(path) == 0 || errno == ENOENT else { throw SystemError.last }
+            try Self.syncDirectory(of: path)
+        }
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32) throws(SystemError) {
+        var rest = Array(data)[...]
+        while !rest.isEmpty {
+            // The buffer is valid during the call, which reads at most its size.
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw count == 0 ? SystemError(code: EIO) : SystemError.last }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Writes the name of the file to the disk.
+    private static func syncDirectory(of path: String) throws(SystemError) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+        let directory = try OpenFile(end == path.startIndex ? "/" : String(path[..<end]), O_RDONLY | O_DIRECTORY)
+        // Some file systems do not support this.
+        guard fsync(directory.descriptor) == 0 || errno == EINVAL else { throw SystemError.last }
+    }
+
+    // MARK: Checks
+
+    /// Throws if another user could have written the file or can read it.
+    private func checkOwner(of file: OpenFile, _ path: String) throws(RequestFailure) {
+        var facts = stat()
+        guard fstat(file.descriptor, &facts) == 0 else {
+            throw RequestFailure.file(path, "could not be read", SystemError.last, phase: .preparation)
+        }
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw SentFile.notRegular(path, phase: .preparation) }
+        guard facts.st_uid == geteuid(), facts.st_nlink <= 1 else {
+            throw RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” belongs to another user or has a second name.",
+                remedy: "Choose a place that only this user can write to.")
+        }
+        guard facts.st_mode & 0o077 == 0 else {
+            throw RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” can be read or written by other users.",
+                remedy: "Treat its tokens as stolen, log in again, and set the permissions of the file to 600.")
+        }
+    }
+
+    private func damaged(_ what: String) -> RequestFailure {
+        RequestFailure(
+            .file, "“\(RequestFailure.shownPath(path))” \(what).", remedy: "Remove the file, and log in again.")
+    }
+}

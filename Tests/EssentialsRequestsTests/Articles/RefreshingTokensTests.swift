@@ -1,0 +1,133 @@
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Synchronization
+import Testing
+
+private struct LoginReply: Decodable, Sendable {
+    var token: String?
+    var lifetime: Int
+}
+
+// Article begins
+struct ShopLogin: AccessTokenProvider {
+    let login: HTTPDataRequestService
+    let key: String
+
+    func token(replacing old: AccessToken?) async throws -> AccessToken {
+        let reply: LoginReply = try await login.post("login", body: ["key": key])
+        guard let token = reply.token else { throw AccessTokenRejection("The key was withdrawn.") }
+        return try AccessToken(token, expiresIn: .seconds(reply.lifetime))
+    }
+}
+// Article ends
+
+@Suite("The article Refreshing tokens")
+struct RefreshingTokensTests {
+    private struct Order: Codable, Hashable, Sendable {
+        var id: Int
+    }
+
+    /// A server whose endpoint `/login` gives the token `key-token` for the key `key`, unless the key is withdrawn.
+    private final class Shop: Sendable {
+        let withdrawn = Mutex<Set<String>>([])
+        let valid = Mutex<Set<String>>([])
+
+        func reply(to request: ServerRequest) -> ServerReply {
+            let json = [("Content-Type", "application/json")]
+            if request.path == "/login" {
+                let key = request.bodyText.split(separator: "\"").last { $0 != "}" }.map(String.init) ?? ""
+                guard !withdrawn.withLock({ $0.contains(key) }) else {
+                    return .response(headers: json, body: #"{"lifetime":0}"#)
+                }
+                _ = valid.withLock { $0.insert("Bearer \(key)-token") }
+                return .response(headers: json, body: #"{"token":"\#(key)-token","lifetime":60}"#)
+            }
+            if request.path == "/token" {
+                _ = valid.withLock { $0.insert("Bearer oauth") }
+                return .response(headers: json, body: #"{"access_token":"oauth","token_type":"Bearer"}"#)
+            }
+            guard valid.withLock({ $0.contains(request.header("Authorization") ?? "") }) else {
+                return .response(status: 401)
+            }
+            return .response(headers: json, body: #"[{"id":7}]"#)
+        }
+    }
+
+    @Test("The article on refreshing tokens shows a provider, its failures, a logout and several origins")
+    func provider() async throws {
+        let server = Shop()
+        let listener = try LoopbackServer { server.reply(to: $0) }
+        let login = try HTTPDataRequestService(environment: ConstantEnvironment(listener.url))
+        let shop = try HTTPDataRequestService(environment: ConstantEnvironment(listener.url))
+        let pictures = try HTTPDataRequestService(environment: ConstantEnvironment(listener.url))
+        let (key, newKey) = ("first", "second")
+
+        // Article begins
+        let credentials = Credentials.tokens(ShopLogin(login: login, key: key))
+        shop.setAuthorization(credentials)
+        let orders: [Order] = try await shop.get("orders")
+        // Article ends
+        #expect(orders == [Order(id: 7)])
+
+        // Article begins
+        pictures.setAuthorization(credentials)
+        // Article ends
+        try await pictures.get("orders")
+        #expect(listener.requests.filter { $0.path == "/login" }.count == 1)
+
+        server.valid.withLock { $0 = [] }
+        _ = server.withdrawn.withLock { $0.insert(key) }
+        var shown: [String] = []
+        func showLogin() { shown.append("login") }
+        func show(_ text: String) { shown.append(text) }
+
+        // Article begins
+        do throws(RequestFailure) {
+            try await shop.get("orders")
+        } catch {
+            if error.underlying is AccessTokenRejection { showLogin() } else { show(error.remedy ?? error.message) }
+        }
+        // Article ends
+        #expect(shown == ["login"])
+
+        // Article begins
+        await shop.clearAuthorization()
+        shop.setAuthorization(.tokens(ShopLogin(login: login, key: newKey)))
+        // Article ends
+        try await shop.get("orders")
+        #expect(listener.requests.last?.header("Authorization") == "Bearer second-token")
+        for service in [shop, pictures, login] { await service.shutdown() }
+        listener.stop()
+    }
+
+    @Test("The article on refreshing tokens shows a refresh token in a file, and how it is removed")
+    func oauth() async throws {
+        let server = Shop()
+        let listener = try LoopbackServer { server.reply(to: $0) }
+        let shop = try HTTPDataRequestService(environment: ConstantEnvironment(listener.url))
+        let (endpoint, secret, refreshToken) = (listener.url + "/token", "s3cret", "r0")
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: path + ".lock") }
+
+        // Article begins
+        let tokens = OAuth2Tokens(
+            try OAuth2Tokens.Configuration(
+                endpoint: endpoint, clientID: "shop", clientSecret: secret, grant: .refreshToken),
+            transport: try CurlTransport(), store: try FileTokenStore(path))
+        try await tokens.save(StoredTokens(refreshToken: refreshToken))
+        shop.setAuthorization(.tokens(tokens))
+        // Article ends
+        try await shop.get("orders")
+        #expect(listener.requests.last?.header("Authorization") == "Bearer oauth")
+        #expect(FileManager.default.fileExists(atPath: path))
+
+        // Article begins
+        await shop.clearAuthorization()
+        try await tokens.clear()
+        // Article ends
+        #expect(!FileManager.default.fileExists(atPath: path))
+        await shop.shutdown()
+        listener.stop()
+    }
+}
