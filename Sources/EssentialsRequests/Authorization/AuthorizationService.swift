@@ -15,7 +15,7 @@ public protocol AuthorizationService: Sendable {
     func setAuthorization(_ credentials: Credentials)
 
     /// Removes the credentials of the origin of the current environment, and its private state. Running requests keep
-    /// their credentials.
+    /// their credentials, but requests that wait for an access token fail as `authorization`.
     func clearAuthorization() async
 }
 

@@ -20,7 +20,7 @@ public protocol AccessTokenProvider: Sendable {
     /// It is never called twice at the same time for the same ``Credentials`` value. It runs in a task of its own, which
     /// is cancelled after 30 seconds, and when the credentials are cleared or the last service that uses them shuts
     /// down. The requests that wait for the token do not cancel it. Requests that it sends through a service with the
-    /// same credentials go out without a token and do not wait.
+    /// same credentials go out without a token and do not wait, unless it sends them from a detached task.
     ///
     /// - Parameter old: The token that has expired, or that a server has refused; `nil` if there is none.
     /// - Throws: ``AccessTokenRejection`` if no further call can succeed without a new login. Later requests then fail
