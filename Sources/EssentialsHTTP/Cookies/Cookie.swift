@@ -23,7 +23,7 @@ public struct Cookie: Sendable, Hashable {
         /// `Lax`
         case lax = "Lax"
         /// `None`
-        case none = "None"
+        case unrestricted = "None"
     }
 
     /// Name, equals sign and value, as they are sent.

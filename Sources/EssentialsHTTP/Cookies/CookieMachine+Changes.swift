@@ -39,6 +39,10 @@ extension CookieMachine {
     ///
     /// - Parameter saved: The cookies of the store in the order of their creation.
     package mutating func adopt(_ saved: [Cookie], now: Date) {
+        guard !domains.isEmpty || hasChanges else {
+            load(saved, now)
+            return
+        }
         var missing: [CookieIdentity: Cookie] = [:]
         missing.reserveCapacity(saved.count)
         for cookie in saved { missing[cookie.identity] = cookie }
@@ -52,6 +56,18 @@ extension CookieMachine {
             changes?[identity] = nil
             markSaved(cookie)
         }
+    }
+
+    /// Fills an empty machine. Nothing that happens on the way is a change: the store drops expired cookies itself, and
+    /// cookies beyond the limits are evicted again if the store is loaded again.
+    private mutating func load(_ saved: [Cookie], _ now: Date) {
+        let recorded = changes
+        changes = nil
+        for cookie in saved { store(cookie, isSecureOrigin: true, now: now) }
+        for place in domains.indices {
+            for position in domains.values[place].indices { domains.values[place][position].isSaved = true }
+        }
+        changes = recorded
     }
 
     /// Updates the cookies of a domain from the store's, and removes those from `missing` that the domain has.

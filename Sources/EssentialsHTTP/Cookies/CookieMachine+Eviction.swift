@@ -48,23 +48,40 @@ extension CookieMachine {
 
     /// Evicts at most a number of cookies of one group, and returns how many there were.
     private mutating func evict(_ number: Int, ofCrowded: Bool, onlyNonSecure: Bool) -> Int {
-        var group: [Entry] = []
-        for entries in domains.values where !ofCrowded || entries.count > limits.crowded {
-            group += entries.filter { !onlyNonSecure || !$0.cookie.isSecure }
+        var group: [Candidate] = []
+        if !ofCrowded { group.reserveCapacity(count) }
+        for (domain, entries) in domains where !ofCrowded || entries.count > limits.crowded {
+            for entry in entries where !onlyNonSecure || !entry.cookie.isSecure {
+                group.append(
+                    Candidate(
+                        lastUsed: entry.cookie.lastUsed.timeIntervalSinceReferenceDate, order: entry.order,
+                        domain: domain))
+            }
         }
-        group.sort(by: Self.isUsedEarlier)
+        guard !group.isEmpty else { return 0 }
+        group.sort { one, other in
+            one.lastUsed == other.lastUsed ? one.order < other.order : one.lastUsed < other.lastUsed
+        }
         var orders: [String: Set<UInt64>] = [:]
         var evicted = 0
-        for entry in group {
+        for candidate in group {
             guard evicted < number else { break }
-            let domain = entry.cookie.domain
-            let remaining = (domains[domain]?.count ?? 0) - (orders[domain]?.count ?? 0)
-            if ofCrowded, remaining <= limits.crowded { continue }
-            orders[domain, default: []].insert(entry.order)
+            if ofCrowded {
+                let remaining = (domains[candidate.domain]?.count ?? 0) - (orders[candidate.domain]?.count ?? 0)
+                if remaining <= limits.crowded { continue }
+            }
+            orders[candidate.domain, default: []].insert(candidate.order)
             evicted += 1
         }
         for (domain, chosen) in orders { removeAll(in: domain) { chosen.contains($0.order) } }
         return evicted
+    }
+
+    /// What decides about eviction within a group.
+    private struct Candidate {
+        let lastUsed: Double
+        let order: UInt64
+        let domain: String
     }
 
     private static func isUsedEarlier(_ one: Entry, _ other: Entry) -> Bool {

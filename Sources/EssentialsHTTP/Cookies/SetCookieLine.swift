@@ -93,7 +93,7 @@ struct SetCookieLine {
     private static func sameSite(_ value: Bytes) -> Cookie.SameSite? {
         if isName(value, "lax") { return .lax }
         if isName(value, "strict") { return .strict }
-        return isName(value, "none") ? Cookie.SameSite.none : nil
+        return isName(value, "none") ? .unrestricted : nil
     }
 
     /// Whether a byte is a control character that no cookie may contain. Tabs are allowed.

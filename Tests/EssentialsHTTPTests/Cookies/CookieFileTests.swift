@@ -72,7 +72,8 @@ import Testing
         let jar = try self.jar()
         symlink(directory("target"), directory("cookies.txt"))
         jar.store("a=1; Max-Age=600", from: url)
-        await #expect(throws: RequestFailure.self) { try await jar.flush() }
+        let failed = await #expect(throws: RequestFailure.self) { try await jar.flush() }
+        #expect(failed?.remedy?.contains("symbolic link") == true)
         #expect(directory.text("target") == "")
     }
 
@@ -129,7 +130,8 @@ import Testing
         }
         #expect(try directory.names == ["cookies.txt"])
         #expect(text(try jar()) == "old=1")
-        #expect(full.hasChanges)
+        // A save in the background may have taken the changes for a moment.
+        while !full.hasChanges { await Task.yield() }
     }
 
     @Test("Comments and lines that cannot be read are kept in their places")

@@ -82,6 +82,11 @@ import Testing
         #expect(try machine.text(for: "http://1.2.3.4:8080/") == "a=1")
         #expect(try machine.text(for: "http://9.1.2.3.4.example/") == nil)
         #expect(try machine.text(for: "http://11.2.3.4/") == nil)
+        // A cookie file could contain such a domain.
+        let tail = Cookie(
+            pair: Array("t=1".utf8), nameCount: 1, domain: "2.3.4", isHostOnly: false, path: "/", created: cookieTime)
+        machine.store(tail, isSecureOrigin: true, now: cookieTime)
+        #expect(try machine.text(for: "http://1.2.3.4/") == "a=1")
         try machine.store("b=2", from: "http://[::1]/")
         #expect(try machine.text(for: "http://[0:0::1]/") == "b=2")
     }
