@@ -18,7 +18,7 @@ public import EssentialsHTTP
 ///
 /// Declare ``codecs`` and ``errorModel`` with the optional types of the protocol. A property of another type, such as
 /// `CodecRegistry`, would be another property, which is not used.
-public protocol APIComponent: Sendable {
+public protocol APIComponent: Sendable, DefinitionNames {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
     /// How requests are sent. The default is the configuration of the parent.

@@ -36,7 +36,7 @@ extension TypedRequest {
 ///
 /// Only `method` and `Response` have no default. Without a `Parent`, the path is below the environment of the service
 /// that sends the request. A value of an ``APIService`` sends it elsewhere: `staging.request(SearchFilms(text: "x"))`.
-public protocol ServiceRequest: TypedRequest {
+public protocol ServiceRequest: TypedRequest, DefinitionNames {
     /// The component that the request inherits from. The default is the environment.
     associatedtype Parent: APIComponent = EnvironmentAPI
     /// The method.
@@ -77,17 +77,7 @@ extension ServiceRequest {
         return APIRequest(method, RequestPath(), in: Parent.context, properties)
     }
 
-    /// Path components.
-    public typealias PathComponents = RequestPath
     /// The query items. The name differs from that in components, because the type of a property that a protocol
     /// requires is looked up in the module first, where `QueryItems` is another type.
     public typealias Query = RequestQuery
-    /// Header fields.
-    public typealias Headers = RequestHeaders
-    /// A header field.
-    public typealias Header = RequestHeader
-    /// A body.
-    public typealias Body = RequestContent
-    /// The method of a request.
-    public typealias HTTPMethod = HTTPRequest.Method
 }
