@@ -102,7 +102,7 @@ extension RequestQuery: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible & Sendable)?)...) {
         for (name, value) in elements {
             guard let value else { append(name, nil); continue }
-            value.forEachText { append(name, $0) }
+            value.forEachValue { append(name, $0.description) }
         }
     }
 }
