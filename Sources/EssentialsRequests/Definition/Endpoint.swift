@@ -19,7 +19,9 @@ public import EssentialsHTTP
 public protocol Endpoint: APIComponent {
     /// The component above.
     associatedtype Parent: APIComponent
-    /// The path below the parent. The written text is split at `/`.
+    /// The path below the parent. The written text is split at `/`, and slashes at its beginning and end make no
+    /// difference. Write it without percent-encoding: a `%` is sent as `%25`. A placeholder such as `{id}` without a value
+    /// fails as `invalidRequest` when a request is built.
     static var path: RequestPath { get }
 }
 

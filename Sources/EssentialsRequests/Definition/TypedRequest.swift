@@ -47,8 +47,11 @@ public protocol ServiceRequest: TypedRequest, DefinitionNames {
     @RequestQueryBuilder var queryItems: RequestQuery { get }
     /// The header fields. The default is none.
     @RequestHeadersBuilder var headers: RequestHeaders { get }
-    /// The type of the body. The default is `nil`, which means that it follows from the body. A request without a body
-    /// has no `Content-Type` field.
+    /// The type of the body. The default is `nil`, which means that it follows from the body.
+    ///
+    /// It replaces a `Content-Type` in ``headers``, chooses the codec of a model, and is the type of bytes and text. It
+    /// does not replace a type that was given to the body itself, as in `RequestContent(model, as: .form)`. A request
+    /// without a body has no `Content-Type` field.
     var contentType: MediaType? { get }
     /// The body. The default is none.
     @RequestContentBuilder var body: RequestContent { get }

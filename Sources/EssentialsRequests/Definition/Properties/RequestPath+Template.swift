@@ -114,7 +114,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
     /// Creates a path from a literal with values.
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.complete }
 
-    /// Creates a path from a literal, which is split at `/`.
+    /// Creates a path from a literal, which is split at `/`. Its text is not percent-encoded: a `%` is sent as `%25`.
     public init(stringLiteral text: String) { append(text: text) }
 }
 

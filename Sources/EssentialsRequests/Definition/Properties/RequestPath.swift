@@ -23,7 +23,7 @@ public struct RequestPath: Sendable, Hashable {
     public init() {}
 
     /// Creates a path of one segment for each value and each element of an array. Values that are `nil` or empty are
-    /// dropped. A literal is split at `/`.
+    /// dropped. A text is one segment, also if it contains a `/`, but a path that consists of one literal is split.
     public init(_ components: (any CustomStringConvertible & Sendable)?...) {
         for component in components { component?.forEachValue { append(value: $0) } }
     }
