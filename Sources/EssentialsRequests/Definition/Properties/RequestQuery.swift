@@ -157,7 +157,9 @@ public enum RequestQueryBuilder {
         RequestQuery(beginningWith: first)
     }
     /// The statements so far and the next one.
-    @inlinable public static func buildPartialBlock(accumulated: consuming RequestQuery, next: RequestQuery) -> RequestQuery {
+    @inlinable public static func buildPartialBlock(
+        accumulated: consuming RequestQuery, next: RequestQuery
+    ) -> RequestQuery {
         accumulated.append(next)
         return accumulated
     }
