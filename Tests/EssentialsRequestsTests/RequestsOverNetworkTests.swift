@@ -1,31 +1,12 @@
-import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import Testing
 
 @Suite struct RequestsOverNetworkTests {
-    private func withService(
-        _ handler: @escaping @Sendable (ServerRequest) -> ServerReply,
-        _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
-    ) async throws {
-        let server = try LoopbackServer(handler: handler)
-        let service = HTTPDataRequestService(
-            environment: try ConstantEnvironment(server.url + "/v1"), transport: try CurlTransport())
-        do {
-            try await body(service, server)
-        } catch {
-            await service.shutdown()
-            server.stop()
-            throw error
-        }
-        await service.shutdown()
-        server.stop()
-    }
-
     @Test("A model is fetched and decoded")
     func get() async throws {
-        try await withService({ request in
+        try await withServer({ request in
             .response(
                 headers: [("Content-Type", "application/json")],
                 body: #"{"id":7,"text":"\#(request.query("q") ?? "")"}"#)
@@ -39,7 +20,7 @@ import Testing
 
     @Test("A posted model reaches the server once, as JSON, and the response is decoded")
     func post() async throws {
-        try await withService({
+        try await withServer({
             .response(status: 201, headers: [("Content-Type", $0.header("Content-Type") ?? "")], body: $0.body)
         }) { service, server in
             let note = Note(id: 1, text: "é/\n")
@@ -55,7 +36,7 @@ import Testing
 
     @Test("A redirect is followed by default, and is the failure status if the request says so")
     func redirect() async throws {
-        try await withService({ request in
+        try await withServer({ request in
             request.path == "/v1/a"
                 ? .response(status: 302, headers: [("Location", "/v1/other")])
                 : .response(headers: [("Content-Type", "application/json")], body: #"{"id":7,"text":"other"}"#)
@@ -77,7 +58,7 @@ import Testing
     @Test("Cancelling a token while the server is silent fails with cancelled")
     func cancelToken() async throws {
         let arrived = LoopbackGate()
-        try await withService({ _ in
+        try await withServer({ _ in
             arrived.open()
             return .hang
         }) { service, server in
@@ -97,7 +78,7 @@ import Testing
     @Test("Cancelling a task while the server is silent fails with cancelled")
     func cancelTask() async throws {
         let arrived = LoopbackGate()
-        try await withService({ _ in
+        try await withServer({ _ in
             arrived.open()
             return .hang
         }) { service, _ in

@@ -11,19 +11,19 @@ extension APIRequest {
 
     /// A copy with another path below its endpoints.
     public func setting(_ path: RequestPath) -> APIRequest {
-        replacing { $0.path = RequestPath() } with: { $0.path = path }
+        replacing({ $0.path = RequestPath() }, { $0.path = path })
     }
     /// A copy with other query items, also instead of the inherited ones.
     public func setting(_ query: RequestQuery) -> APIRequest {
-        replacing { $0.query = RequestQuery() } with: { $0.query = query }
+        replacing({ $0.query = RequestQuery() }, { $0.query = query })
     }
     /// A copy with other header fields, also instead of the inherited ones.
     public func setting(_ headers: RequestHeaders) -> APIRequest {
-        replacing { $0.headers = RequestHeaders() } with: { $0.headers = headers }
+        replacing({ $0.headers = RequestHeaders() }, { $0.headers = headers })
     }
     /// A copy with another body, also instead of an inherited one.
     public func setting(_ body: RequestContent) -> APIRequest {
-        replacing { $0.body = RequestContent() } with: { $0.body = body }
+        replacing({ $0.body = RequestContent() }, { $0.body = body })
     }
     /// A copy that is sent with another configuration.
     public func setting(_ configuration: APIConfiguration) -> APIRequest {
@@ -88,7 +88,7 @@ extension APIRequest {
     }
 
     private func replacing(
-        _ inherited: (inout RequestProperties) -> Void, with own: (inout RequestProperties) -> Void
+        _ inherited: (inout RequestProperties) -> Void, _ own: (inout RequestProperties) -> Void
     ) -> APIRequest {
         changed {
             $0.context.inherited.change(inherited)

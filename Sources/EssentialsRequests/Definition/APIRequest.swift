@@ -22,6 +22,8 @@ public import EssentialsHTTP
 /// A definition is a value: it sends nothing, and can be stored, changed, compared and sent any number of times. Two
 /// definitions are equal if they send the same request: method, URL, header fields, body and options. Creating one never
 /// fails. If a part is invalid, ``BuildableRequest/build()`` and sending throw `invalidRequest` or `file`.
+/// The path, the query, the header fields and the body are changed by functions that return a copy, such as
+/// `settingQuery("page", 2)` and `adding(headers)`.
 public struct APIRequest<Response: Sendable>: TypedRequest {
     /// The method.
     public var method: HTTPRequest.Method
@@ -122,19 +124,19 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     public var endpointPath: RequestPath { context.path }
     /// The path below ``endpointPath``. Shared path components belong to every request, so they come before its own.
     public var path: RequestPath {
-        context.inherited.joined(to: own.path) { $0.path } _: { $0.append($1) }
+        context.inherited.joined(to: own.path, { $0.path }, { $0.append($1) })
     }
     /// The query items, including the inherited ones.
     public var query: RequestQuery {
-        context.inherited.joined(to: own.query) { $0.query } _: { $0.append($1) }
+        context.inherited.joined(to: own.query, { $0.query }, { $0.append($1) })
     }
     /// The header fields, including the inherited ones.
     public var headers: RequestHeaders {
-        context.inherited.joined(to: own.headers) { $0.headers } _: { $0.append($1) }
+        context.inherited.joined(to: own.headers, { $0.headers }, { $0.append($1) })
     }
     /// The body.
     public var body: RequestContent {
-        context.inherited.joined(to: own.body) { $0.body } _: { $0 = $0.joined(with: $1) }
+        context.inherited.joined(to: own.body, { $0.body }, { $0 = $0.joined(with: $1) })
     }
     /// How the request is sent.
     public var configuration: APIConfiguration {

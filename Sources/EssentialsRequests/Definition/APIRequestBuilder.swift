@@ -13,7 +13,7 @@ public import EssentialsHTTP
 ///
 /// The statements have exactly one method. Otherwise the request fails as `invalidRequest` when it is built.
 @resultBuilder
-public enum APIRequestBuilder<Parent: APIComponent> {
+public enum APIRequestBuilder<Parent: APIComponent>: RequestStatements {
     /// The method.
     public static func buildExpression(_ method: HTTPRequest.Method) -> RequestProperties {
         var properties = RequestProperties()
@@ -33,20 +33,6 @@ public enum APIRequestBuilder<Parent: APIComponent> {
         property.add(to: &accumulated)
         return accumulated
     }
-    /// An `if` without `else`.
-    public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {
-        properties ?? RequestProperties()
-    }
-    /// The first branch.
-    public static func buildEither(first properties: RequestProperties) -> RequestProperties { properties }
-    /// The second branch.
-    public static func buildEither(second properties: RequestProperties) -> RequestProperties { properties }
-    /// A loop.
-    public static func buildArray(_ properties: [RequestProperties]) -> RequestProperties {
-        RequestPropertiesBuilder.buildArray(properties)
-    }
-    /// An `if #available`.
-    public static func buildLimitedAvailability(_ properties: RequestProperties) -> RequestProperties { properties }
 
     /// The definition.
     public static func buildFinalResult<Response: Sendable>(_ properties: RequestProperties) -> APIRequest<Response> {

@@ -16,16 +16,18 @@ public import EssentialsHTTP
 /// }
 /// ```
 ///
-/// Declare ``codecs`` and ``errorModel`` with the optional types of the protocol. A property of another type, such as
-/// `CodecRegistry`, would be another property, which is not used.
-public protocol APIComponent: Sendable {
+/// Declare ``errorModel`` with the optional type of the protocol. A property of another type, such as `Problem.Type`, is
+/// another property, which is not used, because the type of a model cannot conform to a protocol.
+public protocol APIComponent: Sendable, DefinitionNames {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
     /// How requests are sent. The default is the configuration of the parent.
     static var configuration: APIConfiguration { get }
     /// The codecs of bodies and models. The default is `nil`, which means those of the parent, and finally those of the
     /// service that sends the request.
-    static var codecs: CodecRegistry? { get }
+    static var codecs: Codecs { get }
+    /// The type of ``codecs``, which follows from their declaration.
+    associatedtype Codecs: CodecChoice = CodecRegistry?
     /// The model type for the body of an unexpected response. The default is `nil`, which means that of the parent, and
     /// finally that of the service that sends the request.
     static var errorModel: (any (Decodable & Sendable).Type)? { get }
@@ -51,7 +53,7 @@ extension APIComponent {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - path: The path below the component.
+    ///   - path: The path below the component. A literal is split at `/`, and is not percent-encoded: a `%` is escaped.
     ///   - type: What the response is read as: a model, `Void`, `Data`, `DataResponse`, or `ResponseBody` for a stream.
     ///   - properties: Path components, query items, header fields and a body.
     public static func request<Response: Sendable>(
@@ -60,6 +62,22 @@ extension APIComponent {
     ) -> APIRequest<Response> {
         APIRequest(method, path, in: context, properties())
     }
+}
+
+/// The type of a component's codecs: a registry, or an optional registry.
+public protocol CodecChoice: Sendable {
+    /// The registry, or `nil` for that of the parent.
+    var chosen: CodecRegistry? { get }
+}
+
+extension CodecRegistry: CodecChoice {
+    /// The registry itself.
+    public var chosen: CodecRegistry? { self }
+}
+
+extension CodecRegistry?: CodecChoice {
+    /// The registry, if there is one.
+    public var chosen: CodecRegistry? { self }
 }
 
 /// An API: a base URL, and what all of its requests have in common.
@@ -109,7 +127,7 @@ extension APIService {
     public static var context: APIContext {
         APIContext(
             base: baseURL, properties: sharedProperties, configuration: configuration,
-            codecs: codecs, errorModel: errorModel)
+            codecs: codecs.chosen, errorModel: errorModel)
     }
 
     /// The context of the namespace with the base URL and the properties of this value.

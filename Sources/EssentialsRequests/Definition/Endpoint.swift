@@ -19,7 +19,9 @@ public import EssentialsHTTP
 public protocol Endpoint: APIComponent {
     /// The component above.
     associatedtype Parent: APIComponent
-    /// The path below the parent. The written text is split at `/`.
+    /// The path below the parent. The written text is split at `/`, and slashes at its beginning and end make no
+    /// difference. Write it without percent-encoding: a `%` is sent as `%25`. A placeholder such as `{id}` without a value
+    /// fails as `invalidRequest` when a request is built.
     static var path: RequestPath { get }
 }
 
@@ -60,22 +62,28 @@ extension BoundEndpoint {
 
 // MARK: - Short names
 
-/// The short names inside services and endpoints.
-extension APIComponent {
-    /// A request of this API.
-    public typealias Request<Response: Sendable> = APIRequest<Response>
+/// The short names inside services, endpoints and a ``ServiceRequest``.
+public protocol DefinitionNames {}
+
+extension DefinitionNames {
     /// Path components.
     public typealias PathComponents = RequestPath
-    /// Query items.
-    public typealias QueryItems = RequestQuery
     /// Header fields.
     public typealias Headers = RequestHeaders
     /// A header field.
     public typealias Header = RequestHeader
     /// A body.
     public typealias Body = RequestContent
-    /// Shared properties.
-    public typealias Properties = RequestProperties
     /// The method of a request.
     public typealias HTTPMethod = HTTPRequest.Method
+}
+
+/// The short names inside services and endpoints only.
+extension APIComponent {
+    /// A request of this API.
+    public typealias Request<Response: Sendable> = APIRequest<Response>
+    /// Query items.
+    public typealias QueryItems = RequestQuery
+    /// Shared properties.
+    public typealias Properties = RequestProperties
 }

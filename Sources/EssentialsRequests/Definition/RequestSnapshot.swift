@@ -53,12 +53,14 @@ extension APIRequest {
     /// - Parameters:
     ///   - environment: The base URL of the environment. Without it, a definition without a base URL of its own has the
     ///     path and the query as its URL.
+    ///   - codecs: The codecs of the service that sends the definition. They encode the body unless the definition has
+    ///     its own.
     ///   - showsSecrets: Whether secret values are shown. The default is `false`.
     /// - Throws: `invalidRequest`, `encoding` or `file` if the definition is invalid.
     public func snapshot(
-        under environment: RequestURL? = nil, showsSecrets: Bool = false
+        under environment: RequestURL? = nil, codecs: CodecRegistry = .standard, showsSecrets: Bool = false
     ) throws(RequestFailure) -> RequestSnapshot {
-        let encoded = try encoded(under: environment, showsSecrets: showsSecrets)
+        let encoded = try encoded(under: environment, codecs, showsSecrets: showsSecrets)
         var snapshot = RequestSnapshot(method: method.rawValue, url: encoded.url)
         snapshot.headerFields = encoded.fields.map { RequestSnapshot.Field(name: $0.name.rawName, value: $0.value) }
         snapshot.body = encoded.body.map { body in
@@ -76,19 +78,22 @@ extension APIRequest {
     /// // curl -X 'GET' 'https://shop.example.com/v1/users/7'
     /// ```
     ///
-    /// Hidden values are shown as `…`. The body is shown unchanged, also if it contains secrets. Fields that the service adds to every request are not included. A body that is
-    /// not text is written by `printf`, and one that is read while it is sent is shown as a placeholder.
+    /// Hidden values are shown as `…`. The body is shown unchanged, also if it contains secrets. Fields that the service
+    /// adds to every request are not included. A body that is not text is written by `printf`, and one that is read while
+    /// it is sent is shown as a placeholder.
     ///
     /// - Parameters:
     ///   - environment: The base URL of the environment, for a definition without a base URL of its own.
+    ///   - codecs: The codecs of the service that sends the definition. They encode the body unless the definition has
+    ///     its own.
     ///   - showsSecrets: Whether the values of secret header fields and query items are shown. The default is `false`.
     /// - Throws: `invalidRequest`, `encoding` or `file` if the definition is invalid, and `invalidRequest` if there is
     ///   no base URL.
     public func curlCommand(
-        under environment: RequestURL? = nil, showsSecrets: Bool = false
+        under environment: RequestURL? = nil, codecs: CodecRegistry = .standard, showsSecrets: Bool = false
     ) throws(RequestFailure) -> String {
         _ = try url(under: environment)
-        let encoded = try encoded(under: environment, showsSecrets: showsSecrets)
+        let encoded = try encoded(under: environment, codecs, showsSecrets: showsSecrets)
         // With `-X HEAD`, curl would wait for a body.
         var words = method == .head ? ["curl", "--head"] : ["curl", "-X", CurlCommand.quoted(method.rawValue)]
         for field in encoded.fields {
@@ -124,14 +129,14 @@ extension APIRequest {
     }
 
     private func encoded(
-        under environment: RequestURL?, showsSecrets: Bool
+        under environment: RequestURL?, _ standardCodecs: CodecRegistry, showsSecrets: Bool
     ) throws(RequestFailure) -> EncodedDefinition {
         var redaction = Redaction()
         redaction.query = .hidden([])
         var request = try request()
         // The service sets the length of the body itself.
         request.headerFields[.contentLength] = nil
-        let codecs = codecs ?? .standard
+        let codecs = codecs ?? standardCodecs
         var body: Data?
         switch try self.body.checkedKey(codecs, request.headerFields[.contentType]) {
         case .none, .stream, .invalid: break

@@ -36,7 +36,7 @@ extension TypedRequest {
 ///
 /// Only `method` and `Response` have no default. Without a `Parent`, the path is below the environment of the service
 /// that sends the request. A value of an ``APIService`` sends it elsewhere: `staging.request(SearchFilms(text: "x"))`.
-public protocol ServiceRequest: TypedRequest {
+public protocol ServiceRequest: TypedRequest, DefinitionNames {
     /// The component that the request inherits from. The default is the environment.
     associatedtype Parent: APIComponent = EnvironmentAPI
     /// The method.
@@ -47,8 +47,11 @@ public protocol ServiceRequest: TypedRequest {
     @RequestQueryBuilder var queryItems: RequestQuery { get }
     /// The header fields. The default is none.
     @RequestHeadersBuilder var headers: RequestHeaders { get }
-    /// The type of the body. The default is `nil`, which means that it follows from the body. A request without a body
-    /// has no `Content-Type` field.
+    /// The type of the body. The default is `nil`, which means that it follows from the body.
+    ///
+    /// It replaces a `Content-Type` in ``headers``, chooses the codec of a model, and is the type of bytes and text. It
+    /// does not replace a type that was given to the body itself, as in `RequestContent(model, as: .form)`. A request
+    /// without a body has no `Content-Type` field.
     var contentType: MediaType? { get }
     /// The body. The default is none.
     @RequestContentBuilder var body: RequestContent { get }
@@ -77,17 +80,7 @@ extension ServiceRequest {
         return APIRequest(method, RequestPath(), in: Parent.context, properties)
     }
 
-    /// Path components.
-    public typealias PathComponents = RequestPath
     /// The query items. The name differs from that in components, because the type of a property that a protocol
     /// requires is looked up in the module first, where `QueryItems` is another type.
     public typealias Query = RequestQuery
-    /// Header fields.
-    public typealias Headers = RequestHeaders
-    /// A header field.
-    public typealias Header = RequestHeader
-    /// A body.
-    public typealias Body = RequestContent
-    /// The method of a request.
-    public typealias HTTPMethod = HTTPRequest.Method
 }

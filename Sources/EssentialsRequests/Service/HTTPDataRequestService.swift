@@ -146,9 +146,14 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         _ request: DataRequest, in environment: EnvironmentSnapshot
     ) throws(RequestFailure) -> RequestsInFlight.Place {
         let isWatched = configuration.onEnvironmentChange == .cancelRequests && request.base.isEnvironment
-        let place = try inFlight.begin(
-            in: isWatched ? environment : nil,
-            finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
+        let place: RequestsInFlight.Place
+        do throws(RequestFailure) {
+            place = try inFlight.begin(
+                in: isWatched ? environment : nil,
+                finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
+        } catch {
+            throw error.naming(request.method, RequestFailure.shown(request.path))
+        }
         // The environment may have changed before the request was among those that the change cancels.
         if isWatched, currentEnvironment != environment { place.cancellation.cancel() }
         return place

@@ -9,11 +9,18 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         case unusable(description: String, problem: String)
     }
 
+    /// The servers that a rule matches.
+    private enum Server: Sendable {
+        case any
+        case host(HostName)
+        case origin(Origin)
+    }
+
     private struct Parts: Sendable {
         var method: HTTPRequest.Method?
         var path: PathPattern
         var query: QueryPattern
-        var host: HostName?
+        var server: Server
         var headerFields: HTTPFields
         var body: BodyPattern
     }
@@ -37,7 +44,8 @@ struct RequestPattern: Sendable, CustomStringConvertible {
             rule = .parts(
                 Parts(
                     method: method, path: path, query: path.query.map { QueryPattern(itemsOf: $0) } ?? query,
-                    host: try host.map { host in try HostName(host) }, headerFields: headerFields, body: body))
+                    server: try host.map { host in .host(try HostName(host)) } ?? .any, headerFields: headerFields,
+                    body: body))
         } catch {
             rule = .unusable(
                 description: "\(method?.rawValue ?? "any method") \(ShownText.quoted(path))", problem: "\(error)")
@@ -71,8 +79,8 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         return Parts(
             method: definition.method,
             path: PathPattern(literal: target?.path ?? relative, isBelowAnyBase: target == nil),
-            query: QueryPattern(itemsOf: query ?? ""), host: target?.origin.host, headerFields: fields,
-            body: snapshot.body.map { body(of: $0, fields) } ?? .any)
+            query: QueryPattern(itemsOf: query ?? ""), server: target.map { .origin($0.origin) } ?? .any,
+            headerFields: fields, body: snapshot.body.map { body(of: $0, fields) } ?? .any)
     }
 
     private static func body(of text: String, _ fields: HTTPFields) -> BodyPattern {
@@ -97,7 +105,11 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         case .unusable(let description, _): return description
         case .parts(let parts):
             var text = "\(parts.method?.rawValue ?? "any method") \(parts.path)"
-            if let host = parts.host { text += " at \(host)" }
+            switch parts.server {
+            case .any: break
+            case .host(let host): text += " at \(host)"
+            case .origin(let origin): text += " at \(origin)"
+            }
             if !parts.query.isAny { text += ", \(parts.query)" }
             if !parts.headerFields.isEmpty {
                 text += ", \(parts.headerFields.map { ShownText.field($0) }.joined(separator: ", "))"
@@ -116,8 +128,13 @@ struct RequestPattern: Sendable, CustomStringConvertible {
         case .unusable(_, let problem): result.add([problem], weight: 10)
         case .parts(let parts):
             result.add(parts.path.differences(from: request.url.path), weight: 4)
-            if let host = parts.host, host != request.url.origin.host {
-                result.add(["host: expected \(host), was \(request.url.origin.host)"], weight: 4)
+            let origin = request.url.origin
+            switch parts.server {
+            case .host(let host) where host != origin.host:
+                result.add(["host: expected \(host), was \(origin.host)"], weight: 4)
+            case .origin(let expected) where expected != origin:
+                result.add(["origin: expected \(expected), was \(origin)"], weight: 4)
+            case .any, .host, .origin: break
             }
             if let method = parts.method, method != request.method {
                 result.add(["method: expected \(method.rawValue), was \(request.method.rawValue)"], weight: 2)

@@ -11,8 +11,8 @@ public import EssentialsRequests
 /// try transport.expect(sent: [Users.getAll, Users.get(id: 1), Users.get(id: 1)])
 /// ```
 ///
-/// A definition stands for the requests with its method, its path, its query items in any order, and at least its header
-/// fields. If it has a body, the request must have the same one. If the definition has no base URL of its own, a request
+/// A definition stands for the requests with its method, its origin (scheme, host and port), its path, its query items in
+/// any order, and at least its header fields. If it has a body, the request must have the same one. If the definition has no base URL of its own, a request
 /// to any host matches whose path is the definition's below some base path; a base URL passed as `under` makes it exact.
 extension ScriptedTransport {
     /// Adds a rule for a definition; the returned value takes its answers. A definition that cannot be built matches no

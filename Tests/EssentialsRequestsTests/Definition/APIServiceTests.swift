@@ -66,6 +66,36 @@ private enum Bare: APIService {
     static let get: Request<Note> = request(.get, "n")
 }
 
+/// Components that declare their codecs in each way.
+private enum Coded: APIService {
+    static let codecs = CodecRegistry().registering(JSONCodec(), for: MediaPattern(.json))
+    static let get: Request<Note> = request(.get)
+
+    enum Inherited: Endpoint {
+        typealias Parent = Coded
+        static let path: RequestPath = "a"
+        static let get: Request<Note> = request(.get)
+    }
+    enum Empty: Endpoint {
+        typealias Parent = Coded
+        static let path: RequestPath = "b"
+        static var codecs: CodecRegistry { CodecRegistry() }
+        static let get: Request<Note> = request(.get)
+    }
+    enum Optional: Endpoint {
+        typealias Parent = Coded
+        static let path: RequestPath = "c"
+        static var codecs: CodecRegistry? { CodecRegistry() }
+        static let get: Request<Note> = request(.get)
+    }
+    enum None: Endpoint {
+        typealias Parent = Coded
+        static let path: RequestPath = "d"
+        static let codecs: CodecRegistry? = nil
+        static let get: Request<Note> = request(.get)
+    }
+}
+
 @Suite("APIService")
 struct APIServiceTests {
     @Test("Each value of an API has its own base URL and properties")
@@ -166,6 +196,16 @@ struct APIServiceTests {
         #expect(
             APIRequest<Note>(.get, "a", in: context, RequestProperties { RequestQuery("x", 1) }).target == "/v1/a/?x=1")
         #expect(try Stage.production.notes.build().options.totalTimeout == .seconds(5))
+    }
+
+    @Test("Codecs of a component are used with and without an optional type, and are inherited")
+    func codecs() throws {
+        #expect(Coded.get.codecs?.patterns.count == 1)
+        #expect(Coded.Inherited.get.codecs?.patterns.count == 1)
+        #expect(Coded.Empty.get.codecs?.patterns.isEmpty == true)
+        #expect(Coded.Optional.get.codecs?.patterns.isEmpty == true)
+        #expect(Coded.None.get.codecs?.patterns.count == 1)
+        #expect(Bare.get.codecs == nil)
     }
 
     @Test("A builder without a method, or with two, fails when the request is built")

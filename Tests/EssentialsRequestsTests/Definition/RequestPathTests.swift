@@ -62,6 +62,34 @@ struct RequestPathTests {
         #expect(RequestPath("users", none, 7, "", "a/b", some, [1, 2]).encoded == "users/7/a%2Fb/x/y%2Fz/1/2")
     }
 
+    @Test("A path inside another path keeps its segments and is not escaped again")
+    func nested() throws {
+        let inner = RequestPath {
+            "a/b"; "50%"
+        }
+        let optional: RequestPath? = inner
+        let whole = "x/a%2Fb/50%25/y"
+        #expect(
+            RequestPath {
+                "x"; optional; "y"
+            }.encoded == whole)
+        #expect(RequestPath("x", inner, "y").encoded == whole)
+        #expect(RequestPath("x", [inner], "y").encoded == whole)
+        #expect(
+            RequestPath {
+                "x"; [inner]; "y"
+            }.encoded == whole)
+        #expect(("x/\(inner)/y" as RequestPath).encoded == whole)
+        #expect(("v\(inner)x" as RequestPath).encoded == "va%2Fb/50%25x")
+        #expect(RequestPath(template: "x/{p}/y", ["p": inner]).encoded == whole)
+        let invalid = RequestPath { ".." }
+        for path in [RequestPath("x", invalid), "x/\(invalid)", RequestPath(template: "x/{p}", ["p": invalid])] {
+            let failure = #expect(throws: RequestFailure.self) { try definition(path).url() }
+            #expect(failure?.message.contains("“..”") == true)
+        }
+        #expect(throws: RequestFailure.self) { try definition("x/\(RequestPath())").url() }
+    }
+
     @Test("A builder supports if, else, switch, for and #available")
     func controlFlow() {
         func path(_ kind: Int) -> RequestPath {

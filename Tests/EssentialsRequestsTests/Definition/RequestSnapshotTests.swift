@@ -29,6 +29,17 @@ struct RequestSnapshotTests {
         #expect("\(request)" == "GET n?q&access_token")
     }
 
+    @Test("The codecs of the service encode the body of a snapshot, unless the definition has its own")
+    func codecs() throws {
+        struct User: Encodable { let firstName = "Ada" }
+        let snakeCase = CodecRegistry.standard.registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
+        let create = definition { RequestContent(User()) }
+        #expect(try create.snapshot().body == #"{"firstName":"Ada"}"#)
+        #expect(try create.snapshot(codecs: snakeCase).body == #"{"first_name":"Ada"}"#)
+        #expect(try create.curlCommand(codecs: snakeCase).contains(#"{"first_name":"Ada"}"#))
+        #expect(try create.codecs(.standard).snapshot(codecs: snakeCase).body == #"{"firstName":"Ada"}"#)
+    }
+
     @Test("A snapshot is decoded from its JSON unchanged")
     func codable() throws {
         let snapshot = try request.snapshot()

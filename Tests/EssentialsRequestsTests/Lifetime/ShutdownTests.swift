@@ -49,6 +49,7 @@ struct ShutdownTests {
             await #expect(throws: RequestFailure.self) { _ = try await service.download("b", to: "/nowhere/b") },
         ]
         #expect(failures.map { $0?.reason } == [.cancelled, .cancelled, .closed, .closed])
+        #expect(failures.suffix(2).map { $0?.request } == ["GET b", "GET b"])
         #expect(held.fixture.transport.shutdownCount == 1)
         #expect(service.requestsInFlight == 0)
         await service.shutdown()

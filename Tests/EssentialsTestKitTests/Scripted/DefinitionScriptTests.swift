@@ -145,6 +145,18 @@ struct DefinitionScriptTests {
         #expect(other.unexpected.count == 1)
     }
 
+    @Test(
+        "A definition matches only requests with its scheme, host and port",
+        arguments: ["http://shop.example/", "https://shop.example:8443/", "https://other.example/"])
+    func origin(_ base: String) async throws {
+        let request = APIRequest<Shop.User>(.get, url: "https://shop.example:443/").adding("users")
+        transport.stub(request, with: ada)
+        #expect(try await requests.send(request) == ada)
+        await #expect(throws: RequestFailure.self) { try await requests.send(request.based(on: RequestBase(base))) }
+        #expect(transport.unexpected.count == 1)
+        #expect(transport.unexpected.first?.description.contains("origin: expected https://shop.example, was") == true)
+    }
+
     @Test("A definition that cannot be built is reported")
     func invalid() throws {
         transport.stub(Shop.get(".."), with: ada)

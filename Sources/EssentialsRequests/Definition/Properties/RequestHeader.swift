@@ -82,7 +82,11 @@ public struct RequestHeader: Sendable, Hashable {
         RequestHeader(.acceptLanguage, tags.joined(separator: ", "))
     }
 
-    /// `Authorization` with the value of a scheme (RFC 9110, 11.6.2). `nil` removes the field.
+    /// `Authorization` with the value of a scheme (RFC 9110, 11.6.2).
+    ///
+    /// `nil` removes the field that the definition has inherited or set before. It does not send the request without
+    /// credentials: those of the service and a field of the environment are still added, as to every request without the
+    /// field.
     ///
     /// The field belongs to the definition. To send credentials that the program learns later, set them on the service;
     /// see ``AuthorizationService/setAuthorization(_:)``.
@@ -99,6 +103,9 @@ public struct RequestHeader: Sendable, Hashable {
     }
 
     /// `Content-Type` of the body, which usually follows from the body itself.
+    ///
+    /// It chooses the codec of a model, and is the type of bytes and text. A type that was given to the body itself wins.
+    /// Without a body the field is sent as it is.
     public static func contentType(_ type: MediaType) -> RequestHeader {
         RequestHeader(.contentType, type.description)
     }

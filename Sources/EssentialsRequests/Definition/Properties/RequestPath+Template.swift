@@ -14,12 +14,14 @@ extension RequestPath {
                         "Write each placeholder as {name}.")
                 }
                 let name = String(Substring(rest[rest.index(after: open)..<close]))
-                guard let value = values.first(where: { $0.key == name })?.value.description else {
+                guard let value = values.first(where: { $0.key == name })?.value else {
                     return refuse(
                         "The path template “\(RequestFailure.shown(template))” has no value for “\(name)”.",
                         "Add it to the values.")
                 }
-                guard !value.isEmpty else {
+                if let failure = (value as? RequestPath)?.failure { return refuse(failure) }
+                let parts = SegmentText.parts(of: value)
+                guard !parts.isEmpty else {
                     return refuse(
                         "The value for “\(name)” in the path template “\(RequestFailure.shown(template))” is empty.",
                         "Without it the path would name something else. Check where the value comes from.")
@@ -27,7 +29,10 @@ extension RequestPath {
                 unused.removeAll { $0 == name }
                 opened += 1
                 text += Substring(rest[..<open])
-                text += value
+                for (index, part) in parts.enumerated() {
+                    if index > 0 { append(component: text); text = "" }
+                    text += part
+                }
                 rest = rest[rest.index(after: close)...]
             }
             guard segment.count(where: { $0 == UInt8(ascii: "}") }) == opened else {
@@ -42,6 +47,16 @@ extension RequestPath {
                 "The path template “\(RequestFailure.shown(template))” has no placeholder “{\(name)}”.",
                 "Correct the name, or remove the value.")
         }
+    }
+}
+
+/// The text of a value in a literal or a template.
+private enum SegmentText {
+    /// The value, which is one part, or the segments of a path. Empty for an empty value.
+    static func parts(of value: some CustomStringConvertible) -> [String] {
+        if let path = value as? RequestPath { return path.components }
+        let text = value.description
+        return text.isEmpty ? [] : [text]
     }
 }
 
@@ -68,15 +83,19 @@ extension RequestPath: ExpressibleByStringInterpolation {
             }
         }
 
-        /// Appends a value, which stays in one segment.
+        /// Appends a value, which stays in one segment, or a path, which keeps its segments.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            let text = value.description
-            if text.isEmpty {
+            if let failure = (value as? RequestPath)?.failure { path.refuse(failure) }
+            let parts = SegmentText.parts(of: value)
+            if parts.isEmpty {
                 path.refuse(
                     "A value in a path is empty.",
                     "Without it the path would name something else. Check where the value comes from.")
             }
-            segment += text
+            for (index, part) in parts.enumerated() {
+                if index > 0 { endSegment() }
+                segment += part
+            }
         }
 
         private mutating func endSegment() {
@@ -95,7 +114,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
     /// Creates a path from a literal with values.
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.complete }
 
-    /// Creates a path from a literal, which is split at `/`.
+    /// Creates a path from a literal, which is split at `/`. Its text is not percent-encoded: a `%` is sent as `%25`.
     public init(stringLiteral text: String) { append(text: text) }
 }
 
@@ -110,15 +129,15 @@ extension RequestPath: ExpressibleByStringInterpolation {
 /// ```
 @resultBuilder
 public enum RequestPathBuilder {
-    /// A value, which is one segment. `nil` and empty text are dropped.
+    /// A value, which is one segment, or a path. `nil` and empty text are dropped.
     @inlinable
     public static func buildExpression(_ value: (some CustomStringConvertible)?) -> RequestPath {
-        RequestPath(component: value?.description)
+        (value as? RequestPath) ?? RequestPath(component: value?.description)
     }
 
     /// Several values, each of which is one segment.
     public static func buildExpression(_ values: [some CustomStringConvertible]) -> RequestPath {
-        values.reduce(into: RequestPath()) { $0.append(component: $1.description) }
+        values.reduce(into: RequestPath()) { $0.append(value: $1) }
     }
 
     /// Several values, each of which is one segment. `nil` is dropped.

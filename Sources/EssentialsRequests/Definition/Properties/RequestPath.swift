@@ -12,6 +12,7 @@ import EssentialsHTTP
 /// Values become exactly one segment: a `/` in a value is escaped as `%2F`, like every other character that is not
 /// allowed in a segment (RFC 3986, 3.3). Only the written text of a literal or a template is split at `/`. Empty
 /// segments are dropped. A value that is `.` or `..` would change the path, so the request fails as `invalidRequest`.
+/// A value that is itself a path keeps its segments, and is not escaped again.
 public struct RequestPath: Sendable, Hashable {
     /// The percent-encoded segments with a slash between them, without a slash at the beginning or the end.
     public private(set) var encoded = ""
@@ -22,9 +23,9 @@ public struct RequestPath: Sendable, Hashable {
     public init() {}
 
     /// Creates a path of one segment for each value and each element of an array. Values that are `nil` or empty are
-    /// dropped. A literal is split at `/`.
+    /// dropped. A text is one segment, also if it contains a `/`, but a path that consists of one literal is split.
     public init(_ components: (any CustomStringConvertible & Sendable)?...) {
-        for component in components { if let component { component.forEachText { append(component: $0) } } }
+        for component in components { component?.forEachValue { append(value: $0) } }
     }
 
     /// Creates a path of at most one segment.
@@ -77,6 +78,11 @@ public struct RequestPath: Sendable, Hashable {
         encoded += path.encoded
     }
 
+    /// Appends a value as one segment, or the segments of a path, which are escaped already.
+    mutating func append(value: some CustomStringConvertible) {
+        if let path = value as? RequestPath { append(path) } else { append(component: value.description) }
+    }
+
     /// Appends one segment.
     mutating func append(component: String) {
         guard !component.isEmpty else { return }
@@ -104,18 +110,22 @@ public struct RequestPath: Sendable, Hashable {
     }
 
     mutating func refuse(_ message: String, _ remedy: String) {
-        if failure == nil { failure = RequestFailure(.invalidRequest, message, remedy: remedy) }
+        refuse(RequestFailure(.invalidRequest, message, remedy: remedy))
+    }
+
+    mutating func refuse(_ problem: RequestFailure) {
+        if failure == nil { failure = problem }
     }
 }
 
 extension CustomStringConvertible {
-    /// Calls the closure with the text of the value, or with that of each element of an array.
-    func forEachText(_ body: (String) -> Void) {
+    /// Calls the closure with the value, or with each element of an array.
+    func forEachValue(_ body: (any CustomStringConvertible) -> Void) {
         // Most values are texts and numbers, for which the dynamic cast would cost more than the rest.
         if Self.self != String.self, Self.self != Int.self, let values = self as? [any CustomStringConvertible] {
-            for value in values { body(value.description) }
+            for value in values { body(value) }
         } else {
-            body(description)
+            body(self)
         }
     }
 }

@@ -102,7 +102,7 @@ extension RequestProperties: RequestProperty {
 /// }
 /// ```
 @resultBuilder
-public enum RequestPropertiesBuilder {
+public enum RequestPropertiesBuilder: RequestStatements {
     /// A path, query items, header fields or a body.
     public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
     /// No property.
@@ -120,6 +120,12 @@ public enum RequestPropertiesBuilder {
         property.add(to: &accumulated)
         return accumulated
     }
+}
+
+/// The control flow that ``RequestPropertiesBuilder`` and ``APIRequestBuilder`` have in common.
+public protocol RequestStatements {}
+
+extension RequestStatements {
     /// An `if` without `else`.
     public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {
         properties ?? RequestProperties()

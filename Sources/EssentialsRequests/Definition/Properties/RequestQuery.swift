@@ -102,7 +102,7 @@ extension RequestQuery: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible & Sendable)?)...) {
         for (name, value) in elements {
             guard let value else { append(name, nil); continue }
-            value.forEachText { append(name, $0) }
+            value.forEachValue { append(name, $0.description) }
         }
     }
 }
@@ -157,7 +157,9 @@ public enum RequestQueryBuilder {
         RequestQuery(beginningWith: first)
     }
     /// The statements so far and the next one.
-    @inlinable public static func buildPartialBlock(accumulated: consuming RequestQuery, next: RequestQuery) -> RequestQuery {
+    @inlinable public static func buildPartialBlock(
+        accumulated: consuming RequestQuery, next: RequestQuery
+    ) -> RequestQuery {
         accumulated.append(next)
         return accumulated
     }
