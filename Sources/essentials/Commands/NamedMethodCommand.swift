@@ -33,6 +33,7 @@ struct GetCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -50,6 +51,7 @@ struct HeadCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -68,6 +70,7 @@ struct OptionsCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -88,6 +91,7 @@ struct PostCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
@@ -108,6 +112,7 @@ struct PutCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
@@ -128,6 +133,7 @@ struct PatchCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
@@ -148,6 +154,7 @@ struct DeleteCommand: NamedMethodCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }

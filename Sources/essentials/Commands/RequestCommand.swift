@@ -10,6 +10,7 @@ protocol RequestCommand: AsyncParsableCommand {
     var trust: TrustOptions { get }
     var connection: ConnectionOptions { get }
     var retry: RetryOptions { get }
+    var cookies: CookieOptions { get }
     var output: OutputOptions { get }
 }
 
@@ -90,7 +91,7 @@ extension RequestCommand {
     private func makeExchange(
         _ sent: DataRequest, in environment: EnvironmentSnapshot, over transport: CurlTransport
     ) throws(RequestFailure) -> StreamedExchange {
-        let service = try request.service(over: transport, in: environment, retry: retry.policy, log: log)
+        let service = try request.service(over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(), log: log)
         return StreamedExchange(
             request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
@@ -105,6 +106,9 @@ extension RequestCommand {
         }
         sent.redirects = connection.redirectPolicy
         sent.idempotencyKey = retry.idempotencyKey
+        if let field = cookies.field {
+            sent.headerFields.append(try HTTPField.checked(name: "Cookie", value: field))
+        }
         return sent
     }
 

@@ -28,6 +28,7 @@ struct SendCommand: RequestCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }

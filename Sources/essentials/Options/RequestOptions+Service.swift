@@ -39,10 +39,11 @@ extension RequestOptions {
     ///   - transport: The transport, which already enforces the environment's policy for every request.
     ///   - environment: The environment.
     ///   - retry: The retry policy. Each retry is printed.
+    ///   - cookies: The cookies; `nil` for none. They are saved when the service shuts down.
     ///   - log: Prints the requests and responses; `nil` if they are not printed.
     func service(
         over transport: CurlTransport, in environment: EnvironmentSnapshot, retry: RetryPolicy = .never,
-        log: VerboseLog?
+        cookies: CookieJar? = nil, log: VerboseLog?
     ) throws(RequestFailure) -> HTTPDataRequestService {
         let credentials = hasHeader("authorization") ? nil : try authorization.credentials()
         var environment = environment
@@ -50,6 +51,7 @@ extension RequestOptions {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = EssentialsTool.userAgent
         configuration.retry = retry
+        configuration.cookies = cookies
         if retry != .never { configuration.logger = RetryLog.logger }
         let service = HTTPDataRequestService(
             environment: ConstantEnvironment(environment),

@@ -72,13 +72,6 @@ struct ChainFixture {
     }
 }
 
-extension Result where Failure == RequestFailure {
-    /// The failure; `nil` for a success.
-    var failure: RequestFailure? {
-        if case .failure(let failure) = self { failure } else { nil }
-    }
-}
-
 /// Returns as soon as the condition holds. Other tasks run meanwhile.
 func until(_ condition: () throws -> Bool) async rethrows {
     while try !condition() { await Task.yield() }

@@ -66,8 +66,3 @@ struct RetryFixture {
     /// The number of requests that the transport has received.
     var attempts: Int { transport.requests.count }
 }
-
-extension Result where Failure == RequestFailure {
-    var success: Success? { if case .success(let value) = self { value } else { nil } }
-    var failure: RequestFailure? { if case .failure(let failure) = self { failure } else { nil } }
-}
