@@ -22,7 +22,7 @@ extension ToolTests {
             #expect(result.errors.contains("retry: attempt 2 failed (status 503)"))
             let given = try LoopbackServer { _ in .response(status: 503, headers: [("Retry-After", "0")]) }
             let failed = try await tool("get", given.url, "--retry", "1")
-            #expect(failed.code == 1 && failed.reason == "status")
+            #expect(failed.code == 1 && failed.errors.contains("error: status:"))
             #expect(given.requestCount == 2)
         }
 

@@ -9,8 +9,7 @@ extension RequestFailure {
     public enum Transmission: Sendable, Hashable {
         /// No byte of the request was passed to a connection.
         case unsent
-        /// The server refused the request without processing it: its HTTP/2 stream was refused, or the server had
-        /// closed the connection for further streams (RFC 9113, 8.7).
+        /// The server refused the request's HTTP/2 stream without processing the request (RFC 9113, 8.7).
         case refused
         /// The request was sent, at least in part. The server may have processed it.
         case sent
