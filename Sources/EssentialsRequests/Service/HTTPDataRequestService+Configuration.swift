@@ -54,21 +54,21 @@ extension HTTPDataRequestService {
         public var sendsPriority = false
         /// The redirects to follow. The default is up to 10, without credentials for other origins.
         public var redirects = RedirectPolicy.standard
-        /// How a failed request is sent again; see ``RetryPolicy``. The default is `never`.
+        /// How a failed request is sent again; see <doc:WhenRequestsFail>. The default is `never`.
         public var retry = RetryPolicy.never
         /// Limits the retries to each origin. The default allows about one for every ten requests that need none.
         public var retryBudget = RetryBudget()
         /// The reachability of the environment's server, for retry policies with `whenReachable`. The default is `nil`,
         /// which means that these policies only wait.
         public var reachability: (any ReachabilityService)?
-        /// Stores the cookies of responses and adds them to requests, such as a ``CookieJar``, which several services may
-        /// share. The default is `nil`, which means no cookies.
+        /// Stores the cookies of responses and adds them to requests, such as a `CookieJar`, which several services may
+        /// share; see <doc:KeepingCookies>. The default is `nil`, which means no cookies.
         ///
         /// `clearAuthorization()` removes the cookies of the environment's host, and a shutdown saves the others.
         public var cookies: (any CookieStorage)?
-        /// The limits of each origin: concurrency, rate and circuit breaker; see <doc:Limits>. The default is no limit.
+        /// The limits of each origin: concurrency, rate and circuit breaker; see <doc:LimitingRequests>. The default is no limit.
         public var limits = OriginLimits.none
-        /// Whether equal requests that run at the same time are sent once; see <doc:Limits>. The default is `false`.
+        /// Whether equal requests that run at the same time are sent once; see <doc:LimitingRequests>. The default is `false`.
         public var joinsEqualRequests = false
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.

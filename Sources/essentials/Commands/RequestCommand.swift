@@ -91,7 +91,8 @@ extension RequestCommand {
     private func makeExchange(
         _ sent: DataRequest, in environment: EnvironmentSnapshot, over transport: CurlTransport
     ) throws(RequestFailure) -> StreamedExchange {
-        let service = try request.service(over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(), log: log)
+        let service = try request.service(
+            over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(), log: log)
         return StreamedExchange(
             request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))

@@ -60,7 +60,8 @@ import Testing
     func retryAfter() throws {
         let cases: [(Duration?, UInt64, Duration)] = [
             (nil, 0, .zero), (nil, .max, .milliseconds(220)), (.seconds(5), 0, .seconds(5)),
-            (.seconds(5), .max, .milliseconds(5_500)), (.seconds(30), .max, .seconds(31)), (.zero, .max, .milliseconds(220)),
+            (.seconds(5), .max, .milliseconds(5_500)), (.seconds(30), .max, .seconds(31)),
+            (.zero, .max, .milliseconds(220)),
         ]
         for (requested, random, expected) in cases {
             var machine = machine(.standard)
@@ -164,7 +165,8 @@ import Testing
             while true {
                 let transmission = [RequestFailure.Transmission.unsent, .sent, .refused].randomElement(using: &numbers)
                 let status = [408, 421, 425, 429, 500, 502, 503].randomElement(using: &numbers)
-                let after = Bool.random(using: &numbers) ? Duration.seconds(Int.random(in: 0...40, using: &numbers)) : nil
+                let after =
+                    Bool.random(using: &numbers) ? Duration.seconds(Int.random(in: 0...40, using: &numbers)) : nil
                 let isStatus = Bool.random(using: &numbers)
                 let outcome: RetryRules.Outcome =
                     isStatus

@@ -2,7 +2,9 @@ import EssentialsHTTP
 import Testing
 
 @Suite struct RetryRulesTests {
-    private func verdict(_ outcome: RetryRules.Outcome, isIdempotent: Bool, _ retries500: Bool = false)
+    private func verdict(
+        _ outcome: RetryRules.Outcome, isIdempotent: Bool, _ retries500: Bool = false
+    )
         -> RetryRules.Verdict
     {
         RetryRules.verdict(on: outcome, isIdempotent: isIdempotent, retriesInternalServerError: retries500)

@@ -29,8 +29,8 @@ struct ArticleTests {
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
             "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
             "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
-            "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "Limits", "RefreshingTokens", "WhenRequestsFail",
-            "Cookies",
+            "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
+            "WhenRequestsFail", "KeepingCookies",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

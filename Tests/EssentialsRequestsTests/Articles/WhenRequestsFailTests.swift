@@ -88,7 +88,8 @@ struct WhenRequestsFailTests {
             do throws(RequestFailure) {
                 try await requests.get("users/1")
             } catch {
-                show("\(error.attempt) attempts, first: \(error.earlierFailures.first?.reason.name ?? error.reason.name)")
+                let first = error.earlierFailures.first ?? error
+                show("\(error.attempt) attempts, first: \(first.reason)")
             }
             // Article ends
         }

@@ -31,7 +31,8 @@ import Testing
 
     @Test("A cookie of one response is sent with the next request")
     func nextRequest() async throws {
-        try await withService(serving: { _ in .response(headers: [("Set-Cookie", "a=1; Path=/")]) }) { service, server in
+        try await withService(serving: { _ in .response(headers: [("Set-Cookie", "a=1; Path=/")]) }) {
+            service, server in
             for _ in 0..<2 { _ = try await service.send(DataRequest(.get, "a")) }
             #expect(cookies(server) == [nil, "a=1"])
         }
@@ -53,11 +54,14 @@ import Testing
 
     @Test("Cookies of a failed attempt and of a 401 are kept, and sent once with the next attempt")
     func failedAttempts() async throws {
-        try await withService(retry: .standard, serving: { request in
-            request.number == 0
-                ? .response(status: 503, headers: [("Set-Cookie", "node=7")])
-                : .response(status: 401, headers: [("Set-Cookie", "login=0")])
-        }) { service, server in
+        try await withService(
+            retry: .standard,
+            serving: { request in
+                request.number == 0
+                    ? .response(status: 503, headers: [("Set-Cookie", "node=7")])
+                    : .response(status: 401, headers: [("Set-Cookie", "login=0")])
+            }
+        ) { service, server in
             for _ in 0..<2 { _ = try? await service.send(DataRequest(.get, "a")) }
             #expect(cookies(server) == [nil, "node=7", "node=7; login=0"])
         }
@@ -77,7 +81,8 @@ import Testing
     @Test("A request without cookies sends and stores none")
     func withoutCookies() async throws {
         let jar = CookieJar()
-        try await withService(jar: jar, serving: { _ in .response(headers: [("Set-Cookie", "a=1")]) }) { service, server in
+        try await withService(jar: jar, serving: { _ in .response(headers: [("Set-Cookie", "a=1")]) }) {
+            service, server in
             var request = DataRequest(.get, "a")
             request.usesCookies = false
             _ = try await service.send(request)
@@ -93,11 +98,14 @@ import Testing
         let other = try LoopbackServer { _ in .response() }
         let jar = CookieJar()
         jar.store("own=1; Path=/", from: try RequestURL("http://localhost:\(other.port)/"))
-        try await withService(jar: jar, serving: { _ in
-            .response(
-                status: 302,
-                headers: [("Location", "http://localhost:\(other.port)/b"), ("Set-Cookie", "first=1; Path=/")])
-        }) { service, _ in
+        try await withService(
+            jar: jar,
+            serving: { _ in
+                .response(
+                    status: 302,
+                    headers: [("Location", "http://localhost:\(other.port)/b"), ("Set-Cookie", "first=1; Path=/")])
+            }
+        ) { service, _ in
             _ = try await service.send(DataRequest(.get, "a", headerFields: [.cookie: "mine=1"]))
             #expect(cookies(other) == ["own=1"])
         }

@@ -14,7 +14,8 @@ import Testing
     }()
 
     private func withService<Value>(
-        _ policy: RetryPolicy = fast, configured change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in },
+        _ policy: RetryPolicy = fast,
+        configured change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in },
         serving handler: @escaping @Sendable (ServerRequest) -> ServerReply,
         _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Value
     ) async throws -> Value {
@@ -160,9 +161,12 @@ import Testing
     func attemptTimeout() async throws {
         var policy = Self.fast
         policy.attemptTimeout = .milliseconds(100)
-        try await withService(policy, serving: { request in
-            request.number == 0 ? .hang : .response(body: "done")
-        }) { service, _ in
+        try await withService(
+            policy,
+            serving: { request in
+                request.number == 0 ? .hang : .response(body: "done")
+            }
+        ) { service, _ in
             let response = try await service.send(DataRequest(.get, "a"))
             #expect(response.attempts == 2)
         }
@@ -190,22 +194,27 @@ import Testing
         let seed: UInt64 = 7
         let counts = Mutex<[String: Int]>([:])
         let processed = Mutex<[String: Int]>([:])
-        try await withService(.attempts(4), configured: { configuration in
-            configuration.retry.backoff = .exponential(base: .zero)
-            configuration.retryBudget.initial = 1e9
-            configuration.retryBudget.maximum = 1e9
-        }, serving: { request in
-            let count = counts.withLock { counts in
-                counts[request.path, default: 0] += 1
-                return counts[request.path] ?? 0
+        try await withService(
+            .attempts(4),
+            configured: { configuration in
+                configuration.retry.backoff = .exponential(base: .zero)
+                configuration.retryBudget.initial = 1e9
+                configuration.retryBudget.maximum = 1e9
+            },
+            serving: { request in
+                let count = counts.withLock { counts in
+                    counts[request.path, default: 0] += 1
+                    return counts[request.path] ?? 0
+                }
+                var hash = seed
+                for byte in request.path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+                var numbers = SeededNumbers(state: hash &+ UInt64(count))
+                let fault =
+                    Int.random(in: 0..<3, using: &numbers) == 0 ? Fault.allCases.randomElement(using: &numbers) : nil
+                if fault != .tooMany { processed.withLock { $0[request.path, default: 0] += 1 } }
+                return fault?.reply ?? .response(body: "done")
             }
-            var hash = seed
-            for byte in request.path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-            var numbers = SeededNumbers(state: hash &+ UInt64(count))
-            let fault = Int.random(in: 0..<3, using: &numbers) == 0 ? Fault.allCases.randomElement(using: &numbers) : nil
-            if fault != .tooMany { processed.withLock { $0[request.path, default: 0] += 1 } }
-            return fault?.reply ?? .response(body: "done")
-        }) { service, _ in
+        ) { service, _ in
             await withTaskGroup { group in
                 for worker in 0..<16 {
                     group.addTask {

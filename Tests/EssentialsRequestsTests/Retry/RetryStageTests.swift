@@ -204,9 +204,10 @@ import Testing
             .status(303, [.location: "/v1/b"]), .status(503), .failure(.interrupted, .sent), .status(200),
         ])
         let response = try await fixture.send(DataRequest(.post, "a")).result.get()
-        #expect(fixture.transport.requests.map { "\($0.method.rawValue) \($0.url.path)" } == [
-            "POST /v1/a", "GET /v1/b", "GET /v1/b", "GET /v1/b",
-        ])
+        #expect(
+            fixture.transport.requests.map { "\($0.method.rawValue) \($0.url.path)" } == [
+                "POST /v1/a", "GET /v1/b", "GET /v1/b", "GET /v1/b",
+            ])
         #expect(response.attempts == 3)
     }
 

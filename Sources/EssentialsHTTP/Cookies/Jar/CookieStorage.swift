@@ -17,8 +17,9 @@ public protocol CookieStorage: Sendable {
 
     /// The `Cookie` field for a URL; `nil` if there is no cookie for it.
     ///
-    /// - Parameter countsAsUse: Whether the cookies are sent. If a jar is full, those go first whose last use is the
-    ///   oldest.
+    /// - Parameters:
+    ///   - url: The URL that the request goes to.
+    ///   - countsAsUse: Whether the cookies are sent. If a jar is full, those go first whose last use is the oldest.
     func field(for url: RequestURL, countsAsUse: Bool) -> CookieField?
 
     /// Stores the cookies of a response.

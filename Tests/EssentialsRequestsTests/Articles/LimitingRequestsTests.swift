@@ -3,8 +3,8 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article Limits")
-struct LimitsTests {
+@Suite("The article LimitingRequests")
+struct LimitingRequestsTests {
     private struct User: Codable, Sendable {
         var name = "Ada"
     }

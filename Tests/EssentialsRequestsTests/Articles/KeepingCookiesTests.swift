@@ -3,8 +3,8 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article Cookies")
-struct CookiesTests {
+@Suite("The article KeepingCookies")
+struct KeepingCookiesTests {
     private struct Login: Codable, Sendable { var name = "ada" }
     private struct User: Codable, Hashable, Sendable { var id = 1 }
 
