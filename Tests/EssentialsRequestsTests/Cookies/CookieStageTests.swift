@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Cookies of a service", .timeLimit(.minutes(1))) struct CookieStageTests {
+@Suite("Cookies of a service", .timeLimit(.minutes(5))) struct CookieStageTests {
     /// A service over a loopback server, with a jar.
     private func withService(
         retry: RetryPolicy = .never, jar: CookieJar = CookieJar(),

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite("Retries over loopback", .timeLimit(.minutes(2))) struct RetryOverNetworkTests {
+@Suite("Retries over loopback", .timeLimit(.minutes(5))) struct RetryOverNetworkTests {
     private static let fast: RetryPolicy = {
         var policy = RetryPolicy.attempts(3)
         policy.backoff = .exponential(base: .milliseconds(1), cap: .milliseconds(2))
