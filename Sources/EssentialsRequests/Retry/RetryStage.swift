@@ -4,8 +4,8 @@ import FoundationEssentials
 
 /// Sends a hop again after a failed attempt, as the retry policy says.
 ///
-/// The stage is inside the redirects, so that only the failed hop is repeated: after a POST that was answered with 303,
-/// only the GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt passes anew.
+/// The stage is inside the redirects, so that only the failed hop is repeated: if the response to a POST was a 303,
+/// only the following GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt passes anew.
 struct RetryStage: Stage {
     private let clock: RequestClock
     private let budgets: RetryBudgets
