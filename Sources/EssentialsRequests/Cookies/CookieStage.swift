@@ -21,7 +21,7 @@ struct CookieStage: Stage {
         } else {
             response = try await next.send(request, record)
         }
-        if response.mayHaveSetCookie {
+        if response.hasSetCookie {
             let refusals = storage.store(response.headerFields, from: request.url)
             if !refusals.isEmpty { record.log?.refused(refusals) }
         }

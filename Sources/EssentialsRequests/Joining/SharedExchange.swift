@@ -8,6 +8,7 @@ struct SharedExchange: Sendable {
     private let rules: ExchangeRules
     private let id: RequestID
     private let environment: EnvironmentSnapshot?
+    private let log: RequestLog?
 
     /// - Parameter record: The record of the request that leads the group. Its identifier appears in the log.
     init(_ request: TransportRequest, _ record: ExchangeRecord) {
@@ -15,6 +16,7 @@ struct SharedExchange: Sendable {
         rules = record.rules
         id = record.id
         environment = record.environment
+        log = record.log
     }
 
     /// Sends the request.
@@ -25,6 +27,7 @@ struct SharedExchange: Sendable {
     ///   - clock: Measures whether the deadline of the request has passed.
     func run(over next: any Stage, _ cancellation: Cancellation, _ clock: RequestClock) async -> SharedOutcome {
         let record = ExchangeRecord(request, rules, id: id, environment: environment, cancellation: cancellation)
+        record.log = log
         // Most requests have no deadline.
         let start = request.options.totalTimeout == nil ? .zero : clock.now
         do throws(RequestFailure) {

@@ -89,7 +89,7 @@ public struct TransportResponse: Sendable {
     /// The header fields in order of arrival. The first access parses them; later ones are cheap.
     public var headerFields: HTTPFields { content.fields.withLock { $0.read() } }
     /// Whether there is a `Set-Cookie` field. Unparsed header fields stay unparsed.
-    package var mayHaveSetCookie: Bool { content.fields.withLock { $0.hasSetCookie } }
+    package var hasSetCookie: Bool { content.fields.withLock { $0.hasSetCookie } }
     /// The status and the header fields as the type of HTTPTypes.
     public var head: HTTPResponse { HTTPResponse(status: status, headerFields: headerFields) }
 }
