@@ -1,0 +1,20 @@
+public import EssentialsHTTP
+
+/// How resources are loaded, and how long their content counts as fresh.
+///
+/// ```swift
+/// var configuration = HTTPResourceService.Configuration()
+/// configuration.defaults.expiration = .seconds(300)
+/// ```
+public struct ResourceConfiguration: Sendable {
+    /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds.
+    public var expiration = Duration.seconds(30)
+    /// How long a failed load is not repeated by ``Resource/loadIfNeeded()``. The default is one second. A longer
+    /// `Retry-After` of the response counts instead.
+    public var retryTime = Duration.seconds(1)
+    /// Header fields for all requests. They win over those of the environment.
+    public var headerFields: HTTPFields = [:]
+
+    /// Creates the default configuration.
+    public init() {}
+}

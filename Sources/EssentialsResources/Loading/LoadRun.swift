@@ -1,0 +1,114 @@
+import EssentialsHTTP
+import Synchronization
+
+/// What a load has given to those who wait for it.
+enum LoadOutcome: Sendable {
+    /// The value, and its projections for the content types that were known.
+    case loaded(LoadedValue, [any AnyProjection])
+    /// The server has confirmed the content that was there.
+    case notModified([any AnyProjection])
+    /// The load has failed, or was cancelled.
+    case failed(RequestFailure)
+
+    /// The content of a type.
+    func content<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) throws(RequestFailure) -> Content {
+        switch self {
+        case .failed(let failure): throw failure
+        case .loaded(let value, let projections):
+            if let projection = projections.projection(of: type) { return try projection.result.get() }
+            if let result = value.content(of: type, codecs) { return try result.get() }
+        case .notModified(let projections):
+            if let projection = projections.projection(of: type) { return try projection.result.get() }
+        }
+        throw RequestFailure(
+            .decoding, "The content of the resource is not a \(type).", remedy: "Load it as the type that it has.")
+    }
+
+    static let cancelledFailure = RequestFailure(.cancelled, "The load was cancelled.")
+    static let cancelled = LoadOutcome.failed(cancelledFailure)
+}
+
+/// One load: its task, and the tasks that wait for its outcome.
+///
+/// The core counts how many are interested. This object only holds their continuations.
+final class LoadRun: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var outcome: LoadOutcome?
+        var waiters: [UInt64: CheckedContinuation<LoadOutcome, Never>] = [:]
+        /// The waiters that were cancelled before they had a continuation.
+        var departed: Set<UInt64> = []
+        var nextWaiter: UInt64 = 0
+    }
+
+    /// The number that the resource's machine has given to the load.
+    let number: UInt64
+    private let state = Mutex(State())
+
+    init(number: UInt64) { self.number = number }
+
+    /// Starts the task of the load, unless the load has ended already.
+    func start(_ operation: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            guard state.outcome == nil else { return }
+            state.task = Task { await operation() }
+        }
+    }
+
+    /// Whether the load has ended.
+    var hasEnded: Bool { state.withLock { $0.outcome != nil } }
+
+    /// Ends the load. Only the first outcome counts.
+    func end(_ outcome: LoadOutcome) {
+        let waiters = state.withLock { state -> [CheckedContinuation<LoadOutcome, Never>] in
+            guard state.outcome == nil else { return [] }
+            state.outcome = outcome
+            state.task = nil
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: outcome) }
+    }
+
+    /// Ends the load as cancelled, and cancels its task.
+    func cancel() {
+        let task = state.withLock { $0.task }
+        end(.cancelled)
+        task?.cancel()
+    }
+
+    /// Waits for the outcome. A task that is cancelled stops waiting at once, with the outcome `cancelled`; the load
+    /// itself goes on.
+    ///
+    nonisolated(nonsending) func outcome() async -> LoadOutcome {
+        let known = state.withLock { state -> (LoadOutcome?, UInt64) in
+            state.nextWaiter += 1
+            return (state.outcome, state.nextWaiter)
+        }
+        if let outcome = known.0 { return outcome }
+        let id = known.1
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome = state.withLock { state -> LoadOutcome? in
+                    if let outcome = state.outcome { return outcome }
+                    guard state.departed.remove(id) == nil else { return .cancelled }
+                    state.waiters[id] = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    private func leave(_ id: UInt64) {
+        let waiter = state.withLock { state -> CheckedContinuation<LoadOutcome, Never>? in
+            guard state.outcome == nil else { return nil }
+            if let waiter = state.waiters.removeValue(forKey: id) { return waiter }
+            state.departed.insert(id)
+            return nil
+        }
+        waiter?.resume(returning: .cancelled)
+    }
+}

@@ -1,0 +1,48 @@
+import EssentialsRequests
+
+/// Which stored responses a load accepts.
+///
+/// ```swift
+/// let cart = try await shop.cart.load(.onlyIfStored)  // without the network
+/// ```
+public enum LoadMode: Sendable, Hashable {
+    /// The server is asked, also by caches between (`Cache-Control: no-cache`,
+    /// [RFC 9111, 5.2.1.4](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.4)).
+    case current
+    /// Only a response that an HTTP cache holds (`only-if-cached`,
+    /// [RFC 9111, 5.2.1.7](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.7)).
+    case onlyIfStored
+}
+
+/// How a load is sent.
+struct LoadWish: Sendable {
+    /// The value of `Cache-Control`; `nil` sends none.
+    var cacheControl: String?
+    /// The request to send; `nil` means GET with the resource's URL.
+    var request: DataRequest?
+    /// The environment in which the load began. A request never goes to the servers of another one.
+    let environment: EnvironmentSnapshot
+
+    static let noCache = "no-cache"
+
+    /// The wish of `load`.
+    init(_ mode: LoadMode, in environment: EnvironmentSnapshot) {
+        self.environment = environment
+        switch mode {
+        case .current: cacheControl = Self.noCache
+        case .onlyIfStored: cacheControl = "only-if-cached"
+        }
+    }
+
+    /// The wish of `loadIfNeeded`. An invalid resource is not satisfied by a stored response.
+    init(isInvalid: Bool, in environment: EnvironmentSnapshot) {
+        self.environment = environment
+        cacheControl = isInvalid ? Self.noCache : nil
+    }
+
+    /// The wish to send a request of the caller's.
+    init(_ request: DataRequest, in environment: EnvironmentSnapshot) {
+        self.environment = environment
+        self.request = request
+    }
+}

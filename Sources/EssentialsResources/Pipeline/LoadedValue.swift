@@ -1,0 +1,66 @@
+import EssentialsHTTP
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a load or an override has given, before it is read as the content types of the views.
+struct LoadedValue: Sendable {
+    /// The body; `nil` if there was none to keep, or if the value was set without one.
+    var body: Data?
+    /// The value that the pipeline or an override has made; `nil` if only the body exists.
+    var value: (any Sendable)?
+    /// The value of the `Content-Type` field.
+    var contentType: String?
+    /// The head of the response, for the failures of reading.
+    var head: HTTPResponse
+    /// The host, for the failures of reading.
+    var host: String?
+
+    /// The largest body in bytes that is kept for views that are added later.
+    static let keptBodyLimit = 16 << 10
+
+    /// The value as it is kept with the resource: without a large body.
+    var kept: LoadedValue {
+        guard let body, body.count > Self.keptBodyLimit else { return self }
+        var kept = self
+        kept.body = nil
+        return kept
+    }
+
+    /// Whether the value can be read as a further type later.
+    var isReadable: Bool { body != nil || value != nil }
+
+    /// Reads content of a type: the value if it has the type, otherwise the body by the codec of its media type.
+    ///
+    /// - Returns: `nil` if the value has another type and there is no body.
+    func content<Content: Sendable>(
+        of type: Content.Type, _ codecs: CodecRegistry
+    ) -> Result<Content, RequestFailure>? {
+        if let value, let content = value as? Content { return .success(content) }
+        guard let body else { return nil }
+        guard let model = type as? any Decodable.Type else {
+            return .failure(
+                RequestFailure(
+                    .decoding, "\(type) cannot be read from a body, because it is not Decodable.",
+                    remedy: "Make it Decodable, or add a transformer that creates it.", host: host))
+        }
+        return decode(model, body, codecs)
+    }
+
+    private func decode<Content: Sendable, Model: Decodable>(
+        _ model: Model.Type, _ body: Data, _ codecs: CodecRegistry
+    ) -> Result<Content, RequestFailure> {
+        do throws(RequestFailure) {
+            let decoded = try codecs.decode(model, from: body, contentType: contentType, response: head, host: host)
+            // `Model` is `Content`; the compiler lost that with the conformance.
+            guard let content = decoded as? Content else {
+                return .failure(RequestFailure(.decoding, "\(model) is not \(Content.self).", host: host))
+            }
+            return .success(content)
+        } catch {
+            return .failure(error)
+        }
+    }
+}

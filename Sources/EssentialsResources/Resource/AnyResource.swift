@@ -1,0 +1,42 @@
+/// A resource whose content has no type yet.
+///
+/// ```swift
+/// let resource = service.resource(at: .path("users/7"), variant: nil)
+/// let user = resource.resource(as: User.self)
+/// let text = resource.resource(as: String.self)   // another view of the same resource
+/// ```
+public struct AnyResource: Sendable {
+    let service: HTTPResourceService
+    let core: ResourceCore
+
+    /// The resource with content of a type.
+    public func resource<Content: Sendable>(as type: Content.Type = Content.self) -> Resource<Content> {
+        Resource(service: service, core: core)
+    }
+
+    /// The URL without credentials; `nil` if the address is not a URL.
+    public var url: String? { core.address.shown }
+
+    /// Marks the content as outdated; see ``Resource/invalidate()``.
+    public func invalidate() { core.invalidate() }
+
+    /// Removes the content and cancels all loads; see ``Resource/wipe()``.
+    public func wipe() { core.wipe() }
+}
+
+extension AnyResource: Hashable {
+    /// Whether both mean the same resource of the same service.
+    public static func == (one: AnyResource, other: AnyResource) -> Bool { one.core === other.core }
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
+}
+
+extension AnyResource: Identifiable {
+    /// The identity of the resource, as long as a handle exists.
+    public var id: ObjectIdentifier { ObjectIdentifier(core) }
+}
+
+extension AnyResource: CustomStringConvertible {
+    /// The URL for logs, without credentials.
+    public var description: String { core.address.description }
+}

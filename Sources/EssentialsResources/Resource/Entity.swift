@@ -1,0 +1,92 @@
+public import EssentialsHTTP
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What is known about a resource's content besides the content: its media type, header fields, validators and times.
+///
+/// ```swift
+/// let entity = user.state.entity
+/// print(entity?.mediaType ?? "unknown", entity?.headerFields[.etag] ?? "no tag")
+/// ```
+public struct Entity: Sendable {
+    private final class Storage: Sendable {
+        let mediaType: MediaType?
+        let headerFields: HTTPFields
+        let date: Date
+        let byteCount: Int
+
+        init(_ mediaType: MediaType?, _ headerFields: HTTPFields, _ date: Date, _ byteCount: Int) {
+            self.mediaType = mediaType
+            self.headerFields = headerFields
+            self.date = date
+            self.byteCount = byteCount
+        }
+    }
+
+    private let storage: Storage
+
+    /// Creates an entity.
+    ///
+    /// - Parameters:
+    ///   - mediaType: The media type of the content.
+    ///   - headerFields: The header fields of the response, with repeated ones.
+    ///   - date: When the content was received or set.
+    ///   - byteCount: The size of the body in bytes, which counts against the limit of the service's memory.
+    public init(mediaType: MediaType?, headerFields: HTTPFields = [:], date: Date, byteCount: Int = 0) {
+        storage = Storage(mediaType, headerFields, date, byteCount)
+    }
+
+    /// The media type; `nil` if the response had no `Content-Type`, or an invalid one.
+    public var mediaType: MediaType? { storage.mediaType }
+    /// The header fields of the response, with repeated ones. A 304 changes those that it contains
+    /// ([RFC 9111, 3.2](https://www.rfc-editor.org/rfc/rfc9111#section-3.2)).
+    public var headerFields: HTTPFields { storage.headerFields }
+    /// When the content was received, confirmed or set, by the wall clock.
+    public var date: Date { storage.date }
+    /// The size of the body in bytes.
+    public var byteCount: Int { storage.byteCount }
+    /// The entity tag, byte for byte as the server sent it.
+    public var entityTag: String? { headerFields[.eTag] }
+    /// The value of `Last-Modified`.
+    public var lastModified: String? { headerFields[.lastModified] }
+
+    /// The entity after a 304 response: the fields of the response replace those of the same name, except those that
+    /// describe the body that was not sent.
+    func revalidated(by fields: HTTPFields, date: Date) -> Entity {
+        var merged = headerFields
+        for name in Set(fields.map(\.name)) where !Self.ofBody.contains(name) {
+            merged[fields: name] = fields[fields: name]
+        }
+        return Entity(mediaType: mediaType, headerFields: merged, date: date, byteCount: byteCount)
+    }
+
+    /// The fields that a cache does not take from a 304 response (RFC 9111, 3.2, and RFC 9110, 15.4.5).
+    private static let ofBody: Set<HTTPField.Name> = [
+        .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
+    ]
+
+    /// The header fields that ask the server whether the content has changed; `nil` without a validator.
+    ///
+    /// The entity tag is used if there is one, because dates have a resolution of one second
+    /// ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)).
+    var condition: (name: HTTPField.Name, value: String)? {
+        if let entityTag { return (.ifNoneMatch, entityTag) }
+        if let lastModified { return (.ifModifiedSince, lastModified) }
+        return nil
+    }
+}
+
+extension Entity: CustomReflectable {
+    /// The properties for debuggers and `dump`, with the names of header fields only.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "mediaType": mediaType as Any, "headerFields": headerFields.map(\.name.rawName), "date": date,
+                "byteCount": byteCount,
+            ])
+    }
+}

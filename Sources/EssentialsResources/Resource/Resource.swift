@@ -1,0 +1,196 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+
+/// One resource of a server, with content of one type: its state, and what can be done with it.
+///
+/// ```swift
+/// let cart: Resource<Cart> = service.resource("cart")
+/// let current = try await cart.loadIfNeeded()  // sends nothing if the content is fresh
+/// print(cart.state.content?.items ?? [])       // anywhere, without waiting
+/// ```
+///
+/// A handle is a value. All handles of one URL share one state, also those with other content types, and equal handles
+/// mean the same resource. A handle keeps its service and the resource's state alive.
+///
+/// It can be used from any task and thread. Nothing but ``load(_:)``, ``loadIfNeeded()`` and the functions that start
+/// loads sends a request; reading the state has no effect.
+public struct Resource<Content: Sendable>: Sendable {
+    let service: HTTPResourceService
+    let core: ResourceCore
+
+    /// The resource without the type of its content.
+    public var any: AnyResource { AnyResource(service: service, core: core) }
+
+    /// The same resource with content of another type. The views share all of the state except the content, and each
+    /// has its own failure if the body cannot be read as its type.
+    public func resource<Other: Sendable>(as type: Other.Type = Other.self) -> Resource<Other> {
+        Resource<Other>(service: service, core: core)
+    }
+
+    /// The URL without credentials; `nil` if the address is not a URL.
+    public var url: String? { core.address.shown }
+
+    // MARK: State
+
+    /// The present state. Reading it sends nothing and waits for nothing.
+    public var state: ResourceState<Content> {
+        ResourceState(snapshot: core.snapshot(of: Content.self, service.codecs), clock: service.clock)
+    }
+
+    /// The content; `nil` if nothing was loaded, or if it cannot be read as this type.
+    public var content: Content? { core.snapshot(of: Content.self, service.codecs).content }
+    /// Whether a load is running. Takes no lock.
+    public var isLoading: Bool { core.flags.current.contains(.isLoading) }
+    /// Whether ``loadIfNeeded()`` would send nothing now. Takes no lock.
+    public var isFresh: Bool { core.flags.isFresh(at: service.clock.now) }
+    /// Whether the content was marked as outdated and not been loaded since. Takes no lock.
+    public var isInvalid: Bool { core.flags.current.contains(.isInvalid) }
+
+    // MARK: Loading
+
+    /// Loads the content with a new GET request, also beside one that is running.
+    ///
+    /// If a newer load, override or wipe has changed the state meanwhile, the caller receives the content that the
+    /// server sent, and the state stays. With an entity tag or a date of the present content the request is
+    /// conditional; after 304 the content is the present one.
+    ///
+    /// - Parameter mode: Which stored responses are accepted.
+    /// - Returns: The content.
+    /// - Throws: The failures of `DataRequestService.send`; `decoding` if the body cannot be read as the content type;
+    ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on.
+    @discardableResult
+    public func load(_ mode: LoadMode = .current) async throws(RequestFailure) -> Content {
+        let environment = prepare()
+        let run = core.beginLoad(isAwaited: true, isStarted: false)
+        start(run, LoadWish(mode, in: environment))
+        return try await content(of: run)
+    }
+
+    /// The content, loaded only if it is not fresh.
+    ///
+    /// Fresh content is returned at once. Otherwise a running load that is recent enough is joined, so any number of
+    /// tasks causes one request. After a failure nothing is sent until ``ResourceConfiguration/retryTime`` has passed;
+    /// the present content is returned, or the failure is thrown if there is none.
+    ///
+    /// - Throws: The failures of ``load(_:)``.
+    @discardableResult
+    public func loadIfNeeded() async throws(RequestFailure) -> Content {
+        let environment = service.adoptEnvironment()
+        let now = service.clock.now
+        let snapshot = core.snapshot(of: Content.self, service.codecs)
+        if core.flags.isFresh(at: now), let content = snapshot.content { return content }
+        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment) {
+        case .nothing:
+            let state = core.snapshot(of: Content.self, service.codecs)
+            if let content = state.content { return content }
+            throw state.facts.failure ?? state.projectionFailure ?? LoadOutcome.cancelledFailure
+        case .running(let run): return try await content(of: run)
+        case .new(let run, let wish):
+            start(run, wish)
+            return try await content(of: run)
+        }
+    }
+
+    /// Loads the resource with a request of the caller's, which may also be one for another URL. Its response becomes
+    /// the content of this resource.
+    ///
+    /// - Parameter request: The request. Its own conditions win over those of the resource.
+    /// - Throws: The failures of ``load(_:)`` and of `BuildableRequest.build()`.
+    @discardableResult
+    public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
+        let request: DataRequest = try request.build()
+        let environment = prepare()
+        let run = core.beginLoad(isAwaited: true, isStarted: false)
+        start(run, LoadWish(request, in: environment))
+        return try await content(of: run)
+    }
+
+    /// Starts a load like that of ``load(_:)`` and returns at once. The load runs to its end even if no task waits.
+    @discardableResult
+    public func startLoad(_ mode: LoadMode = .current) -> ResourceRequest<Content> {
+        let environment = prepare()
+        let run = core.beginLoad(isAwaited: false, isStarted: true)
+        start(run, LoadWish(mode, in: environment))
+        return ResourceRequest(resource: self, run: run)
+    }
+
+    /// Starts a load if the content is not fresh and no recent load is running.
+    ///
+    /// - Returns: The load that runs, even if the content is fresh; `nil` if there is nothing to do and none runs.
+    @discardableResult
+    public func startLoadIfNeeded() -> ResourceRequest<Content>? {
+        let environment = prepare()
+        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: service.clock.now, in: environment) {
+        case .nothing: return core.newestRun.map { ResourceRequest(resource: self, run: $0) }
+        case .running(let run): return ResourceRequest(resource: self, run: run)
+        case .new(let run, let wish):
+            start(run, wish)
+            return ResourceRequest(resource: self, run: run)
+        }
+    }
+
+    /// Adopts the environment, and makes sure that the load reads content of this type.
+    private func prepare() -> EnvironmentSnapshot {
+        let environment = service.adoptEnvironment()
+        _ = core.snapshot(of: Content.self, service.codecs)
+        return environment
+    }
+
+    private func start(_ run: LoadRun, _ wish: LoadWish) {
+        let task = LoadTask(service: service, core: core, run: run, wish: wish)
+        run.start { await task.perform() }
+    }
+
+    func content(of run: LoadRun) async throws(RequestFailure) -> Content {
+        let outcome = await run.outcome()
+        if Task.isCancelled { core.leave(run) }
+        return try outcome.content(of: Content.self, service.codecs)
+    }
+
+    /// Cancels all loads of the resource that no task waits for, including those that were started by hand.
+    public func cancelLoads() { core.cancelLoads() }
+
+    // MARK: Changes without a request
+
+    /// Sets the content without a request. It counts as fresh from now on, a failure is cleared, and responses to loads
+    /// that are running no longer change the state. Media type and header fields stay; without any the media type is
+    /// `application/octet-stream`.
+    public func override(with content: Content) { core.override(with: content, entity: nil, service) }
+
+    /// Sets content and entity without a request; see ``override(with:)``.
+    public func override(with content: Content, entity: Entity) { core.override(with: content, entity: entity, service) }
+
+    /// Changes the content in place without a request; otherwise like ``override(with:)``. Concurrent updates are all
+    /// applied.
+    ///
+    /// - Parameter change: Changes the content. It is called outside all locks, and again if the content has changed
+    ///   meanwhile, so it should have no other effects.
+    /// - Returns: Whether there was content to change.
+    @discardableResult
+    public func update(_ change: (inout Content) -> Void) -> Bool { core.update(service, change) }
+
+    /// Marks the content as outdated, so that the next ``loadIfNeeded()`` asks the server. It sends nothing by itself.
+    ///
+    /// The mark stays until a load that began after it ends with a response or a failure, or until the content is set.
+    public func invalidate() { core.invalidate() }
+
+    /// Removes content and failure, and cancels all loads, whose responses are ignored.
+    public func wipe() { core.wipe() }
+}
+
+extension Resource: Hashable {
+    /// Whether both mean the same resource of the same service.
+    public static func == (one: Resource, other: Resource) -> Bool { one.core === other.core }
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
+}
+
+extension Resource: Identifiable {
+    /// The identity of the resource, as long as a handle exists.
+    public var id: ObjectIdentifier { ObjectIdentifier(core) }
+}
+
+extension Resource: CustomStringConvertible {
+    /// The URL for logs, without credentials.
+    public var description: String { core.address.description }
+}

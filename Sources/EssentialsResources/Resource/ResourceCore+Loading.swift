@@ -1,0 +1,216 @@
+import EssentialsHTTP
+import Synchronization
+
+extension ResourceCore {
+    /// What `loadIfNeeded` finds.
+    enum Need: Sendable {
+        /// The content is fresh.
+        case nothing
+        /// A load runs whose response will be new enough.
+        case running(LoadRun)
+        /// A load has been created and is to be started.
+        case new(LoadRun, LoadWish)
+    }
+
+    /// Begins a load.
+    ///
+    /// - Parameter isAwaited: Whether a task will wait for it.
+    func beginLoad(isAwaited: Bool, isStarted: Bool) -> LoadRun {
+        contents.withLock { beginLoad(&$0, isAwaited: isAwaited, isStarted: isStarted) }
+    }
+
+    /// Joins a load that runs, or begins one, if the resource is not fresh.
+    ///
+    /// A view whose content is not here, because it was too large to be kept, is never fresh.
+    func beginLoadIfNeeded<Content: Sendable>(
+        of type: Content.Type, isAwaited: Bool, isStarted: Bool, at now: Duration,
+        in environment: EnvironmentSnapshot
+    ) -> Need {
+        contents.withLock { contents in
+            if let freshUntil = contents.facts.freshUntil, now <= freshUntil,
+                contents.facts.failure != nil || contents.snapshot(of: type)?.projection != nil
+            {
+                return .nothing
+            }
+            if let number = contents.machine.joinable, let run = contents.runs.last(where: { $0.number == number }) {
+                if isAwaited { contents.machine.join(number) }
+                return .running(run)
+            }
+            let wish = LoadWish(isInvalid: contents.machine.isInvalid, in: environment)
+            return .new(beginLoad(&contents, isAwaited: isAwaited, isStarted: isStarted), wish)
+        }
+    }
+
+    private func beginLoad(_ contents: inout Contents, isAwaited: Bool, isStarted: Bool) -> LoadRun {
+        let number = contents.machine.beginLoad(waiting: isAwaited ? 1 : 0, isStarted: isStarted)
+        let run = LoadRun(number: number)
+        contents.runs.append(run)
+        contents.changeFacts { _ in }
+        finishChange(&contents)
+        return run
+    }
+
+    /// Removes a task that has stopped waiting. The load is cancelled if nobody else wants it.
+    func leave(_ run: LoadRun) {
+        let isUnwanted = contents.withLock { contents in
+            guard contents.machine.leave(run.number, isObserved: false) else { return false }
+            remove(run, &contents)
+            return true
+        }
+        if isUnwanted { run.cancel() }
+    }
+
+    /// Cancels a load.
+    func cancel(_ run: LoadRun) {
+        contents.withLock { contents in
+            if contents.machine.cancel(run.number) { remove(run, &contents) }
+        }
+        run.cancel()
+    }
+
+    private func remove(_ run: LoadRun, _ contents: inout Contents) {
+        contents.runs.removeAll { $0 === run }
+        contents.changeFacts { _ in }
+        finishChange(&contents)
+    }
+
+    /// Cancels the loads that no task waits for.
+    func cancelLoads() {
+        let ended = contents.withLock { contents -> [LoadRun] in
+            let numbers = Set(contents.machine.cancelUnawaited(includingStarted: true))
+            guard !numbers.isEmpty else { return [] }
+            let ended = contents.runs.filter { numbers.contains($0.number) }
+            contents.runs.removeAll { numbers.contains($0.number) }
+            contents.changeFacts { _ in }
+            finishChange(&contents)
+            return ended
+        }
+        for run in ended { run.cancel() }
+    }
+
+    /// Cancels all loads, also for the tasks that wait for them.
+    func cancelAll() {
+        let ended = contents.withLock { contents -> [LoadRun] in
+            guard !contents.machine.cancelAll().isEmpty else { return [] }
+            let ended = contents.runs
+            contents.runs = []
+            contents.changeFacts { _ in }
+            finishChange(&contents)
+            return ended
+        }
+        for run in ended { run.cancel() }
+    }
+
+    /// The load that began last; `nil` if none runs.
+    var newestRun: LoadRun? { contents.withLock { $0.runs.last } }
+
+    /// The condition for the next request; `nil` unless the content is here for all views.
+    var condition: (name: HTTPField.Name, value: String)? {
+        contents.withLock { contents in
+            guard contents.snapshots.allSatisfy(\.hasContent), !contents.snapshots.isEmpty else { return nil }
+            return contents.facts.entity?.condition
+        }
+    }
+
+    // MARK: Outcomes
+
+    /// Ends a load with a response. Its projections are made before, outside the lock.
+    func commit(_ value: LoadedValue, _ entity: Entity, _ run: LoadRun, _ service: HTTPResourceService) {
+        let now = service.clock.now
+        let freshUntil = now + service.configuration.defaults.expiration
+        var projections: [any AnyProjection] = []
+        var known: Set<ObjectIdentifier> = []
+        // Handles for further types may be created meanwhile, so the list is compared under the lock.
+        while true {
+            let missing = contents.withLock { $0.snapshots.filter { !known.contains($0.contentType) } }
+            for snapshot in missing {
+                known.insert(snapshot.contentType)
+                if let projection = snapshot.project(value, service.codecs) { projections.append(projection) }
+            }
+            let isDone = contents.withLock { contents -> Bool in
+                guard contents.snapshots.allSatisfy({ known.contains($0.contentType) }) else { return false }
+                let verdict = contents.machine.end(run.number)
+                guard verdict != .unknown else { return true }
+                contents.runs.removeAll { $0 === run }
+                let isInvalid = contents.machine.isInvalid
+                if verdict == .commits {
+                    contents.kept = value.kept
+                    contents.change(.replace(projections)) { facts in
+                        facts.entity = entity
+                        facts.provenance = .network
+                        facts.contentTime = now
+                        facts.failure = nil
+                        facts.failureTime = nil
+                        facts.isInvalid = isInvalid
+                        facts.freshUntil = isInvalid ? nil : freshUntil
+                    }
+                } else {
+                    contents.changeFacts { _ in }
+                }
+                finishChange(&contents)
+                return true
+            }
+            if isDone { break }
+        }
+        run.end(.loaded(value, projections))
+    }
+
+    /// Ends a load with a response that says that the content has not changed.
+    ///
+    /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
+    func confirm(_ fields: HTTPFields, _ run: LoadRun, _ service: HTTPResourceService) -> Bool {
+        let now = service.clock.now
+        let freshUntil = now + service.configuration.defaults.expiration
+        let date = service.clock.date
+        let projections = contents.withLock { contents -> [any AnyProjection]? in
+            guard let entity = contents.facts.entity, contents.snapshots.allSatisfy(\.hasContent) else { return nil }
+            let projections = contents.snapshots.compactMap(\.projection)
+            let verdict = contents.machine.end(run.number)
+            guard verdict != .unknown else { return projections }
+            contents.runs.removeAll { $0 === run }
+            let isInvalid = contents.machine.isInvalid
+            if verdict == .commits {
+                contents.changeFacts { facts in
+                    facts.entity = entity.revalidated(by: fields, date: date)
+                    facts.contentTime = now
+                    facts.failure = nil
+                    facts.failureTime = nil
+                    facts.isInvalid = isInvalid
+                    facts.freshUntil = isInvalid ? nil : freshUntil
+                }
+            } else {
+                contents.changeFacts { _ in }
+            }
+            finishChange(&contents)
+            return projections
+        }
+        guard let projections else { return false }
+        run.end(.notModified(projections))
+        return true
+    }
+
+    /// Ends a load with a failure. A cancellation changes neither content nor failure.
+    func fail(_ failure: RequestFailure, _ run: LoadRun, _ service: HTTPResourceService) {
+        guard failure.reason != .cancelled else {
+            cancel(run)
+            return run.end(.failed(failure))
+        }
+        let now = service.clock.now
+        let pause = max(service.configuration.defaults.retryTime, failure.retryAfter() ?? .zero)
+        contents.withLock { contents in
+            let verdict = contents.machine.end(run.number)
+            guard verdict != .unknown else { return }
+            contents.runs.removeAll { $0 === run }
+            let isInvalid = contents.machine.isInvalid
+            contents.changeFacts { facts in
+                guard verdict == .commits else { return }
+                facts.failure = failure
+                facts.failureTime = now
+                facts.isInvalid = isInvalid
+                facts.freshUntil = isInvalid ? nil : now + pause
+            }
+            finishChange(&contents)
+        }
+        run.end(.failed(failure))
+    }
+}

@@ -1,0 +1,186 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The one object behind all handles of a resource.
+///
+/// Everything that changes is protected by one mutex, under which nothing foreign is called. The core does not know its
+/// service, so that a service and its cores form no cycle: handles and running loads hold both.
+final class ResourceCore: Sendable {
+    /// What the mutex protects.
+    struct Contents: Sendable {
+        var machine = ResourceMachine()
+        var facts = ResourceFacts()
+        /// The snapshots by content type. Most resources have one.
+        var snapshots: [any AnySnapshot] = []
+        /// The content as it was loaded or set, for content types that are asked for later.
+        var kept: LoadedValue?
+        /// The loads that run, in the order of the machine's.
+        var runs: [LoadRun] = []
+        /// The address, which changes with the environment's base URL.
+        var address: ResourceURL
+    }
+
+    /// The header fields that select the representation.
+    let variant: ResourceVariant
+    /// The parts of the state that are read without the lock.
+    let flags = ResourceFlags()
+    let contents: Mutex<Contents>
+
+    init(_ address: ResourceURL, _ variant: ResourceVariant) {
+        contents = Mutex(Contents(address: address))
+        self.variant = variant
+    }
+
+    /// The address.
+    var address: ResourceURL { contents.withLock { $0.address } }
+
+    /// Changes the address.
+    func move(to address: ResourceURL) { contents.withLock { $0.address = address } }
+
+    // MARK: Reading
+
+    /// The snapshot of a content type. The first call for a type reads the content that is kept as this type.
+    func snapshot<Content: Sendable>(
+        of type: Content.Type, _ codecs: CodecRegistry
+    ) -> ResourceSnapshot<Content> {
+        if let snapshot = contents.withLock({ $0.snapshot(of: type) }) { return snapshot }
+        while true {
+            let (version, kept) = contents.withLock { ($0.facts.version, $0.kept) }
+            // This may decode a body of at most 16 KiB, so it happens outside the lock.
+            let projection = kept?.content(of: type, codecs).map { Projection<Content>(result: $0) }
+            let added = contents.withLock { contents -> ResourceSnapshot<Content>? in
+                if let present = contents.snapshot(of: type) { return present }
+                guard contents.facts.version == version else { return nil }
+                let empty = ResourceSnapshot<Content>(contents.facts)
+                contents.snapshots.append(projection.map { empty.next(contents.facts, .replace([$0])) } ?? empty)
+                return contents.snapshot(of: type)
+            }
+            if let added { return added }
+        }
+    }
+
+    // MARK: Changes without a request
+
+    /// Sets the content.
+    func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
+        let now = service.clock.now
+        contents.withLock { contents in
+            contents.set(content, entity: entity, provenance: .local, now, service)
+            finishChange(&contents)
+        }
+    }
+
+    /// Changes the content.
+    ///
+    /// - Returns: Whether there was content to change.
+    func update<Content: Sendable>(
+        _ service: HTTPResourceService, _ change: (inout Content) -> Void
+    ) -> Bool {
+        let codecs = service.codecs
+        while true {
+            let number = contents.withLock { $0.machine.committed }
+            guard var content = snapshot(of: Content.self, codecs).content else { return false }
+            change(&content)
+            let now = service.clock.now
+            let isDone = contents.withLock { contents in
+                guard contents.machine.committed == number else { return false }
+                contents.set(content, entity: nil, provenance: .local, now, service)
+                finishChange(&contents)
+                return true
+            }
+            if isDone { return true }
+        }
+    }
+
+    /// Marks the content as outdated.
+    func invalidate() {
+        contents.withLock { contents in
+            contents.machine.invalidate()
+            contents.changeFacts { facts in
+                facts.isInvalid = true
+                facts.freshUntil = nil
+            }
+            finishChange(&contents)
+        }
+    }
+
+    /// Removes content and failure, and cancels all loads.
+    func wipe() {
+        let ended = contents.withLock { contents -> [LoadRun] in
+            _ = contents.machine.wipe()
+            let ended = contents.runs
+            contents.runs = []
+            contents.kept = nil
+            contents.change(.remove) { facts in
+                facts = ResourceFacts(version: facts.version)
+            }
+            finishChange(&contents)
+            return ended
+        }
+        for run in ended { run.cancel() }
+    }
+
+    /// Writes the flags after a change.
+    func finishChange(_ contents: inout Contents) {
+        var bits = ResourceFlags.Bits()
+        if contents.facts.loads > 0 { bits.insert(.isLoading) }
+        if contents.facts.isInvalid { bits.insert(.isInvalid) }
+        if contents.facts.entity != nil { bits.insert(.hasContent) }
+        if contents.facts.failure != nil { bits.insert(.hasFailure) }
+        flags.set(bits, freshUntil: contents.facts.freshUntil)
+    }
+}
+
+extension ResourceCore.Contents {
+    /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
+    func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
+        let wanted = ObjectIdentifier(type)
+        for snapshot in snapshots where snapshot.contentType == wanted {
+            // Snapshots are of one generic class, and `contentType` is the identifier of its only parameter.
+            return unsafeDowncast(snapshot, to: ResourceSnapshot<Content>.self)
+        }
+        return nil
+    }
+
+    /// Changes what all views have in common, and keeps the content.
+    mutating func changeFacts(_ change: (inout ResourceFacts) -> Void) { self.change(.keep, change) }
+
+    /// Changes the state. Its version grows by one.
+    mutating func change(_ content: ContentChange, _ change: (inout ResourceFacts) -> Void) {
+        change(&facts)
+        facts.version += 1
+        facts.loads = machine.loads.count
+        for index in snapshots.indices { snapshots[index] = snapshots[index].next(facts, content) }
+    }
+
+    /// Sets the content without a request.
+    ///
+    /// - Parameter entity: The entity; `nil` means that the media type and the header fields stay, or that the media
+    ///   type is `application/octet-stream` if there are none.
+    mutating func set<Content: Sendable>(
+        _ content: Content, entity: Entity?, provenance: Provenance, _ now: Duration, _ service: HTTPResourceService
+    ) {
+        machine.override()
+        let entity =
+            entity
+            ?? Entity(
+                mediaType: facts.entity?.mediaType ?? .octetStream, headerFields: facts.entity?.headerFields ?? [:],
+                date: service.clock.date)
+        let value = LoadedValue(
+            value: content, contentType: entity.mediaType?.description,
+            head: HTTPResponse(status: .ok, headerFields: entity.headerFields))
+        kept = value
+        let freshUntil = now + service.configuration.defaults.expiration
+        // Views of another type show the content if it is of that type too. Without a body nothing is decoded.
+        let projections = snapshots.compactMap { $0.project(value, .standard) }
+        change(.replace(projections)) { facts in
+            facts.entity = entity
+            facts.provenance = provenance
+            facts.contentTime = now
+            facts.freshUntil = freshUntil
+            facts.failure = nil
+            facts.failureTime = nil
+            facts.isInvalid = false
+        }
+    }
+}

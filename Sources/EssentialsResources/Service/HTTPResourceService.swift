@@ -1,0 +1,116 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+import Synchronization
+
+/// The resource service over a data-request service.
+///
+/// ```swift
+/// try locator.registerLazy((any ResourceService).self) { locator in
+///     try HTTPResourceService(
+///         requests: locator.resolve((any DataRequestService).self),
+///         environment: locator.resolve((any EnvironmentService).self))
+/// }
+/// ```
+///
+/// It can be used from any task and thread. Handles keep it alive. When the environment changes, resources below its base
+/// URL mean the URL below the new base: their loads are cancelled and their content is removed, because it came from
+/// another server. The first use after the change already sees the new environment.
+public final class HTTPResourceService: ResourceService {
+    /// Settings of a resource service.
+    public struct Configuration: Sendable {
+        /// The settings of all resources.
+        public var defaults = ResourceConfiguration()
+        /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
+        public var maximumBody = 64 << 20
+        /// The hosts outside the base URL from which resources may be loaded. The default is none.
+        public var foreignHosts: [ForeignHost] = []
+        /// The clock for freshness, waits and dates. The default is the system's.
+        public var clock = RequestClock.system
+
+        /// Creates the default settings.
+        public init() {}
+    }
+
+    let requests: any DataRequestService
+    let environment: any EnvironmentService
+    /// Loads resources outside the base URL.
+    let open: (any OpenRequestService)?
+    let configuration: Configuration
+    let table: ResourceTable
+    let clock: RequestClock
+    let codecs: CodecRegistry
+    /// The environment whose base URL the table uses.
+    private let adopted: Mutex<VersionedSnapshot>
+    private let closed = Atomic(false)
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - requests: Sends the requests. The service does not shut it down.
+    ///   - environment: The environment of that service, below whose base URL paths are joined.
+    ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - configuration: Settings of all resources.
+    public init(
+        requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
+        configuration: Configuration = Configuration()
+    ) {
+        self.requests = requests
+        self.environment = environment
+        self.open = open
+        self.configuration = configuration
+        clock = configuration.clock
+        codecs = requests.codecs
+        let current = VersionedSnapshot(of: environment)
+        adopted = Mutex(current)
+        table = ResourceTable(base: ResourceBase(current.snapshot.baseURL))
+    }
+
+    /// The resource at an address; see the protocol.
+    public func resource(at address: ResourceAddress, variant: ResourceVariant? = nil) -> AnyResource {
+        adoptEnvironment()
+        return AnyResource(service: self, core: table.core(at: address, variant: variant ?? .standard))
+    }
+
+    /// The number of resources that the service knows, in use or not.
+    public var resourceCount: Int { table.count }
+
+    // MARK: Environment
+
+    /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
+    /// one.
+    ///
+    /// - Returns: The environment.
+    @discardableResult
+    func adoptEnvironment() -> EnvironmentSnapshot {
+        let (current, moved) = adopted.withLock { adopted -> (EnvironmentSnapshot, [ResourceCore]) in
+            if adopted.isCurrent(in: environment) { return (adopted.snapshot, []) }
+            let current = VersionedSnapshot(of: environment)
+            defer { adopted = current }
+            guard current.snapshot != adopted.snapshot else { return (current.snapshot, []) }
+            return (current.snapshot, table.move(to: ResourceBase(current.snapshot.baseURL)))
+        }
+        for core in moved { core.wipe() }
+        return current
+    }
+
+    // MARK: End
+
+    /// Whether the service was closed.
+    public var isClosed: Bool { closed.load(ordering: .acquiring) }
+
+    /// Cancels all loads. Later loads fail as `closed`; the content of resources can still be read.
+    ///
+    /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
+    public func close() async {
+        closed.store(true, ordering: .releasing)
+        for core in table.cores { core.cancelAll() }
+    }
+}
+
+/// Clearing the authorization of the data-request service removes what was loaded with it.
+extension HTTPResourceService: PrivateStateStore {
+    /// Wipes all resources of an origin.
+    public func clearPrivateState(of origin: Origin) async {
+        for core in table.cores where core.address.isOf(origin) { core.wipe() }
+    }
+}

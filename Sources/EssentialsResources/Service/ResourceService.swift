@@ -1,0 +1,74 @@
+/// Gives resources: one observable object for each URL, whoever asks for it, and however it is written.
+///
+/// Application code resolves this protocol from the locator. ``HTTPResourceService`` is the service itself.
+///
+/// ```swift
+/// struct Shop: Sendable {
+///     let service: any ResourceService
+///     var cart: Resource<Cart> { service.resource("cart") }
+///     func user(_ id: String) -> Resource<User> { service.resource("users", id) }
+/// }
+/// let user = try await shop.user("7").loadIfNeeded()
+/// ```
+///
+/// Two handles are equal if they mean the same resource of the same service. A handle is a value that can be made, copied
+/// and dropped at no cost; a resource in use is never dropped.
+public protocol ResourceService: Sendable {
+    /// The resource at an address.
+    ///
+    /// - Parameters:
+    ///   - address: The address. An invalid one gives a resource whose loads fail as `invalidRequest`.
+    ///   - variant: The header fields that select one of several representations; `nil` means that there is one.
+    func resource(at address: ResourceAddress, variant: ResourceVariant?) -> AnyResource
+}
+
+extension ResourceService {
+    /// The resource at a path below the environment's base URL.
+    ///
+    /// The path is text: `?`, `#`, `%` and all other characters belong to it and are escaped, except `/`. One leading
+    /// slash makes no difference. Neither a scheme nor `//` in it leads to another host.
+    ///
+    /// ```swift
+    /// let cart: Resource<Cart> = service.resource("cart")
+    /// ```
+    public func resource<Content: Sendable>(
+        _ path: String, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
+    ) -> Resource<Content> {
+        resource(at: .path(path), variant: variant).resource(as: type)
+    }
+
+    /// The resource at a path of segments, each of which is escaped whole: a `/` in one begins no new segment.
+    ///
+    /// ```swift
+    /// let user: Resource<User> = service.resource("users", id)
+    /// ```
+    public func resource<Content: Sendable>(
+        _ first: String, _ more: String..., as type: Content.Type = Content.self, variant: ResourceVariant? = nil
+    ) -> Resource<Content> {
+        resource(at: .segments([first] + more), variant: variant).resource(as: type)
+    }
+
+    /// The resource at a whole URL, wherever it is.
+    ///
+    /// A URL outside the environment's base is loaded without credentials, and only from hosts that the service's
+    /// configuration lists. A URL that is invalid gives a resource whose loads fail as `invalidRequest`.
+    public func resource<Content: Sendable>(
+        url: String, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
+    ) -> Resource<Content> {
+        resource(at: .url(url), variant: variant).resource(as: type)
+    }
+}
+
+/// Where a resource is.
+///
+/// ```swift
+/// let address = ResourceAddress.segments(["users", id])
+/// ```
+public enum ResourceAddress: Sendable, Hashable {
+    /// Text below the environment's base URL; see `ResourceService.resource(_:as:variant:)`.
+    case path(String)
+    /// Segments below the environment's base URL, each of them escaped whole.
+    case segments([String])
+    /// A whole URL.
+    case url(String)
+}

@@ -1,0 +1,45 @@
+import Synchronization
+
+/// The parts of a resource's state that are read without a lock.
+///
+/// They are written under the lock of the resource. A reader of several flags may see them from two moments; a snapshot
+/// is always of one.
+struct ResourceFlags: ~Copyable, Sendable {
+    /// The flags as bits of a number.
+    struct Bits: OptionSet, Sendable {
+        let rawValue: UInt8
+        static let isLoading = Bits(rawValue: 1)
+        static let isInvalid = Bits(rawValue: 2)
+        static let hasContent = Bits(rawValue: 4)
+        static let hasFailure = Bits(rawValue: 8)
+    }
+
+    private let bits = Atomic<UInt8>(0)
+    /// The monotonic time until which the resource is fresh, in nanoseconds.
+    private let deadline = Atomic<Int64>(.min)
+
+    /// The flags.
+    var current: Bits { Bits(rawValue: bits.load(ordering: .acquiring)) }
+
+    /// Whether the resource is fresh at a time. The boundary is included.
+    func isFresh(at now: Duration) -> Bool { now.wholeNanoseconds <= deadline.load(ordering: .acquiring) }
+
+    /// Changes the flags.
+    ///
+    /// - Parameter freshUntil: The end of freshness; `nil` if the resource is not fresh.
+    func set(_ flags: Bits, freshUntil: Duration?) {
+        bits.store(flags.rawValue, ordering: .releasing)
+        deadline.store(freshUntil?.wholeNanoseconds ?? .min, ordering: .releasing)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, rounded down and limited to about 292 years in both directions.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflows else { return seconds < 0 ? .min : .max }
+        let (sum, exceeds) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return exceeds ? (seconds < 0 ? .min : .max) : sum
+    }
+}

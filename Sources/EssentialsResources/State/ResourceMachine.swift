@@ -1,0 +1,140 @@
+/// The order of everything that changes a resource, as a pure value.
+///
+/// Loads, overrides, invalidations and wipes each take the next number. A response counts only if nothing with a greater
+/// number has changed the content, so the response to an older request never replaces that to a newer one. An
+/// invalidation stays until a load that began after it has ended with a response or a failure.
+///
+/// The machine has no clock, lock, task or content. Its caller passes times in and does what the returned value says.
+struct ResourceMachine: Sendable {
+    /// A load that runs.
+    struct Load: Sendable, Equatable {
+        let number: UInt64
+        /// The tasks that wait for the load.
+        var waiting: Int
+        /// Whether the load runs to its end even if no task waits, because it was started by hand.
+        let isStarted: Bool
+    }
+
+    /// What an outcome means for the resource.
+    enum Verdict: Sendable, Equatable {
+        /// The outcome becomes the resource's state.
+        case commits
+        /// Something newer has changed the state, so only those who wait receive the outcome.
+        case superseded
+        /// The load was cancelled or wiped before.
+        case unknown
+    }
+
+    /// The greatest number that was given out.
+    private(set) var last: UInt64 = 0
+    /// The number of the last response, failure, override or wipe.
+    private(set) var committed: UInt64 = 0
+    /// The number of the last invalidation that still holds; zero if there is none.
+    private(set) var invalidated: UInt64 = 0
+    /// The loads that run, in the order of their start.
+    private(set) var loads: [Load] = []
+
+    /// Whether an invalidation still holds.
+    var isInvalid: Bool { invalidated != 0 }
+
+    // MARK: Loads
+
+    /// Begins a load.
+    ///
+    /// - Parameters:
+    ///   - waiting: The number of tasks that wait for it.
+    ///   - isStarted: Whether it runs to its end even if no task waits.
+    /// - Returns: The number of the load.
+    mutating func beginLoad(waiting: Int, isStarted: Bool) -> UInt64 {
+        last += 1
+        loads.append(Load(number: last, waiting: waiting, isStarted: isStarted))
+        return last
+    }
+
+    /// The newest load whose response would count and that began after the last invalidation; `nil` without one. A
+    /// caller that needs current content waits for it instead of sending another request.
+    var joinable: UInt64? {
+        guard let newest = loads.last, newest.number > committed, newest.number > invalidated else { return nil }
+        return newest.number
+    }
+
+    /// Adds a task that waits for a load.
+    mutating func join(_ number: UInt64) {
+        guard let index = index(of: number) else { return }
+        loads[index].waiting += 1
+    }
+
+    /// Removes a task that waited for a load.
+    ///
+    /// - Parameter isObserved: Whether the resource has observers, which keep its loads running.
+    /// - Returns: Whether nobody wants the load any more. It is then no longer part of the machine.
+    mutating func leave(_ number: UInt64, isObserved: Bool) -> Bool {
+        guard let index = index(of: number) else { return false }
+        loads[index].waiting -= 1
+        guard loads[index].waiting <= 0, !loads[index].isStarted, !isObserved else { return false }
+        loads.remove(at: index)
+        return true
+    }
+
+    /// Ends a load with a response or a failure.
+    mutating func end(_ number: UInt64) -> Verdict {
+        guard let index = index(of: number) else { return .unknown }
+        loads.remove(at: index)
+        guard number > committed else { return .superseded }
+        committed = number
+        if number > invalidated { invalidated = 0 }
+        return .commits
+    }
+
+    /// Ends a load that was cancelled. Neither content nor failure nor an invalidation changes.
+    ///
+    /// - Returns: Whether the load was running.
+    mutating func cancel(_ number: UInt64) -> Bool {
+        guard let index = index(of: number) else { return false }
+        loads.remove(at: index)
+        return true
+    }
+
+    /// Ends the loads that nobody waits for.
+    ///
+    /// - Parameter includingStarted: Whether this includes those that were started by hand.
+    /// - Returns: The numbers of the ended loads.
+    mutating func cancelUnawaited(includingStarted: Bool) -> [UInt64] {
+        let ended = loads.filter { $0.waiting <= 0 && (includingStarted || !$0.isStarted) }.map(\.number)
+        loads.removeAll { ended.contains($0.number) }
+        return ended
+    }
+
+    /// Ends all loads.
+    ///
+    /// - Returns: The numbers of the ended loads.
+    mutating func cancelAll() -> [UInt64] {
+        defer { loads = [] }
+        return loads.map(\.number)
+    }
+
+    // MARK: Changes without a request
+
+    /// Sets the content without a request. Responses to loads that run are superseded.
+    mutating func override() {
+        last += 1
+        committed = last
+        invalidated = 0
+    }
+
+    /// Marks the content as outdated.
+    mutating func invalidate() {
+        last += 1
+        invalidated = last
+    }
+
+    /// Removes the content and ends all loads.
+    ///
+    /// - Returns: The numbers of the ended loads.
+    mutating func wipe() -> [UInt64] {
+        override()
+        return cancelAll()
+    }
+
+    private func index(of number: UInt64) -> Int? { loads.lastIndex { $0.number == number } }
+}

@@ -1,0 +1,103 @@
+import EssentialsHTTP
+import Synchronization
+
+/// A resource's state as a view of one content type sees it. Snapshots are immutable, and each change makes a new one.
+///
+/// A resource has one snapshot for each content type that was asked for. The methods let it make projections and new
+/// snapshots without knowing their types.
+protocol AnySnapshot: AnyObject, Sendable {
+    /// The content type.
+    var contentType: ObjectIdentifier { get }
+    /// What all views have in common.
+    var facts: ResourceFacts { get }
+    /// Whether there is content of this type.
+    var hasContent: Bool { get }
+
+    /// Reads content of this type from a loaded value; `nil` if the value is of another type and has no body.
+    func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)?
+    /// The content, or the failure to read it; `nil` without both.
+    var projection: (any AnyProjection)? { get }
+    /// The snapshot after a change.
+    ///
+    /// - Parameters:
+    ///   - facts: What all views have in common.
+    ///   - change: What happened to the content.
+    func next(_ facts: ResourceFacts, _ change: ContentChange) -> any AnySnapshot
+}
+
+/// Content of one type, or the failure to read it.
+protocol AnyProjection: Sendable {
+    /// The content type.
+    var contentType: ObjectIdentifier { get }
+    /// The failure, if the content could not be read.
+    var failure: RequestFailure? { get }
+}
+
+/// What a change does to the content of a view.
+enum ContentChange: Sendable {
+    /// The content stays.
+    case keep
+    /// The content is removed.
+    case remove
+    /// The content is replaced by one of these projections. A view without one has no content afterwards, until the
+    /// next load.
+    case replace([any AnyProjection])
+}
+
+/// Content of one type, or the failure to read it.
+struct Projection<Content: Sendable>: AnyProjection {
+    let result: Result<Content, RequestFailure>
+
+    var contentType: ObjectIdentifier { ObjectIdentifier(Content.self) }
+    var failure: RequestFailure? {
+        guard case .failure(let failure) = result else { return nil }
+        return failure
+    }
+}
+
+extension [any AnyProjection] {
+    /// The projection of a type; `nil` if there is none.
+    func projection<Content: Sendable>(of type: Content.Type) -> Projection<Content>? {
+        for case let projection as Projection<Content> in self { return projection }
+        return nil
+    }
+}
+
+/// The snapshot of the views with one content type.
+final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
+    let facts: ResourceFacts
+    let content: Content?
+    /// Why there is no content although the resource has some: it could not be read as this type.
+    let projectionFailure: RequestFailure?
+
+    init(_ facts: ResourceFacts, content: Content? = nil, projectionFailure: RequestFailure? = nil) {
+        self.facts = facts
+        self.content = content
+        self.projectionFailure = projectionFailure
+    }
+
+    var contentType: ObjectIdentifier { ObjectIdentifier(Content.self) }
+    var hasContent: Bool { content != nil }
+
+    func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)? {
+        value.content(of: Content.self, codecs).map { Projection<Content>(result: $0) }
+    }
+
+    var projection: (any AnyProjection)? {
+        if let content { return Projection<Content>(result: .success(content)) }
+        return projectionFailure.map { Projection<Content>(result: .failure($0)) }
+    }
+
+    func next(_ facts: ResourceFacts, _ change: ContentChange) -> any AnySnapshot {
+        switch change {
+        case .keep: return ResourceSnapshot(facts, content: content, projectionFailure: projectionFailure)
+        case .remove: return ResourceSnapshot(facts)
+        case .replace(let projections):
+            switch projections.projection(of: Content.self)?.result {
+            case nil: return ResourceSnapshot(facts)
+            case .success(let content)?: return ResourceSnapshot(facts, content: content)
+            case .failure(let failure)?: return ResourceSnapshot(facts, projectionFailure: failure)
+            }
+        }
+    }
+}

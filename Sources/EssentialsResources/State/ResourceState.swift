@@ -1,0 +1,59 @@
+public import EssentialsHTTP
+
+/// The state of a resource at one moment.
+///
+/// Reading it has no effect, and it never changes: a later state is another value, with a greater ``version``. Content
+/// and failure can exist together, because a failed load keeps the content.
+///
+/// ```swift
+/// let state = shop.cart.state
+/// show(state.content, isStale: !state.isFresh, state.failure?.message)
+/// ```
+public struct ResourceState<Content: Sendable>: Sendable {
+    let snapshot: ResourceSnapshot<Content>
+    let clock: RequestClock
+
+    private var facts: ResourceFacts { snapshot.facts }
+
+    /// The content; `nil` if nothing was loaded, or if it could not be read as this type.
+    public var content: Content? { snapshot.content }
+    /// What is known about the content besides the content: media type, header fields and times.
+    public var entity: Entity? { facts.entity }
+    /// Where the content came from; `nil` without content.
+    public var provenance: Provenance? { facts.provenance }
+    /// Why the last load failed, or why its content could not be read as this type; `nil` after a success.
+    public var failure: RequestFailure? { facts.failure ?? snapshot.projectionFailure }
+    /// The time since the last load failed; `nil` without a failure of a load.
+    public var failureAge: Duration? { facts.failureTime.map { clock.now - $0 } }
+    /// The time since the content was received, confirmed by the server, or set; `nil` without content.
+    public var age: Duration? { facts.contentTime.map { clock.now - $0 } }
+    /// Whether a load is running.
+    public var isLoading: Bool { facts.loads > 0 }
+    /// The number of loads that are running.
+    public var loads: Int { facts.loads }
+    /// Whether the content was marked as outdated and not been loaded since.
+    public var isInvalid: Bool { facts.isInvalid }
+    /// Whether ``Resource/loadIfNeeded()`` would send nothing now. The age counts when this property is read, so it can
+    /// become `false` without another change.
+    public var isFresh: Bool { facts.freshUntil.map { clock.now <= $0 } ?? false }
+    /// How long the resource stays fresh; `nil` if it is not fresh now.
+    public var freshFor: Duration? {
+        guard let end = facts.freshUntil else { return nil }
+        let left = end - clock.now
+        return left >= .zero ? left : nil
+    }
+    /// Counts the changes of the resource. A later state of the same resource has a greater version.
+    public var version: UInt64 { facts.version }
+}
+
+extension ResourceState: CustomStringConvertible {
+    /// A line for people and logs without content, such as `version 3, content from network, loading`.
+    public var description: String {
+        var parts = ["version \(version)"]
+        if let provenance { parts.append("content from \(provenance)") } else { parts.append("no content") }
+        if let failure { parts.append("failed: \(failure.reason.name)") }
+        if isInvalid { parts.append("invalid") }
+        if isLoading { parts.append("loading") }
+        return parts.joined(separator: ", ")
+    }
+}

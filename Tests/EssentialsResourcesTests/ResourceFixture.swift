@@ -1,0 +1,57 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTestKit
+import Synchronization
+
+/// A resource service over a scripted transport and a clock that is moved by hand.
+struct ResourceFixture {
+    let clock = ManualClock()
+    let transport: ScriptedTransport
+    let environment: MutableEnvironment
+    let requests: HTTPDataRequestService
+    let service: HTTPResourceService
+
+    init(
+        base: String = "https://h/v1/", open: (any OpenRequestService)? = nil,
+        _ change: (inout HTTPResourceService.Configuration) -> Void = { _ in }
+    ) throws {
+        transport = ScriptedTransport(clock: clock)
+        environment = MutableEnvironment(EnvironmentSnapshot(baseURL: try RequestURL(base)))
+        var settings = HTTPDataRequestService.Configuration()
+        settings.clock = clock.requestClock
+        requests = HTTPDataRequestService(environment: environment, transport: transport, configuration: settings)
+        var configuration = HTTPResourceService.Configuration()
+        configuration.clock = clock.requestClock
+        change(&configuration)
+        service = HTTPResourceService(
+            requests: requests, environment: environment, open: open, configuration: configuration)
+    }
+}
+
+struct Item: Codable, Sendable, Equatable {
+    var name: String
+}
+
+/// Holds those who wait until it is opened.
+final class Latch: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        let waiters = state.withLock { state in
+            defer { state = (true, []) }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}

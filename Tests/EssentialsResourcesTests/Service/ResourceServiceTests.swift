@@ -1,0 +1,135 @@
+import EssentialsResources
+import EssentialsTestKit
+import Testing
+
+@Suite("Resource service")
+struct ResourceServiceTests {
+    @Test("A URL is one resource, however it is written")
+    func identity() throws {
+        let fixture = try ResourceFixture()
+        let service = fixture.service
+        let user: Resource<Item> = service.resource("users/7")
+        #expect(user == service.resource("/users/7"))
+        #expect(user == service.resource("users", "7"))
+        #expect(user == service.resource(url: "HTTPS://h:443/v1/users/%37"))
+        #expect(user == service.resource("users", as: [Item].self).child("7"))
+        #expect(user.any == service.resource("users/7", as: String.self).any)
+        #expect(user != service.resource("users/8"))
+        #expect(user != service.resource("users/7", variant: .accept("text/csv")))
+        #expect(
+            service.resource("users/7", as: Item.self, variant: .accept("text/csv"))
+                == service.resource("users/7", variant: .accept("text/csv")))
+        #expect(service.resourceCount == 4)
+    }
+
+    @Test("Many resources are found again")
+    func manyResources() throws {
+        let fixture = try ResourceFixture()
+        let made = (0..<5_000).map { fixture.service.resource("items/\($0)", as: Item.self) }
+        #expect(Set(made).count == 5_000)
+        for (index, resource) in made.enumerated() {
+            #expect(resource == fixture.service.resource("items/\(index)", as: Item.self))
+        }
+    }
+
+    @Test("A request goes to the escaped path below the base URL, with the base's query")
+    func requests() async throws {
+        let fixture = try ResourceFixture(base: "https://h/v1?key=1")
+        fixture.transport.on(nil, "/v1/a%3Fb/c%25", query: .any).answer(json: Item(name: "a"))
+        let item: Resource<Item> = fixture.service.resource("a?b/c%")
+        try await item.load()
+        #expect(fixture.transport.requests.first?.url.description == "https://h/v1/a%3Fb/c%25?key=1")
+    }
+
+    @Test("Loads of invalid addresses fail and send nothing", arguments: ["a/../b", "./a"])
+    func invalidAddresses(path: String) async throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Item> = fixture.service.resource(path)
+        #expect(item == fixture.service.resource(path))
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load() }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test("A resource of another host is loaded openly, and from listed hosts only")
+    func foreignHosts() async throws {
+        let other = ScriptedTransport()
+        other.on(.get, "/picture").answer(json: Item(name: "picture"))
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = ["cdn.example.com"]
+        }
+        fixture.requests.setAuthorization(try .bearer("secret"))
+        let picture: Resource<Item> = fixture.service.resource(url: "https://cdn.example.com/picture")
+        #expect(try await picture.load().name == "picture")
+        #expect(other.requests.first?.headerFields[.authorization] == nil)
+        let refused: Resource<Item> = fixture.service.resource(url: "https://other.example.com/picture")
+        let failure = await #expect(throws: RequestFailure.self) { try await refused.load() }
+        #expect(failure?.reason == .hostRefused)
+        let sameOrigin: Resource<Item> = fixture.service.resource(url: "https://h/other")
+        let second = await #expect(throws: RequestFailure.self) { try await sameOrigin.load() }
+        #expect(second?.reason == .hostRefused)
+        #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test("After a change of the environment a resource means the URL below the new base, without the old content")
+    func environmentChange() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item", host: "h").answer(json: Item(name: "old"))
+        fixture.transport.on(.get, "/v2/item", host: "new").answer(json: Item(name: "new"))
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://new/v2/")))
+        #expect(item == fixture.service.resource("item"))
+        #expect(item.content == nil)
+        #expect(item.url == "https://new/v2/item")
+        #expect(try await item.loadIfNeeded().name == "new")
+    }
+
+    @Test("A response that was requested before a change of the environment never becomes the content after it")
+    func environmentChangeInFlight() async throws {
+        let fixture = try ResourceFixture()
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/item", host: "h").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "old"))
+        }
+        let item: Resource<Item> = fixture.service.resource("item")
+        let load = item.startLoad()
+        _ = try await fixture.transport.request(number: 1)
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://new/v2/")))
+        latch.open()
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+        #expect(item.content == nil)
+        #expect(item.state.failure == nil)
+    }
+
+    @Test("A closed service cancels its loads, and later ones fail as closed")
+    func close() async throws {
+        let fixture = try ResourceFixture()
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "a"))
+        }
+        let item: Resource<Item> = fixture.service.resource("item")
+        let load = item.startLoad()
+        _ = try await fixture.transport.request(number: 1)
+        await fixture.service.close()
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+        latch.open()
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load() }
+        #expect(failure?.reason == .closed)
+    }
+
+    @Test("Clearing private state wipes the resources of the origin only")
+    func clearPrivateState() async throws {
+        let fixture = try ResourceFixture()
+        let own: Resource<Item> = fixture.service.resource("item")
+        let other: Resource<Item> = fixture.service.resource(url: "https://h.example.com/item")
+        own.override(with: Item(name: "a"))
+        other.override(with: Item(name: "b"))
+        await fixture.service.clearPrivateState(of: try RequestURL("https://h/").origin)
+        #expect(own.content == nil)
+        #expect(other.content?.name == "b")
+    }
+}
