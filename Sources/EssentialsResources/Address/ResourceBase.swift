@@ -1,0 +1,234 @@
+import EssentialsHTTP
+
+/// The base URL of a service, and the rules by which texts become URLs of resources.
+///
+/// The path of the base gets a slash at its end. The query of the base is part of every URL that is built from a path.
+///
+/// A table can find the resource of a plain path without building its URL. It stores URLs under ``hash(of:)``, looks
+/// paths up under ``hash(ofPlain:)``, and compares with ``matches(plain:_:)``:
+///
+/// ```swift
+/// let found = PathText.withPlain(path) { bytes in
+///     table.bucket(base.hash(ofPlain: bytes)).first { base.matches(plain: bytes, $0.url) }
+/// }
+/// ```
+struct ResourceBase: Sendable, Hashable {
+    /// The base of a service without a base URL. URLs below it keep their paths, and their loads fail.
+    ///
+    /// The name is reserved (RFC 6761, 6.4), so that no resource that works lies below it.
+    static let missing = ResourceBase(prefix: "https://base.invalid/", root: "https://base.invalid/", suffix: "")
+
+    /// The canonical URL up to the slash at the end of its path.
+    let prefix: String
+    /// The canonical URL of the origin, with a slash at its end.
+    let root: String
+    /// The base's query with its `?`; empty if there is none.
+    let suffix: String
+    /// The state of a hash after ``prefix``.
+    private let hasher: Hasher
+
+    private init(prefix: String, root: String, suffix: String) {
+        (self.prefix, self.root, self.suffix) = (prefix, root, suffix)
+        var hasher = Hasher()
+        Self.combine(prefix.utf8[...], into: &hasher)
+        self.hasher = hasher
+    }
+
+    /// Creates the base for an environment's URL; ``missing`` if there is none.
+    init(_ url: RequestURL?) {
+        guard let url else { self = .missing; return }
+        let target = CanonicalRules.target(url.target)
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let origin = url.origin.description
+        let slash = path.last == UInt8(ascii: "/") ? "" : "/"
+        let query = target.utf8[path.endIndex...]
+        self.init(
+            prefix: origin + String(Substring(path)) + slash, root: origin + "/",
+            suffix: query.count > 1 ? String(Substring(query)) : "")
+    }
+
+    /// Whether there is no base URL.
+    var isMissing: Bool { prefix == Self.missing.prefix }
+
+    /// The query that every path gets, without `?`.
+    private var query: Substring { suffix.dropFirst() }
+
+    // MARK: - Identity
+
+    /// The URL of a path text: the text is appended to the base, without one leading slash. Every character stands for
+    /// itself, so `?`, `#` and `%` are escaped, and a scheme or `//` has no meaning.
+    func url(path: String) -> ResourceURL {
+        var bytes = Array(prefix.utf8)
+        PathText.append(PathText.withoutSlash(path), to: &bytes)
+        return url(bytes, after: prefix.utf8.count, query: suffix.isEmpty ? nil : query)
+    }
+
+    /// The URL of a path text below another URL, with the query of that URL.
+    func url(path: String, below url: RequestURL) -> ResourceURL {
+        child(of: self.url(canonical: CanonicalRules.canonical(url)), path)
+    }
+
+    /// The URL of segments below the base. A slash inside a segment is escaped, and empty segments are left out.
+    func url(segments: [String]) -> ResourceURL {
+        var bytes = Array(prefix.utf8)
+        for segment in segments where !segment.isEmpty {
+            if bytes.count > prefix.utf8.count { bytes.append(UInt8(ascii: "/")) }
+            PathText.append(segment: segment, to: &bytes)
+        }
+        return url(bytes, after: prefix.utf8.count, query: suffix.isEmpty ? nil : query)
+    }
+
+    /// The URL of a text that is a whole URL, regardless of the base. `nil` gives one URL whose loads fail.
+    func url(whole text: String?) -> ResourceURL {
+        guard let text else { return ResourceURL(canonical: "", place: .unusable(.noURL)) }
+        // The check comes first, so that no text that is too long is parsed.
+        guard text.utf8.count <= ResourceURL.maximumBytes, let canonical = try? CanonicalRules.canonical(text) else {
+            return ResourceURL(canonical: text, place: .unusable(.malformed))
+        }
+        return url(canonical: canonical)
+    }
+
+    /// The URL of a path text below a resource, whose query is kept. An empty text gives the resource's path with a
+    /// slash at its end.
+    func child(of url: ResourceURL, _ text: String) -> ResourceURL {
+        var bytes = Array(url.path.utf8)
+        if bytes.last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
+        let start = bytes.count
+        PathText.append(PathText.withoutSlash(text), to: &bytes)
+        return self.url(bytes, after: start, query: url.query, fault: url.place)
+    }
+
+    /// The URL of a reference relative to a resource (RFC 3986, 5.2.2); `nil` for `nil`. A reference that leads to no
+    /// `http` or `https` URL gives one whose loads fail.
+    func relative(to url: ResourceURL, _ reference: String?) -> ResourceURL? {
+        guard let reference else { return nil }
+        guard reference.utf8.count <= ResourceURL.maximumBytes else { return self.url(whole: reference) }
+        // A path without a base URL is resolved all the same, because the base can come later.
+        let start = url.place == .unusable(.noBase) ? try? RequestURL(url.text) : try? url.requestURL()
+        guard let start else {
+            return ReferenceRules.hasScheme(reference)
+                ? self.url(whole: reference) : ResourceURL(canonical: "\(url.text) \(reference)", place: url.place)
+        }
+        guard let target = try? ReferenceRules.resolve(reference, against: start) else {
+            return ResourceURL(canonical: reference, place: .unusable(.malformed))
+        }
+        return self.url(canonical: CanonicalRules.canonical(target))
+    }
+
+    /// The URL of a resource with other parameters; see ``ParameterRules/query(_:setting:)``.
+    func url(_ url: ResourceURL, setting parameters: QueryItems) -> ResourceURL {
+        let query = ParameterRules.query(url.query, setting: parameters)
+        return self.url(Array(url.path.utf8), after: url.path.utf8.count, query: query?[...], fault: url.place)
+    }
+
+    /// The URL of a canonical text.
+    private func url(canonical text: String) -> ResourceURL { ResourceURL(canonical: text, place: place(of: text)) }
+
+    /// The URL of a path and a query. Dot segments after a position are a fault, and an earlier fault stays.
+    private func url(
+        _ path: [UInt8], after start: Int, query: Substring?, fault: ResourceURL.Place = .below
+    ) -> ResourceURL {
+        let text = String(decoding: path, as: UTF8.self) + (query.map { "?\($0)" } ?? "")
+        switch fault {
+        case .unusable(.noBase), .below, .sameOrigin, .otherOrigin: break
+        case .unusable: return ResourceURL(canonical: text, place: fault)
+        }
+        let hasDots = PathText.hasDotSegment(path[start...])
+        return ResourceURL(canonical: text, place: hasDots ? .unusable(.dotSegment) : place(of: text))
+    }
+
+    private func place(of text: String) -> ResourceURL.Place {
+        if text.utf8.starts(with: prefix.utf8) { return isMissing ? .unusable(.noBase) : .below }
+        return text.utf8.starts(with: root.utf8) ? .sameOrigin : .otherOrigin
+    }
+
+    // MARK: - Another base
+
+    /// The URL that a resource has under this base. What lay below the old base lies below this one, at the same path
+    /// and with this base's query instead of the old one's. Any other URL stays, and is classified anew.
+    func url(moving url: ResourceURL, from old: ResourceBase) -> ResourceURL {
+        switch url.place {
+        case .unusable(.malformed), .unusable(.noURL), .unusable(.tooLong): return url
+        case .below, .sameOrigin, .otherOrigin, .unusable(.noBase), .unusable(.dotSegment): break
+        }
+        let hasDots = url.place == .unusable(.dotSegment)
+        guard url.text.utf8.starts(with: old.prefix.utf8) else {
+            return hasDots ? url : self.url(canonical: url.text)
+        }
+        var path = Array(prefix.utf8)
+        path += url.path.utf8.dropFirst(old.prefix.utf8.count)
+        let query = query(moving: url.query, from: old)
+        return self.url(path, after: hasDots ? prefix.utf8.count : path.count, query: query?[...])
+    }
+
+    /// The path and the query of a URL below the base, by which it is identified when the base changes; `nil` for URLs
+    /// that do not lie below it.
+    func part(of url: ResourceURL) -> Substring? {
+        url.text.utf8.starts(with: prefix.utf8) ? Substring(url.text.utf8.dropFirst(prefix.utf8.count)) : nil
+    }
+
+    private func query(moving query: Substring?, from old: ResourceBase) -> String? {
+        guard let found = query ?? (old.suffix.isEmpty ? "" : nil),
+            let (extra, isSorted) = ParameterRules.extra(in: found, beside: old.query)
+        else { return query.map { String($0) } }
+        // An empty query of its own stays.
+        if extra == nil, suffix.isEmpty { return query?.isEmpty == true ? "" : nil }
+        return ParameterRules.merged(self.query, with: extra, isSorted: isSorted)
+    }
+
+    // MARK: - Look-up by plain path
+
+    /// The hash of a URL, which equals ``hash(ofPlain:)`` for the path of which it was made.
+    func hash(of url: ResourceURL) -> Int {
+        let bytes = url.text.utf8
+        guard bytes.starts(with: prefix.utf8) else {
+            var hasher = Hasher()
+            Self.combine(bytes[...], into: &hasher)
+            return hasher.finalize()
+        }
+        var hasher = hasher
+        let rest = bytes.dropFirst(prefix.utf8.count)
+        // The base's query is hashed apart, as in a look-up by path.
+        let path = rest.prefix { $0 != UInt8(ascii: "?") }
+        Self.combine(path, into: &hasher)
+        Self.combine(rest[path.endIndex...], into: &hasher)
+        return hasher.finalize()
+    }
+
+    /// The hash of the URL of a plain path; see ``PathText/withPlain(_:_:)``. Nothing is allocated.
+    func hash(ofPlain path: UnsafeBufferPointer<UInt8>) -> Int {
+        var hasher = hasher
+        hasher.combine(bytes: UnsafeRawBufferPointer(path))
+        Self.combine(suffix.utf8[...], into: &hasher)
+        return hasher.finalize()
+    }
+
+    /// Whether a URL is that of a plain path. Nothing is allocated.
+    func matches(plain path: UnsafeBufferPointer<UInt8>, _ url: ResourceURL) -> Bool {
+        let text = url.text.utf8
+        guard text.count == prefix.utf8.count + path.count + suffix.utf8.count else { return false }
+        let compared = text.withContiguousStorageIfAvailable { bytes in
+            bytes.starts(with: prefix.utf8)
+                && bytes.dropFirst(prefix.utf8.count).prefix(path.count).elementsEqual(path)
+                && bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+        }
+        return compared ?? false
+    }
+
+    private static func combine(_ bytes: Substring.UTF8View, into hasher: inout Hasher) {
+        // The texts are native strings, whose bytes lie in one piece.
+        let combined: Void? = bytes.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if combined == nil { for byte in bytes { hasher.combine(byte) } }
+    }
+
+    static func == (one: ResourceBase, other: ResourceBase) -> Bool {
+        one.prefix == other.prefix && one.suffix == other.suffix
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(prefix)
+        hasher.combine(suffix)
+    }
+}

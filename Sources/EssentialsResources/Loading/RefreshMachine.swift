@@ -1,0 +1,147 @@
+/// How often a resource is loaded again.
+struct RefreshSchedule: Sendable, Hashable {
+    /// The pause after the end of a load, at least 10 milliseconds.
+    let interval: Duration
+    /// The part of the pause by which it is lengthened at random, from 0 to 1.
+    let jitter: Double
+
+    init(every interval: Duration, jitter: Double = 0) {
+        // The upper limit is some years.
+        self.interval = min(max(interval, .milliseconds(10)), .seconds(1 << 28))
+        self.jitter = jitter.isFinite ? min(max(jitter, 0), 1) : 0
+    }
+}
+
+/// Decides when a resource is loaded again because time has passed.
+///
+/// The schedule with the least interval counts, of the resource and of its observers. A load is due when the interval
+/// has passed since the last load ended, whoever started it. Each failure doubles the pause, up to eight times the
+/// interval. Nothing is due without an observer, while the network is unreachable, during a load, and after a rule has
+/// ended the polling. Observers that come and go do not restart the countdown.
+///
+/// The machine owns no clock and no random source: both are passed to its methods. Each method returns what to do next,
+/// which replaces what an earlier one returned.
+struct RefreshMachine: Sendable {
+    /// What to do.
+    enum Action: Sendable, Hashable {
+        /// Nothing, until something else happens.
+        case rest
+        /// Call ``timerFired(now:)`` at this time.
+        case wait(until: Duration)
+        /// Start a load now.
+        case load
+    }
+
+    /// How a load ended.
+    enum Outcome: Sendable, Hashable {
+        case success, failure
+        /// The load was cancelled, which is neither of both.
+        case cancelled
+    }
+
+    /// The most often that failures double the pause.
+    private static let maximumDoublings = 3
+
+    /// The schedule of the resource.
+    private var schedule: RefreshSchedule?
+    /// The number of observers.
+    private var observers = 0
+    /// How many observers have each schedule.
+    private var schedules: [RefreshSchedule: Int] = [:]
+    /// When the countdown began: with the end of a load, or with the first observer.
+    private var start: Duration?
+    /// A number from 0 to 1 for the jitter of this countdown.
+    private var random = 0.0
+    private var failures = 0
+    private var loads = 0
+    private var isReachable = true
+    private var isEnded = false
+    /// Whether a load was demanded that has not begun.
+    private var isDemanded = false
+
+    /// Creates a machine for a resource without observers.
+    init(_ schedule: RefreshSchedule? = nil) { self.schedule = schedule }
+
+    /// An observer was added, with a schedule of its own if it has one.
+    mutating func observerJoined(_ schedule: RefreshSchedule?, now: Duration, random bits: UInt64) -> Action {
+        observers += 1
+        if let schedule { schedules[schedule, default: 0] += 1 }
+        if start == nil { begin(now, bits) }
+        return next(now)
+    }
+
+    /// An observer was removed, which had the schedule.
+    mutating func observerLeft(_ schedule: RefreshSchedule?, now: Duration) -> Action {
+        observers = max(observers - 1, 0)
+        if let schedule, let count = schedules[schedule] { schedules[schedule] = count > 1 ? count - 1 : nil }
+        return next(now)
+    }
+
+    /// The schedule of the resource was set. Polling that a rule has ended begins again.
+    mutating func configured(_ schedule: RefreshSchedule?, now: Duration) -> Action {
+        self.schedule = schedule
+        isEnded = false
+        return next(now)
+    }
+
+    /// A load began, for any reason.
+    mutating func loadBegan(now: Duration) -> Action {
+        loads += 1
+        isDemanded = false
+        return next(now)
+    }
+
+    /// A load ended, or a demanded one could not begin.
+    mutating func loadEnded(_ outcome: Outcome, now: Duration, random bits: UInt64) -> Action {
+        loads = max(loads - 1, 0)
+        isDemanded = false
+        switch outcome {
+        case .success: failures = 0
+        case .failure: failures = min(failures + 1, Self.maximumDoublings)
+        case .cancelled: break
+        }
+        begin(now, bits)
+        return next(now)
+    }
+
+    /// The network became reachable or unreachable.
+    mutating func reachabilityChanged(_ isReachable: Bool, now: Duration) -> Action {
+        self.isReachable = isReachable
+        return next(now)
+    }
+
+    /// A rule ends the polling until the resource is configured again.
+    mutating func end(now: Duration) -> Action {
+        isEnded = true
+        return next(now)
+    }
+
+    /// The time has come for which the machine waited, or any other time.
+    mutating func timerFired(now: Duration) -> Action { next(now) }
+
+    private mutating func begin(_ now: Duration, _ bits: UInt64) {
+        start = now
+        random = Double(bits >> 11) * 0x1p-53
+    }
+
+    private mutating func next(_ now: Duration) -> Action {
+        guard observers > 0, loads == 0, isReachable, !isEnded, !isDemanded, let start, let pause = pause else {
+            return .rest
+        }
+        guard now >= start + pause else { return .wait(until: start + pause) }
+        isDemanded = true
+        return .load
+    }
+
+    private var pause: Duration? {
+        var least = schedule
+        for schedule in schedules.keys {
+            // Of two equal intervals the one with less jitter counts, so that the order of a dictionary does not.
+            if let known = least, (known.interval, known.jitter) <= (schedule.interval, schedule.jitter) { continue }
+            least = schedule
+        }
+        guard let least else { return nil }
+        let pause = least.interval * (1 << failures)
+        return pause + pause * (least.jitter * random)
+    }
+}
