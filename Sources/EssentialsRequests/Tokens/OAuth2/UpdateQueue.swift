@@ -9,7 +9,7 @@ final class UpdateQueue: Sendable {
     private struct State {
         var isBusy = false
         var lastNumber = 0
-        var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [(number: Int, continuation: CheckedContinuation<Entry, Never>)] = []
     }
 
     private let state = Mutex(State())
@@ -24,56 +24,60 @@ final class UpdateQueue: Sendable {
         return try await work()
     }
 
+    private enum Entry {
+        case entered, cancelled, full
+    }
+
     private func enter() async throws {
-        enum Entry { case now, later(Int), full }
-        let entry = state.withLock { state -> Entry in
+        let number = state.withLock { state -> Int? in
             guard state.isBusy else {
                 state.isBusy = true
-                return .now
+                return nil
             }
-            guard state.waiting.count < Self.limit else { return .full }
             state.lastNumber += 1
-            return .later(state.lastNumber)
+            return state.lastNumber
         }
-        switch entry {
-        case .now: return
+        guard let number else { return }
+        switch await wait(number) {
+        case .entered: return
+        case .cancelled: throw CancellationError()
         case .full: throw RequestFailure(.queueFull, "\(Self.limit) updates of a token store wait already.")
-        case .later(let number): try await wait(number)
         }
     }
 
-    private func wait(_ number: Int) async throws {
-        let hasEntered = await withTaskCancellationHandler {
+    private func wait(_ number: Int) async -> Entry {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let result: Bool? = state.withLock { state in
-                    if Task.isCancelled { return false }
+                let entry: Entry? = state.withLock { state in
+                    if Task.isCancelled { return .cancelled }
                     // The queue may have become free in the meantime.
                     guard state.isBusy else {
                         state.isBusy = true
-                        return true
+                        return .entered
                     }
+                    // Counted in the same step in which the caller is added, so that the limit is exact.
+                    guard state.waiting.count < Self.limit else { return .full }
                     state.waiting.append((number, continuation))
                     return nil
                 }
-                if let result { continuation.resume(returning: result) }
+                if let entry { continuation.resume(returning: entry) }
             }
         } onCancel: {
             let continuation = state.withLock { state in
                 state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0).continuation }
             }
-            continuation?.resume(returning: false)
+            continuation?.resume(returning: .cancelled)
         }
-        guard hasEntered else { throw CancellationError() }
     }
 
     private func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+        let next = state.withLock { state -> CheckedContinuation<Entry, Never>? in
             guard !state.waiting.isEmpty else {
                 state.isBusy = false
                 return nil
             }
             return state.waiting.removeFirst().continuation
         }
-        next?.resume(returning: true)
+        next?.resume(returning: .entered)
     }
 }
