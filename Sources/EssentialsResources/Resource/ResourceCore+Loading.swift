@@ -34,6 +34,7 @@ extension ResourceCore {
             }
             if let number = contents.machine.joinable, let run = contents.runs.last(where: { $0.number == number }) {
                 if isAwaited { contents.machine.join(number) }
+                if isStarted { contents.machine.keep(number) }
                 return .running(run)
             }
             let wish = LoadWish(isInvalid: contents.machine.isInvalid, in: environment)
@@ -117,7 +118,7 @@ extension ResourceCore {
     /// Ends a load with a response. Its projections are made before, outside the lock.
     func commit(_ value: LoadedValue, _ entity: Entity, _ run: LoadRun, _ service: HTTPResourceService) {
         let now = service.clock.now
-        let freshUntil = now + service.configuration.defaults.expiration
+        let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         var projections: [any AnyProjection] = []
         var known: Set<ObjectIdentifier> = []
         // Handles for further types may be created meanwhile, so the list is compared under the lock.
@@ -153,6 +154,7 @@ extension ResourceCore {
             if isDone { break }
         }
         run.end(.loaded(value, projections))
+        service.table.resize(self, bytes: entity.byteCount)
     }
 
     /// Ends a load with a response that says that the content has not changed.
@@ -160,7 +162,7 @@ extension ResourceCore {
     /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
     func confirm(_ fields: HTTPFields, _ run: LoadRun, _ service: HTTPResourceService) -> Bool {
         let now = service.clock.now
-        let freshUntil = now + service.configuration.defaults.expiration
+        let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
         let projections = contents.withLock { contents -> [any AnyProjection]? in
             guard let entity = contents.facts.entity, contents.snapshots.allSatisfy(\.hasContent) else { return nil }
@@ -196,7 +198,8 @@ extension ResourceCore {
             return run.end(.failed(failure))
         }
         let now = service.clock.now
-        let pause = max(service.configuration.defaults.retryTime, failure.retryAfter() ?? .zero)
+        let retryAfter = failure.retryAfter(now: service.clock.date)
+        let freshUntil = service.freshness.deadline(of: .failure(time: now, retryAfter: retryAfter))
         contents.withLock { contents in
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return }
@@ -207,7 +210,7 @@ extension ResourceCore {
                 facts.failure = failure
                 facts.failureTime = now
                 facts.isInvalid = isInvalid
-                facts.freshUntil = isInvalid ? nil : now + pause
+                facts.freshUntil = isInvalid ? nil : freshUntil
             }
             finishChange(&contents)
         }

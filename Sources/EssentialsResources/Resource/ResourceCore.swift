@@ -25,6 +25,8 @@ final class ResourceCore: Sendable {
     /// The parts of the state that are read without the lock.
     let flags = ResourceFlags()
     let contents: Mutex<Contents>
+    /// The place in the service's table, which the table protects.
+    let tableIndex = Atomic<Int32>(-1)
 
     init(_ address: ResourceURL, _ variant: ResourceVariant) {
         contents = Mutex(Contents(address: address))
@@ -170,7 +172,7 @@ extension ResourceCore.Contents {
             value: content, contentType: entity.mediaType?.description,
             head: HTTPResponse(status: .ok, headerFields: entity.headerFields))
         kept = value
-        let freshUntil = now + service.configuration.defaults.expiration
+        let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         // Views of another type show the content if it is of that type too. Without a body nothing is decoded.
         let projections = snapshots.compactMap { $0.project(value, .standard) }
         change(.replace(projections)) { facts in

@@ -2,6 +2,12 @@ import EssentialsHTTP
 import EssentialsRequests
 
 extension HTTPResourceService {
+    /// The rules for how long content is fresh.
+    var freshness: FreshnessRules {
+        FreshnessRules(
+            expiration: .after(configuration.defaults.expiration), retryTime: configuration.defaults.retryTime)
+    }
+
     /// Sends the request of a load.
     ///
     /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional.

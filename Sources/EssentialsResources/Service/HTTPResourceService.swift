@@ -22,6 +22,10 @@ public final class HTTPResourceService: ResourceService {
         public var defaults = ResourceConfiguration()
         /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
         public var maximumBody = 64 << 20
+        /// How many resources are kept that nobody uses. The default is 2,048.
+        public var maximumUnused = 2_048
+        /// How many bytes of content are kept for resources that nobody uses. The default is 32 MiB.
+        public var maximumUnusedBytes = 32 << 20
         /// The hosts outside the base URL from which resources may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
         /// The clock for freshness, waits and dates. The default is the system's.
@@ -62,7 +66,9 @@ public final class HTTPResourceService: ResourceService {
         codecs = requests.codecs
         let current = VersionedSnapshot(of: environment)
         adopted = Mutex(current)
-        table = ResourceTable(base: ResourceBase(current.snapshot.baseURL))
+        table = ResourceTable(
+            base: ResourceBase(current.snapshot.baseURL),
+            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
     }
 
     /// The resource at an address; see the protocol.
@@ -73,6 +79,18 @@ public final class HTTPResourceService: ResourceService {
 
     /// The number of resources that the service knows, in use or not.
     public var resourceCount: Int { table.count }
+
+    // MARK: Memory
+
+    /// Drops all resources that nobody uses. A handle, a load and an observer use a resource.
+    public func dropUnused() { table.dropUnused() }
+
+    /// Changes how much is kept of resources that nobody uses, and drops at once what is over the new limits.
+    ///
+    /// - Parameters:
+    ///   - count: The number of resources.
+    ///   - bytes: The size of their content.
+    public func keepUnused(count: Int, bytes: Int) { table.setLimits(.init(count: count, bytes: bytes)) }
 
     // MARK: Environment
 

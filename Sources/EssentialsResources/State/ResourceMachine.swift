@@ -12,7 +12,7 @@ struct ResourceMachine: Sendable {
         /// The tasks that wait for the load.
         var waiting: Int
         /// Whether the load runs to its end even if no task waits, because it was started by hand.
-        let isStarted: Bool
+        var isStarted: Bool
     }
 
     /// What an outcome means for the resource.
@@ -62,6 +62,12 @@ struct ResourceMachine: Sendable {
     mutating func join(_ number: UInt64) {
         guard let index = index(of: number) else { return }
         loads[index].waiting += 1
+    }
+
+    /// Lets a load run to its end even if no task waits, because somebody has asked for it by hand.
+    mutating func keep(_ number: UInt64) {
+        guard let index = index(of: number) else { return }
+        loads[index].isStarted = true
     }
 
     /// Removes a task that waited for a load.

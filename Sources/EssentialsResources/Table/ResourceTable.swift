@@ -15,6 +15,8 @@ final class ResourceTable: Sendable {
         var address: ResourceURL
         let variant: ResourceVariant
         var hash: Int
+        /// The place in the order of use.
+        var order: UnusedOrder<Int32>.Slot
     }
 
     fileprivate struct Contents: Sendable {
@@ -24,11 +26,40 @@ final class ResourceTable: Sendable {
         /// The index of a slot, or -1. The number of buckets is a power of two, at least twice that of the slots.
         var buckets: [Int32] = Array(repeating: -1, count: 64)
         var count = 0
+        var order: UnusedOrder<Int32>
     }
 
     private let contents: Mutex<Contents>
 
-    init(base: ResourceBase) { contents = Mutex(Contents(base: base)) }
+    init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits) {
+        contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits)))
+    }
+
+    /// Counts the size of a resource's content against the limit. Resources that nobody uses may be dropped.
+    func resize(_ core: ResourceCore, bytes: Int) {
+        let dropped = contents.withLock { contents -> [ResourceCore] in
+            contents.resize(core, bytes: bytes)
+            return contents.evict(sparing: core)
+        }
+        // The last references end here, outside the lock.
+        _ = dropped
+    }
+
+    /// Changes the limits for resources that nobody uses, and drops those that are over.
+    func setLimits(_ limits: UnusedOrder<Int32>.Limits) {
+        let dropped = contents.withLock { contents in
+            contents.dropping { order, isUsed in order.setLimits(limits, isUsed: isUsed) }
+        }
+        _ = dropped
+    }
+
+    /// Drops resources that nobody uses.
+    func dropUnused(onlyHalf: Bool = false) {
+        let dropped = contents.withLock { contents in
+            contents.dropping { order, isUsed in order.dropUnused(onlyHalf: onlyHalf, isUsed: isUsed) }
+        }
+        _ = dropped
+    }
 
     /// The number of resources.
     var count: Int { contents.withLock { $0.count } }
@@ -62,6 +93,16 @@ final class ResourceTable: Sendable {
     }
 }
 
+extension Optional<ResourceTable.Slot> {
+    /// Whether anybody but the table has a reference to the resource.
+    fileprivate var isInUse: Bool {
+        mutating get {
+            guard self != nil else { return false }
+            return !isKnownUniquelyReferenced(&self!.core)
+        }
+    }
+}
+
 extension ResourceBase {
     /// The URL of an address.
     func url(of address: ResourceAddress) -> ResourceURL {
@@ -75,28 +116,36 @@ extension ResourceBase {
 
 extension ResourceTable.Contents {
     /// The resource at a plain path; `nil` if there is none, or if the path needs escaping.
-    fileprivate func find(plain path: String, _ variant: ResourceVariant) -> ResourceCore? {
-        PathText.withPlain(path) { bytes in
+    fileprivate mutating func find(plain path: String, _ variant: ResourceVariant) -> ResourceCore? {
+        let found = PathText.withPlain(path) { bytes in
             find(base.hash(ofPlain: bytes), variant) { base.matches(plain: bytes, $0) }
-        } ?? nil
+        }
+        guard case let index?? = found else { return nil }
+        return use(index)
     }
 
     fileprivate mutating func core(at url: ResourceURL, _ variant: ResourceVariant) -> ResourceCore {
         let hash = base.hash(of: url)
-        if let found = find(hash, variant, { $0.text == url.text }) { return found }
+        if let index = find(hash, variant, { $0.text == url.text }), let found = use(index) { return found }
         let core = ResourceCore(url, variant)
         insert(core, hash)
         return core
     }
 
+    private mutating func use(_ index: Int) -> ResourceCore? {
+        guard let slot = slots[index] else { return nil }
+        order.touch(slot.order)
+        return slot.core
+    }
+
     private func find(
         _ hash: Int, _ variant: ResourceVariant, _ matches: (ResourceURL) -> Bool
-    ) -> ResourceCore? {
+    ) -> Int? {
         let mask = buckets.count - 1
         var bucket = Self.mixed(hash, variant) & mask
         while case let index = buckets[bucket], index >= 0 {
             if let slot = slots[Int(index)], slot.hash == hash, matches(slot.address), slot.variant == variant {
-                return slot.core
+                return Int(index)
             }
             bucket = (bucket + 1) & mask
         }
@@ -109,17 +158,74 @@ extension ResourceTable.Contents {
     }
 
     private mutating func insert(_ core: ResourceCore, _ hash: Int) {
-        let slot = ResourceTable.Slot(core: core, address: core.address, variant: core.variant, hash: hash)
-        let index: Int32
-        if let free = free.popLast() {
-            index = free
-            slots[Int(free)] = slot
-        } else {
-            index = Int32(slots.count)
-            slots.append(slot)
-        }
+        let index = free.popLast() ?? Int32(truncatingIfNeeded: slots.count)
+        // There is memory for far fewer resources than the order has places.
+        guard let order = order.insert(index, bytes: 0) else { return }
+        let slot = ResourceTable.Slot(
+            core: core, address: core.address, variant: core.variant, hash: hash, order: order)
+        if Int(index) < slots.count { slots[Int(index)] = slot } else { slots.append(slot) }
+        core.tableIndex.store(index, ordering: .relaxed)
         count += 1
         if count * 2 > buckets.count { grow() } else { place(index) }
+        _ = evict(sparing: core)
+    }
+
+    fileprivate mutating func resize(_ core: ResourceCore, bytes: Int) {
+        let index = Int(core.tableIndex.load(ordering: .relaxed))
+        guard slots.indices.contains(index), let slot = slots[index], slot.core === core else { return }
+        order.resize(slot.order, bytes: bytes)
+    }
+
+    /// Drops resources over the limits that nobody uses.
+    fileprivate mutating func evict(sparing core: ResourceCore) -> [ResourceCore] {
+        let index = Int(core.tableIndex.load(ordering: .relaxed))
+        let spared = slots.indices.contains(index) ? slots[index]?.order : nil
+        return dropping { order, isUsed in order.evict(sparing: spared, isUsed: isUsed) }
+    }
+
+    /// Removes the resources that the order gives up. The closure receives the order, and a function that says whether a
+    /// resource is in use.
+    fileprivate mutating func dropping(
+        _ choose: (inout UnusedOrder<Int32>, (Int32) -> Bool) -> [Int32]
+    ) -> [ResourceCore] {
+        // The slots are moved out, so that their references can be examined in place while the order changes.
+        var examined: [ResourceTable.Slot?] = []
+        swap(&examined, &slots)
+        let chosen = choose(&order) { index in
+            examined[Int(index)].isInUse
+        }
+        swap(&examined, &slots)
+        return chosen.compactMap { remove($0) }
+    }
+
+    private mutating func remove(_ index: Int32) -> ResourceCore? {
+        guard let slot = slots[Int(index)] else { return nil }
+        removeBucket(of: index, slot)
+        slots[Int(index)] = nil
+        free.append(index)
+        count -= 1
+        return slot.core
+    }
+
+    /// Removes an entry of the buckets, and moves those back that it has displaced.
+    private mutating func removeBucket(of index: Int32, _ slot: ResourceTable.Slot) {
+        let mask = buckets.count - 1
+        var hole = Self.mixed(slot.hash, slot.variant) & mask
+        while buckets[hole] != index { hole = (hole + 1) & mask }
+        buckets[hole] = -1
+        var next = (hole + 1) & mask
+        while case let other = buckets[next], other >= 0 {
+            if let moved = slots[Int(other)] {
+                let home = Self.mixed(moved.hash, moved.variant) & mask
+                // The entry may move if the hole lies between its home and its place.
+                if (next &- home) & mask >= (next &- hole) & mask {
+                    buckets[hole] = other
+                    buckets[next] = -1
+                    hole = next
+                }
+            }
+            next = (next + 1) & mask
+        }
     }
 
     private mutating func place(_ index: Int32) {

@@ -98,11 +98,11 @@ struct ResourceMachineTests {
     @Test("Random sequences agree with a model that remembers everything", arguments: 0..<20)
     func randomSequences(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for sequence in 0..<500 {
+        for sequence in 0..<100 {
             var machine = ResourceMachine()
             var model = RememberingModel()
             for step in 0..<Int.random(in: 1...200, using: &numbers) {
-                let action = Int.random(in: 0..<9, using: &numbers)
+                let action = Int.random(in: 0..<10, using: &numbers)
                 let number = model.events.isEmpty ? 1 : UInt64.random(in: 1...UInt64(model.events.count), using: &numbers)
                 let agree = perform(action, number, &machine, &model)
                 #expect(agree && model.matches(machine), "seed \(seed), sequence \(sequence), step \(step)")
@@ -127,6 +127,10 @@ struct ResourceMachineTests {
         case 4, 5: return machine.end(number) == model.end(number)
         case 6: return machine.cancel(number) == model.cancel(number)
         case 7:
+            machine.keep(number)
+            model.keep(number)
+            return true
+        case 8:
             machine.invalidate()
             model.invalidate()
             return true
@@ -152,33 +156,31 @@ private struct RememberingModel {
 
     var events: [Event] = []
 
-    private var numbered: [(number: UInt64, event: Event)] {
-        events.enumerated().map { (UInt64($0.offset + 1), $0.element) }
-    }
     private var running: [UInt64] {
-        numbered.compactMap { number, event in
-            if case .load(_, _, .running) = event { number } else { nil }
+        events.indices.compactMap { index in
+            if case .load(_, _, .running) = events[index] { UInt64(index + 1) } else { nil }
         }
     }
     private var committed: UInt64 {
-        numbered.last { _, event in
+        number(of: { event in
             switch event {
             case .override, .load(_, _, .committed): true
             default: false
             }
-        }?.number ?? 0
+        })
     }
-    private var isInvalid: Bool {
-        let last = numbered.last { if case .invalidation = $0.event { true } else { false } }?.number ?? 0
-        return last > committed
+    private var lastInvalidation: UInt64 { number(of: { if case .invalidation = $0 { true } else { false } }) }
+
+    /// The number of the last event of a kind; zero without one.
+    private func number(of isWanted: (Event) -> Bool) -> UInt64 {
+        UInt64((events.lastIndex(where: isWanted) ?? -1) + 1)
     }
 
     func matches(_ machine: ResourceMachine) -> Bool {
-        let newest = running.last.flatMap { number in
-            let invalidation = numbered.last { if case .invalidation = $0.event { true } else { false } }?.number ?? 0
-            return number > committed && (invalidation < number || !isInvalid) ? number : nil
-        }
-        return machine.loads.map(\.number) == running && machine.isInvalid == isInvalid && machine.joinable == newest
+        let (running, committed, invalidation) = (running, committed, lastInvalidation)
+        let newest = running.last.flatMap { $0 > committed && $0 > invalidation ? $0 : nil }
+        return machine.loads.map(\.number) == running && machine.isInvalid == (invalidation > committed)
+            && machine.joinable == newest
     }
 
     mutating func begin(waiting: Int, isStarted: Bool) -> UInt64 {
@@ -189,6 +191,11 @@ private struct RememberingModel {
     mutating func join(_ number: UInt64) {
         guard case .load(let waiting, let isStarted, .running) = event(number) else { return }
         set(number, .load(waiting: waiting + 1, isStarted: isStarted, ended: .running))
+    }
+
+    mutating func keep(_ number: UInt64) {
+        guard case .load(let waiting, _, .running) = event(number) else { return }
+        set(number, .load(waiting: waiting, isStarted: true, ended: .running))
     }
 
     mutating func leave(_ number: UInt64) -> Bool {
