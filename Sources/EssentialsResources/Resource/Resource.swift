@@ -46,6 +46,9 @@ public struct Resource<Content: Sendable>: Sendable {
     /// Whether the content was marked as outdated and not been loaded since. Takes no lock.
     public var isInvalid: Bool { core.flags.current.contains(.isInvalid) }
 
+    /// The number of observers: closures, sequences that are being read, and observer objects.
+    public var observerCount: Int { core.observerCount }
+
     // MARK: Loading
 
     /// Loads the content with a new GET request, also beside one that is running.
@@ -136,7 +139,7 @@ public struct Resource<Content: Sendable>: Sendable {
         return environment
     }
 
-    private func start(_ run: LoadRun, _ wish: LoadWish) {
+    func start(_ run: LoadRun, _ wish: LoadWish) {
         let task = LoadTask(service: service, core: core, run: run, wish: wish)
         run.start { await task.perform() }
     }

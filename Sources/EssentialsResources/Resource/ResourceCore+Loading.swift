@@ -16,7 +16,7 @@ extension ResourceCore {
     ///
     /// - Parameter isAwaited: Whether a task will wait for it.
     func beginLoad(isAwaited: Bool, isStarted: Bool) -> LoadRun {
-        contents.withLock { beginLoad(&$0, isAwaited: isAwaited, isStarted: isStarted) }
+        changing { beginLoad(&$0, isAwaited: isAwaited, isStarted: isStarted) }
     }
 
     /// Joins a load that runs, or begins one, if the resource is not fresh.
@@ -26,7 +26,7 @@ extension ResourceCore {
         of type: Content.Type, isAwaited: Bool, isStarted: Bool, at now: Duration,
         in environment: EnvironmentSnapshot
     ) -> Need {
-        contents.withLock { contents in
+        changing { contents in
             if let freshUntil = contents.facts.freshUntil, now <= freshUntil,
                 contents.facts.failure != nil || contents.snapshot(of: type)?.projection != nil
             {
@@ -46,15 +46,14 @@ extension ResourceCore {
         let number = contents.machine.beginLoad(waiting: isAwaited ? 1 : 0, isStarted: isStarted)
         let run = LoadRun(number: number)
         contents.runs.append(run)
-        contents.changeFacts { _ in }
-        finishChange(&contents)
+        contents.changeFacts(.requested) { _ in }
         return run
     }
 
     /// Removes a task that has stopped waiting. The load is cancelled if nobody else wants it.
     func leave(_ run: LoadRun) {
-        let isUnwanted = contents.withLock { contents in
-            guard contents.machine.leave(run.number, isObserved: false) else { return false }
+        let isUnwanted = changing { contents in
+            guard contents.machine.leave(run.number, isObserved: contents.observers.count > 0) else { return false }
             remove(run, &contents)
             return true
         }
@@ -63,7 +62,7 @@ extension ResourceCore {
 
     /// Cancels a load.
     func cancel(_ run: LoadRun) {
-        contents.withLock { contents in
+        changing { contents in
             if contents.machine.cancel(run.number) { remove(run, &contents) }
         }
         run.cancel()
@@ -71,34 +70,27 @@ extension ResourceCore {
 
     private func remove(_ run: LoadRun, _ contents: inout Contents) {
         contents.runs.removeAll { $0 === run }
-        contents.changeFacts { _ in }
-        finishChange(&contents)
+        contents.changeFacts(.cancelled) { _ in }
     }
 
     /// Cancels the loads that no task waits for.
     func cancelLoads() {
-        let ended = contents.withLock { contents -> [LoadRun] in
-            let numbers = Set(contents.machine.cancelUnawaited(includingStarted: true))
-            guard !numbers.isEmpty else { return [] }
-            let ended = contents.runs.filter { numbers.contains($0.number) }
-            contents.runs.removeAll { numbers.contains($0.number) }
-            contents.changeFacts { _ in }
-            finishChange(&contents)
-            return ended
+        let ended = changing { $0.endLoads($0.machine.cancelUnawaited(includingStarted: true)) }
+        for run in ended { run.cancel() }
+    }
+
+    /// Cancels the loads that no task waits for, if there is no observer.
+    func cancelUnobservedLoads() {
+        let ended = changing { contents -> [LoadRun] in
+            guard contents.observers.count == 0 else { return [] }
+            return contents.endLoads(contents.machine.cancelUnawaited(includingStarted: true))
         }
         for run in ended { run.cancel() }
     }
 
     /// Cancels all loads, also for the tasks that wait for them.
     func cancelAll() {
-        let ended = contents.withLock { contents -> [LoadRun] in
-            guard !contents.machine.cancelAll().isEmpty else { return [] }
-            let ended = contents.runs
-            contents.runs = []
-            contents.changeFacts { _ in }
-            finishChange(&contents)
-            return ended
-        }
+        let ended = changing { $0.endLoads($0.machine.cancelAll()) }
         for run in ended { run.cancel() }
     }
 
@@ -128,7 +120,7 @@ extension ResourceCore {
                 known.insert(snapshot.contentType)
                 if let projection = snapshot.project(value, service.codecs) { projections.append(projection) }
             }
-            let isDone = contents.withLock { contents -> Bool in
+            let isDone = changing { contents -> Bool in
                 guard contents.snapshots.allSatisfy({ known.contains($0.contentType) }) else { return false }
                 let verdict = contents.machine.end(run.number)
                 guard verdict != .unknown else { return true }
@@ -136,7 +128,7 @@ extension ResourceCore {
                 let isInvalid = contents.machine.isInvalid
                 if verdict == .commits {
                     contents.kept = value.kept
-                    contents.change(.replace(projections)) { facts in
+                    contents.change(.replace(projections), .newContent(.network)) { facts in
                         facts.entity = entity
                         facts.provenance = .network
                         facts.contentTime = now
@@ -146,9 +138,8 @@ extension ResourceCore {
                         facts.freshUntil = isInvalid ? nil : freshUntil
                     }
                 } else {
-                    contents.changeFacts { _ in }
+                    contents.changeFacts(.superseded) { _ in }
                 }
-                finishChange(&contents)
                 return true
             }
             if isDone { break }
@@ -164,7 +155,7 @@ extension ResourceCore {
         let now = service.clock.now
         let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
-        let projections = contents.withLock { contents -> [any AnyProjection]? in
+        let projections = changing { contents -> [any AnyProjection]? in
             guard let entity = contents.facts.entity, contents.snapshots.allSatisfy(\.hasContent) else { return nil }
             let projections = contents.snapshots.compactMap(\.projection)
             let verdict = contents.machine.end(run.number)
@@ -172,7 +163,7 @@ extension ResourceCore {
             contents.runs.removeAll { $0 === run }
             let isInvalid = contents.machine.isInvalid
             if verdict == .commits {
-                contents.changeFacts { facts in
+                contents.changeFacts(.notModified) { facts in
                     facts.entity = entity.revalidated(by: fields, date: date)
                     facts.contentTime = now
                     facts.failure = nil
@@ -181,9 +172,8 @@ extension ResourceCore {
                     facts.freshUntil = isInvalid ? nil : freshUntil
                 }
             } else {
-                contents.changeFacts { _ in }
+                contents.changeFacts(.superseded) { _ in }
             }
-            finishChange(&contents)
             return projections
         }
         guard let projections else { return false }
@@ -200,19 +190,18 @@ extension ResourceCore {
         let now = service.clock.now
         let retryAfter = failure.retryAfter(now: service.clock.date)
         let freshUntil = service.freshness.deadline(of: .failure(time: now, retryAfter: retryAfter))
-        contents.withLock { contents in
+        changing { contents in
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return }
             contents.runs.removeAll { $0 === run }
             let isInvalid = contents.machine.isInvalid
-            contents.changeFacts { facts in
+            contents.changeFacts(verdict == .commits ? .failed(failure) : .superseded) { facts in
                 guard verdict == .commits else { return }
                 facts.failure = failure
                 facts.failureTime = now
                 facts.isInvalid = isInvalid
                 facts.freshUntil = isInvalid ? nil : freshUntil
             }
-            finishChange(&contents)
         }
         run.end(.failed(failure))
     }

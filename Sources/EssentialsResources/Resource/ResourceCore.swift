@@ -16,6 +16,11 @@ final class ResourceCore: Sendable {
         var kept: LoadedValue?
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
+        var observers = ObserverList()
+        /// The changes that wait for their delivery.
+        var pending = PendingQueue()
+        /// Whether a thread is delivering changes.
+        var isDelivering = false
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
     }
@@ -66,10 +71,7 @@ final class ResourceCore: Sendable {
     /// Sets the content.
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
         let now = service.clock.now
-        contents.withLock { contents in
-            contents.set(content, entity: entity, provenance: .local, now, service)
-            finishChange(&contents)
-        }
+        changing { $0.set(content, entity: entity, provenance: .local, now, service) }
     }
 
     /// Changes the content.
@@ -84,10 +86,9 @@ final class ResourceCore: Sendable {
             guard var content = snapshot(of: Content.self, codecs).content else { return false }
             change(&content)
             let now = service.clock.now
-            let isDone = contents.withLock { contents in
+            let isDone = changing { contents in
                 guard contents.machine.committed == number else { return false }
                 contents.set(content, entity: nil, provenance: .local, now, service)
-                finishChange(&contents)
                 return true
             }
             if isDone { return true }
@@ -96,63 +97,57 @@ final class ResourceCore: Sendable {
 
     /// Marks the content as outdated.
     func invalidate() {
-        contents.withLock { contents in
+        changing { contents in
             contents.machine.invalidate()
-            contents.changeFacts { facts in
+            contents.changeFacts(.invalidated) { facts in
                 facts.isInvalid = true
                 facts.freshUntil = nil
             }
-            finishChange(&contents)
         }
     }
 
     /// Removes content and failure, and cancels all loads.
-    func wipe() {
-        let ended = contents.withLock { contents -> [LoadRun] in
+    func wipe(_ reason: WipeReason = .requested) {
+        let ended = changing { contents -> [LoadRun] in
             _ = contents.machine.wipe()
             let ended = contents.runs
             contents.runs = []
             contents.kept = nil
-            contents.change(.remove) { facts in
+            contents.change(.remove, .wiped(reason)) { facts in
                 facts = ResourceFacts(version: facts.version)
             }
-            finishChange(&contents)
             return ended
         }
         for run in ended { run.cancel() }
-    }
-
-    /// Writes the flags after a change.
-    func finishChange(_ contents: inout Contents) {
-        var bits = ResourceFlags.Bits()
-        if contents.facts.loads > 0 { bits.insert(.isLoading) }
-        if contents.facts.isInvalid { bits.insert(.isInvalid) }
-        if contents.facts.entity != nil { bits.insert(.hasContent) }
-        if contents.facts.failure != nil { bits.insert(.hasFailure) }
-        flags.set(bits, freshUntil: contents.facts.freshUntil)
     }
 }
 
 extension ResourceCore.Contents {
     /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
-        let wanted = ObjectIdentifier(type)
-        for snapshot in snapshots where snapshot.contentType == wanted {
-            // Snapshots are of one generic class, and `contentType` is the identifier of its only parameter.
-            return unsafeDowncast(snapshot, to: ResourceSnapshot<Content>.self)
-        }
-        return nil
+        snapshots.snapshot(of: type)
     }
 
     /// Changes what all views have in common, and keeps the content.
-    mutating func changeFacts(_ change: (inout ResourceFacts) -> Void) { self.change(.keep, change) }
+    mutating func changeFacts(_ event: ResourceEvent, _ change: (inout ResourceFacts) -> Void) {
+        self.change(.keep, event, change)
+    }
 
     /// Changes the state. Its version grows by one.
-    mutating func change(_ content: ContentChange, _ change: (inout ResourceFacts) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - content: What happens to the content.
+    ///   - event: The event for the observers.
+    ///   - change: Changes what all views have in common.
+    mutating func change(
+        _ content: ContentChange, _ event: ResourceEvent, _ change: (inout ResourceFacts) -> Void
+    ) {
         change(&facts)
         facts.version += 1
         facts.loads = machine.loads.count
+        if case .keep = content {} else { facts.contentVersion = facts.version }
         for index in snapshots.indices { snapshots[index] = snapshots[index].next(facts, content) }
+        enqueue(event)
     }
 
     /// Sets the content without a request.
@@ -175,7 +170,7 @@ extension ResourceCore.Contents {
         let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         // Views of another type show the content if it is of that type too. Without a body nothing is decoded.
         let projections = snapshots.compactMap { $0.project(value, .standard) }
-        change(.replace(projections)) { facts in
+        change(.replace(projections), .newContent(provenance)) { facts in
             facts.entity = entity
             facts.provenance = provenance
             facts.contentTime = now

@@ -107,7 +107,7 @@ public final class HTTPResourceService: ResourceService {
             guard current.snapshot != adopted.snapshot else { return (current.snapshot, []) }
             return (current.snapshot, table.move(to: ResourceBase(current.snapshot.baseURL)))
         }
-        for core in moved { core.wipe() }
+        for core in moved { core.wipe(.environment) }
         return current
     }
 
@@ -116,12 +116,15 @@ public final class HTTPResourceService: ResourceService {
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Cancels all loads. Later loads fail as `closed`; the content of resources can still be read.
+    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of resources can still be read.
     ///
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
-        for core in table.cores { core.cancelAll() }
+        for core in table.cores {
+            core.cancelAll()
+            core.finishObservers()
+        }
     }
 }
 
@@ -129,6 +132,6 @@ public final class HTTPResourceService: ResourceService {
 extension HTTPResourceService: PrivateStateStore {
     /// Wipes all resources of an origin.
     public func clearPrivateState(of origin: Origin) async {
-        for core in table.cores where core.address.isOf(origin) { core.wipe() }
+        for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
     }
 }

@@ -4,6 +4,8 @@ import EssentialsHTTP
 struct ResourceFacts: Sendable {
     /// Counts the changes of the resource, from 0.
     var version: UInt64 = 0
+    /// The version at which the content was last replaced or removed.
+    var contentVersion: UInt64 = 0
     /// What is known about the content; `nil` without content.
     var entity: Entity?
     /// Where the content came from; `nil` without content.

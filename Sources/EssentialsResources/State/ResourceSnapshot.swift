@@ -25,6 +25,18 @@ protocol AnySnapshot: AnyObject, Sendable {
     func next(_ facts: ResourceFacts, _ change: ContentChange) -> any AnySnapshot
 }
 
+extension [any AnySnapshot] {
+    /// The snapshot of a content type; `nil` if there is none.
+    func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
+        let wanted = ObjectIdentifier(type)
+        for snapshot in self where snapshot.contentType == wanted {
+            // Snapshots are of one generic class, and `contentType` is the identifier of its only parameter.
+            return unsafeDowncast(snapshot, to: ResourceSnapshot<Content>.self)
+        }
+        return nil
+    }
+}
+
 /// Content of one type, or the failure to read it.
 protocol AnyProjection: Sendable {
     /// The content type.

@@ -1,0 +1,112 @@
+/// Receives the changes of a resource. It is called without a lock, by one thread at a time.
+protocol ChangeReceiver: AnyObject, Sendable {
+    /// Receives a change.
+    func receive(_ change: PendingChange)
+    /// No more changes will come, because the service was closed.
+    func finish()
+}
+
+/// A change that waits for its delivery.
+struct PendingChange: Sendable {
+    let event: ResourceEvent
+    /// The snapshots of all views after the event.
+    let snapshots: [any AnySnapshot]
+    let version: UInt64
+    /// The only observer that receives the change; `nil` means all.
+    var target: UInt64?
+    /// How many earlier changes were dropped.
+    var missed = 0
+}
+
+/// The observers of a resource, in the order in which they were added.
+///
+/// An observer is found by binary search, because the numbers rise. Removing one leaves a gap, and gaps are closed when
+/// they are the majority, so adding and removing take constant time on average beside any number of others.
+struct ObserverList: Sendable {
+    private struct Entry: Sendable {
+        let number: UInt64
+        /// The version of the state that the observer received when it was added.
+        let since: UInt64
+        var receiver: (any ChangeReceiver)?
+    }
+
+    private var entries: [Entry] = []
+    private var gaps = 0
+    private var lastNumber: UInt64 = 0
+
+    /// The number of observers.
+    var count: Int { entries.count - gaps }
+
+    /// Adds an observer.
+    ///
+    /// - Parameters:
+    ///   - receiver: The observer.
+    ///   - version: The version of the present state. Changes up to it are not delivered to the observer.
+    /// - Returns: Its number.
+    mutating func add(_ receiver: any ChangeReceiver, since version: UInt64) -> UInt64 {
+        lastNumber += 1
+        entries.append(Entry(number: lastNumber, since: version, receiver: receiver))
+        return lastNumber
+    }
+
+    /// Removes an observer.
+    ///
+    /// - Returns: The observer; `nil` if it was removed before.
+    mutating func remove(_ number: UInt64) -> (any ChangeReceiver)? {
+        let index = index(after: number - 1)
+        guard index < entries.count, entries[index].number == number, let receiver = entries[index].receiver else {
+            return nil
+        }
+        entries[index].receiver = nil
+        gaps += 1
+        if gaps > 32, gaps * 2 > entries.count {
+            entries.removeAll { $0.receiver == nil }
+            gaps = 0
+        }
+        return receiver
+    }
+
+    /// The observer with a number.
+    func receiver(_ number: UInt64) -> (any ChangeReceiver)? {
+        let index = index(after: number - 1)
+        guard index < entries.count, entries[index].number == number else { return nil }
+        return entries[index].receiver
+    }
+
+    /// The next observers for a change, at most 64.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the last observer that has received the change; zero at the beginning.
+    ///   - version: The version of the change.
+    /// - Returns: The observers, and the number for the next call; `nil` after the last observer.
+    func next(after number: UInt64, version: UInt64) -> (receivers: [any ChangeReceiver], last: UInt64)? {
+        var index = index(after: number)
+        guard index < entries.count else { return nil }
+        var receivers: [any ChangeReceiver] = []
+        receivers.reserveCapacity(min(64, entries.count - index))
+        var last = number
+        while index < entries.count, receivers.count < 64 {
+            let entry = entries[index]
+            last = entry.number
+            index += 1
+            if entry.since < version, let receiver = entry.receiver { receivers.append(receiver) }
+        }
+        return (receivers, last)
+    }
+
+    /// Removes all observers and returns them.
+    mutating func removeAll() -> [any ChangeReceiver] {
+        defer { (entries, gaps) = ([], 0) }
+        return entries.compactMap(\.receiver)
+    }
+
+    /// The index of the first entry with a greater number.
+    private func index(after number: UInt64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number <= number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,136 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The changes of a resource: each event with the state after it, beginning with `attached`.
+///
+/// ```swift
+/// for await change in cart.changes() {
+///     print(change.event, change.state.version)
+/// }
+/// ```
+///
+/// Changes that the reader has not taken yet are buffered up to a limit. Beyond it the oldest are dropped, and the next
+/// element says how many were missed. The sequence ends when the calling task is cancelled or the service is closed, and
+/// never throws. Its reader keeps the resource alive and counts as an observer.
+public struct ResourceChanges<Content: Sendable>: AsyncSequence, Sendable {
+    /// A change.
+    public typealias Element = ResourceChange<Content>
+    /// The sequence never fails.
+    public typealias Failure = Never
+
+    let resource: Resource<Content>
+    let limit: Int
+    let loading: ObserverLoading
+
+    /// Begins with the event `attached`.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Reads the changes.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let reader: ChangeReader<Content>
+
+        fileprivate init(_ changes: ResourceChanges) {
+            reader = ChangeReader(changes.resource, limit: changes.limit)
+            if changes.loading == .ifNeeded { changes.resource.loadForObserver() }
+        }
+
+        /// The next change; `nil` at the end.
+        public mutating func next() async -> ResourceChange<Content>? { await next(isolation: #isolation) }
+
+        /// The next change; `nil` at the end. A `for` loop calls this method.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> ResourceChange<Content>? {
+            await reader.next()
+        }
+    }
+}
+
+/// The place of one reader. It leaves the resource when the reader is gone.
+final class ChangeReader<Content: Sendable>: Sendable {
+    private let resource: Resource<Content>
+    private let receiver: ChangeBuffer
+    private let number: UInt64
+
+    init(_ resource: Resource<Content>, limit: Int) {
+        self.resource = resource
+        receiver = ChangeBuffer(limit: limit)
+        _ = resource.state
+        number = resource.core.add(receiver)
+    }
+
+    deinit { resource.core.remove(observer: number) }
+
+    func next() async -> ResourceChange<Content>? {
+        while let change = await receiver.next() {
+            if let change = resource.change(change) { return change }
+        }
+        return nil
+    }
+}
+
+/// Keeps changes until they are read, up to a limit.
+final class ChangeBuffer: ChangeReceiver {
+    private struct State {
+        var changes = PendingQueue()
+        var missed = 0
+        var waiter: CheckedContinuation<PendingChange?, Never>?
+        var isFinished = false
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    func receive(_ change: PendingChange) {
+        let waiter = state.withLock { state -> CheckedContinuation<PendingChange?, Never>? in
+            if let waiter = state.waiter {
+                state.waiter = nil
+                return waiter
+            }
+            if state.changes.count >= limit, let dropped = state.changes.popFirst() {
+                state.missed += 1 + dropped.missed
+            }
+            state.changes.append(change)
+            return nil
+        }
+        waiter?.resume(returning: change)
+    }
+
+    func finish() {
+        let waiter = state.withLock { state in
+            state.isFinished = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    func next() async -> PendingChange? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (change, earlier, isReady) = state.withLock { state in
+                    if Task.isCancelled { return (nil, nil, true) as Ready }
+                    if var change = state.changes.popFirst() {
+                        change.missed += state.missed
+                        state.missed = 0
+                        return (change, nil, true)
+                    }
+                    if state.isFinished { return (nil, nil, true) }
+                    // Two tasks must not read with one iterator. If they do, the earlier one ends.
+                    defer { state.waiter = continuation }
+                    return (nil, state.waiter, false)
+                }
+                earlier?.resume(returning: nil)
+                if isReady { continuation.resume(returning: change) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: nil)
+        }
+    }
+
+    private typealias Ready = (PendingChange?, CheckedContinuation<PendingChange?, Never>?, Bool)
+}

@@ -1,0 +1,121 @@
+import EssentialsHTTP
+
+/// The contents of a resource: the present one, if there is one, then each new one.
+///
+/// ```swift
+/// for await cart in shop.cart.contents { show(cart) }
+/// ```
+///
+/// A reader that is slower than the changes finds only the newest content. Equal contents in a row come once, if they can
+/// be compared. The sequence ends when the calling task is cancelled or the service is closed, and never throws.
+public struct ResourceContents<Content: Sendable>: AsyncSequence, Sendable {
+    /// A content.
+    public typealias Element = Content
+    /// The sequence never fails.
+    public typealias Failure = Never
+
+    let resource: Resource<Content>
+    /// Whether two contents are equal; `nil` if they cannot be compared.
+    let areEqual: (@Sendable (Content, Content) -> Bool)?
+
+    /// Begins with the present content.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(
+            states: ResourceStates(resource: resource, loading: .none).makeAsyncIterator(), areEqual: areEqual)
+    }
+
+    /// Reads the contents.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var states: ResourceStates<Content>.AsyncIterator
+        fileprivate let areEqual: (@Sendable (Content, Content) -> Bool)?
+        private var last: (content: Content, version: UInt64)?
+
+        fileprivate init(
+            states: ResourceStates<Content>.AsyncIterator, areEqual: (@Sendable (Content, Content) -> Bool)?
+        ) {
+            self.states = states
+            self.areEqual = areEqual
+        }
+
+        /// The next content; `nil` at the end.
+        public mutating func next() async -> Content? { await next(isolation: #isolation) }
+
+        /// The next content; `nil` at the end. A `for` loop calls this method.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Content? {
+            while let state = await states.next(isolation: actor) {
+                guard let content = state.content else {
+                    last = nil
+                    continue
+                }
+                let version = state.snapshot.facts.contentVersion
+                let known = last
+                last = (content, version)
+                guard let known else { return content }
+                if known.version == version || areEqual?(known.content, content) == true { continue }
+                return content
+            }
+            return nil
+        }
+    }
+}
+
+extension Resource {
+    /// The states: the present one, then the newest one after each change.
+    ///
+    /// - Parameter loading: Whether the resource is also loaded when the observation begins.
+    public func states(loading: ObserverLoading = .none) -> ResourceStates<Content> {
+        ResourceStates(resource: self, loading: loading)
+    }
+
+    /// The states without a load; see ``states(loading:)``.
+    public var states: ResourceStates<Content> { states() }
+
+    /// The changes: each event with the state after it, beginning with `attached`.
+    ///
+    /// - Parameters:
+    ///   - buffering: How many changes wait for a slow reader. Beyond it the oldest are dropped and counted.
+    ///   - loading: Whether the resource is also loaded when the observation begins.
+    public func changes(
+        buffering: ChangeBuffering = .all(upTo: 64), loading: ObserverLoading = .none
+    ) -> ResourceChanges<Content> {
+        ResourceChanges(resource: self, limit: buffering.limit, loading: loading)
+    }
+
+    /// The contents: the present one, if there is one, then each new one.
+    public var contents: ResourceContents<Content> { ResourceContents(resource: self, areEqual: nil) }
+
+    /// Starts a load for an observer that asked for it. It ends with the last observer.
+    func loadForObserver() {
+        let environment = service.adoptEnvironment()
+        let need = core.beginLoadIfNeeded(
+            of: Content.self, isAwaited: false, isStarted: false, at: service.clock.now, in: environment)
+        if case .new(let run, let wish) = need { start(run, wish) }
+    }
+
+    /// A change as this view sees it; `nil` if the view did not exist yet.
+    func change(_ change: PendingChange) -> ResourceChange<Content>? {
+        guard let snapshot = change.snapshots.snapshot(of: Content.self) else { return nil }
+        return ResourceChange(
+            event: change.event, state: ResourceState(snapshot: snapshot, clock: service.clock), missed: change.missed)
+    }
+}
+
+extension Resource where Content: Equatable {
+    /// The contents: the present one, if there is one, then each that differs from the one before.
+    public var contents: ResourceContents<Content> { ResourceContents(resource: self) { $0 == $1 } }
+}
+
+/// How many changes wait for a slow reader of ``ResourceChanges``.
+public enum ChangeBuffering: Sendable, Hashable {
+    /// All changes, up to a number.
+    case all(upTo: Int)
+    /// Only the newest change.
+    case newest
+
+    var limit: Int {
+        switch self {
+        case .all(let limit): limit
+        case .newest: 1
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import EssentialsHTTP
+
+/// What has happened to a resource.
+///
+/// ```swift
+/// for await change in cart.changes() {
+///     if case .failed(let failure) = change.event { show(failure.message) }
+/// }
+/// ```
+public enum ResourceEvent: Sendable, Hashable {
+    /// The observer was added. Only this observer receives the event.
+    case attached
+    /// A load has begun.
+    case requested
+    /// A load was cancelled.
+    case cancelled
+    /// The response to a load does not count, because something newer has changed the state.
+    case superseded
+    /// There is new content.
+    case newContent(Provenance)
+    /// The server has confirmed the content.
+    case notModified
+    /// A load has failed.
+    case failed(RequestFailure)
+    /// The content was marked as outdated.
+    case invalidated
+    /// Content and failure were removed.
+    case wiped(WipeReason)
+}
+
+/// Why a resource was wiped.
+///
+/// ```swift
+/// if case .wiped(.environment) = change.event { showSpinner() }
+/// ```
+public enum WipeReason: Sendable, Hashable {
+    /// The application called `wipe`.
+    case requested
+    /// The environment has changed, so the content came from another server.
+    case environment
+    /// The private state of the origin was cleared, as at a logout.
+    case authorization
+}
+
+/// An event, and the state of the resource after it.
+///
+/// ```swift
+/// let observation = cart.observe { change in log(change.event, change.state.version) }
+/// ```
+public struct ResourceChange<Content: Sendable>: Sendable {
+    /// What has happened.
+    public let event: ResourceEvent
+    /// The state after the event.
+    public let state: ResourceState<Content>
+    /// How many earlier events were dropped, because the observer was too slow. Their effects are in the state.
+    public let missed: Int
+}

@@ -1,0 +1,193 @@
+public import Dispatch
+import EssentialsHTTP
+import Synchronization
+
+/// An observation by a closure. It ends with ``cancel()`` or with its last reference, at once.
+///
+/// ```swift
+/// let observation = cart.observe { change in await log(change.event) }
+/// observation.cancel()
+/// ```
+///
+/// It keeps its resource alive.
+public final class ResourceObservation: Sendable {
+    private let end: @Sendable () -> Void
+    private let isActive = Atomic(true)
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { cancel() }
+
+    /// Ends the observation. On the queue or the actor of the closure nothing comes afterwards; elsewhere a call that has
+    /// begun may still be running.
+    public func cancel() {
+        if isActive.exchange(false, ordering: .acquiringAndReleasing) { end() }
+    }
+
+    /// Ends the observation when the collection is released.
+    public func store(in observations: ResourceObservations) { observations.add(self) }
+}
+
+/// Observations that end together, with the last reference to the collection.
+///
+/// ```swift
+/// final class Screen {
+///     private let observations = ResourceObservations()
+///     init(_ cart: Resource<Cart>) { cart.observe { … }.store(in: observations) }
+/// }
+/// ```
+public final class ResourceObservations: Sendable {
+    private let observations = Mutex<[ResourceObservation]>([])
+
+    /// Creates an empty collection.
+    public init() {}
+
+    /// The number of observations.
+    public var count: Int { observations.withLock { $0.count } }
+
+    /// Ends all observations.
+    public func cancelAll() {
+        let all = observations.withLock { observations in
+            defer { observations = [] }
+            return observations
+        }
+        for observation in all { observation.cancel() }
+    }
+
+    func add(_ observation: ResourceObservation) { observations.withLock { $0.append(observation) } }
+}
+
+extension Resource {
+    /// Calls a closure for each change, on the thread that makes the change.
+    ///
+    /// The closure must return quickly, because it delays the change and all other observers. It is called in the order of
+    /// the changes, never by two threads at once and without a lock, so it may use the resource: a change that it makes is
+    /// delivered after the present one has reached all observers.
+    ///
+    /// - Parameter body: Receives the changes, beginning with `attached`.
+    /// - Returns: The observation, which ends with its last reference.
+    public func observeSynchronously(
+        _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+    ) -> ResourceObservation {
+        observe(ClosureReceiver(resource: self, body: body))
+    }
+
+    /// Calls a closure for each change on a queue.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue. On a concurrent one the calls still come one after another.
+    ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
+    ///     newest is kept, and counts the missed ones.
+    /// - Returns: The observation, which ends with its last reference.
+    public func observe(
+        on queue: DispatchQueue, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+    ) -> ResourceObservation {
+        let mailbox = Mailbox()
+        return observe(QueueReceiver(resource: self, queue: queue, mailbox: mailbox, body: body), mailbox)
+    }
+
+    /// Calls a closure for each change: on its actor if it is isolated, otherwise in a task. The next call begins when the
+    /// one before has returned.
+    ///
+    /// ```swift
+    /// let observation = user.observe { @MainActor change in title.show(change.state.content?.name) }
+    /// ```
+    ///
+    /// - Parameter body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that
+    ///   only the newest is kept, and counts the missed ones.
+    /// - Returns: The observation, which ends with its last reference.
+    public func observe(
+        _ body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
+    ) -> ResourceObservation {
+        let mailbox = Mailbox()
+        return observe(ActorReceiver(resource: self, mailbox: mailbox, body: body), mailbox)
+    }
+
+    private func observe(_ receiver: any ChangeReceiver, _ mailbox: Mailbox? = nil) -> ResourceObservation {
+        // The view exists before the first change, so that each change has a snapshot for it.
+        _ = state
+        let number = core.add(receiver)
+        return ResourceObservation { [core] in
+            mailbox?.close()
+            core.remove(observer: number)
+        }
+    }
+}
+
+/// Calls a closure on the thread that makes the change.
+private final class ClosureReceiver<Content: Sendable>: ChangeReceiver {
+    private let resource: Resource<Content>
+    private let body: @Sendable (ResourceChange<Content>) -> Void
+
+    init(resource: Resource<Content>, body: @escaping @Sendable (ResourceChange<Content>) -> Void) {
+        self.resource = resource
+        self.body = body
+    }
+
+    func receive(_ change: PendingChange) {
+        if let change = resource.change(change) { body(change) }
+    }
+
+    func finish() {}
+}
+
+/// Calls a closure on a queue.
+private final class QueueReceiver<Content: Sendable>: ChangeReceiver {
+    private let resource: Resource<Content>
+    private let queue: DispatchQueue
+    private let mailbox: Mailbox
+    private let body: @Sendable (ResourceChange<Content>) -> Void
+
+    init(
+        resource: Resource<Content>, queue: DispatchQueue, mailbox: Mailbox,
+        body: @escaping @Sendable (ResourceChange<Content>) -> Void
+    ) {
+        self.resource = resource
+        self.queue = queue
+        self.mailbox = mailbox
+        self.body = body
+    }
+
+    func receive(_ change: PendingChange) {
+        guard mailbox.post(change) else { return }
+        queue.async { [mailbox, resource, body] in
+            while let change = mailbox.next() {
+                if let change = resource.change(change) { body(change) }
+            }
+        }
+    }
+
+    func finish() {}
+}
+
+/// Calls a closure on its actor, or in a task.
+private final class ActorReceiver<Content: Sendable>: ChangeReceiver {
+    private let resource: Resource<Content>
+    private let mailbox: Mailbox
+    private let body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
+
+    init(
+        resource: Resource<Content>, mailbox: Mailbox,
+        body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
+    ) {
+        self.resource = resource
+        self.mailbox = mailbox
+        self.body = body
+    }
+
+    func receive(_ change: PendingChange) {
+        guard mailbox.post(change) else { return }
+        Task { [mailbox, resource, body] in
+            await deliver(to: body.isolation) {
+                while let change = mailbox.next() {
+                    if let change = resource.change(change) { await body(change) }
+                }
+            }
+        }
+    }
+
+    func finish() {}
+}
+
+/// Runs the work on an actor, so that each change is taken from the mailbox where it is delivered.
+private func deliver(to actor: isolated (any Actor)?, _ work: () async -> Void) async { await work() }

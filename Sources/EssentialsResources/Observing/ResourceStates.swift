@@ -1,0 +1,135 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The states of a resource: the present one, then the newest one after each change.
+///
+/// ```swift
+/// for await state in cart.states(loading: .ifNeeded) {
+///     draw(state.content, isStale: !state.isFresh, state.failure?.message)
+/// }
+/// ```
+///
+/// A reader that is slower than the changes finds only the newest state, so nothing piles up. There can be any number of
+/// readers, each with its own position. The sequence ends when the calling task is cancelled or the service is closed, and
+/// never throws. Its reader keeps the resource alive and counts as an observer.
+public struct ResourceStates<Content: Sendable>: AsyncSequence, Sendable {
+    /// A state.
+    public typealias Element = ResourceState<Content>
+    /// The sequence never fails.
+    public typealias Failure = Never
+
+    let resource: Resource<Content>
+    let loading: ObserverLoading
+
+    /// Begins with the present state.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(resource, loading) }
+
+    /// Reads the states.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let reader: StateReader<Content>
+
+        fileprivate init(_ resource: Resource<Content>, _ loading: ObserverLoading) {
+            reader = StateReader(resource)
+            if loading == .ifNeeded { resource.loadForObserver() }
+        }
+
+        /// The newest state that was not read yet; `nil` at the end.
+        public mutating func next() async -> ResourceState<Content>? { await next(isolation: #isolation) }
+
+        /// The newest state that was not read yet; `nil` at the end. A `for` loop calls this method.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> ResourceState<Content>? {
+            await reader.next()
+        }
+    }
+}
+
+/// Whether observing a resource also loads it.
+public enum ObserverLoading: Sendable, Hashable {
+    /// Only the states are observed.
+    case none
+    /// The resource is loaded when the observation begins, unless it is fresh or being loaded.
+    case ifNeeded
+}
+
+/// The place of one reader. It leaves the resource when the reader is gone.
+final class StateReader<Content: Sendable>: Sendable {
+    private let resource: Resource<Content>
+    private let receiver: StateReceiver<Content>
+    private let number: UInt64
+
+    init(_ resource: Resource<Content>) {
+        self.resource = resource
+        receiver = StateReceiver()
+        // The view exists before the first change, so that each change has a snapshot for it.
+        _ = resource.state
+        number = resource.core.add(receiver)
+    }
+
+    deinit { resource.core.remove(observer: number) }
+
+    func next() async -> ResourceState<Content>? {
+        guard let snapshot = await receiver.next() else { return nil }
+        return ResourceState(snapshot: snapshot, clock: resource.service.clock)
+    }
+}
+
+/// Keeps the newest snapshot until it is read.
+final class StateReceiver<Content: Sendable>: ChangeReceiver {
+    private struct State {
+        var newest: ResourceSnapshot<Content>?
+        var waiter: CheckedContinuation<ResourceSnapshot<Content>?, Never>?
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+
+    func receive(_ change: PendingChange) {
+        guard let snapshot = change.snapshots.snapshot(of: Content.self) else { return }
+        let waiter = state.withLock { state -> CheckedContinuation<ResourceSnapshot<Content>?, Never>? in
+            guard let waiter = state.waiter else {
+                state.newest = snapshot
+                return nil
+            }
+            state.waiter = nil
+            return waiter
+        }
+        waiter?.resume(returning: snapshot)
+    }
+
+    func finish() {
+        let waiter = state.withLock { state in
+            state.isFinished = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    func next() async -> ResourceSnapshot<Content>? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (snapshot, earlier, isReady) = state.withLock { state in
+                    if Task.isCancelled { return (nil, nil, true) as Ready }
+                    if let newest = state.newest {
+                        state.newest = nil
+                        return (newest, nil, true)
+                    }
+                    if state.isFinished { return (nil, nil, true) }
+                    // Two tasks must not read with one iterator. If they do, the earlier one ends.
+                    defer { state.waiter = continuation }
+                    return (nil, state.waiter, false)
+                }
+                earlier?.resume(returning: nil)
+                if isReady { continuation.resume(returning: snapshot) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume(returning: nil)
+        }
+    }
+
+    private typealias Ready = (ResourceSnapshot<Content>?, CheckedContinuation<ResourceSnapshot<Content>?, Never>?, Bool)
+}

@@ -1,0 +1,137 @@
+import Synchronization
+
+/// Changes are delivered in the order of their versions, without the lock, by whoever finds nobody delivering. A change
+/// that an observer makes is delivered after the present one has reached all observers.
+extension ResourceCore {
+    /// The maximum number of changes that wait. Beyond it only the newest one is kept, which counts the missed ones.
+    static let maximumPending = 1_024
+
+    /// Changes the contents under the lock, and delivers the events to the observers.
+    func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
+        let (result, delivers) = contents.withLock { contents in
+            let result = change(&contents)
+            writeFlags(contents.facts)
+            let delivers = !contents.pending.isEmpty && !contents.isDelivering
+            if delivers { contents.isDelivering = true }
+            return (result, delivers)
+        }
+        if delivers { deliver() }
+        return result
+    }
+
+    private func deliver() {
+        while true {
+            let change = contents.withLock { contents -> PendingChange? in
+                guard let change = contents.pending.popFirst() else {
+                    contents.isDelivering = false
+                    return nil
+                }
+                return change
+            }
+            guard let change else { return }
+            if let target = change.target {
+                contents.withLock { $0.observers.receiver(target) }?.receive(change)
+                continue
+            }
+            var last: UInt64 = 0
+            while let batch = contents.withLock({ $0.observers.next(after: last, version: change.version) }) {
+                for receiver in batch.receivers { receiver.receive(change) }
+                last = batch.last
+            }
+        }
+    }
+
+    private func writeFlags(_ facts: ResourceFacts) {
+        var bits = ResourceFlags.Bits()
+        if facts.loads > 0 { bits.insert(.isLoading) }
+        if facts.isInvalid { bits.insert(.isInvalid) }
+        if facts.entity != nil { bits.insert(.hasContent) }
+        if facts.failure != nil { bits.insert(.hasFailure) }
+        flags.set(bits, freshUntil: facts.freshUntil)
+    }
+
+    // MARK: Observers
+
+    /// The number of observers.
+    var observerCount: Int { contents.withLock { $0.observers.count } }
+
+    /// Adds an observer, which receives `attached` with the present state first.
+    ///
+    /// - Returns: The number with which it is removed.
+    func add(_ receiver: any ChangeReceiver) -> UInt64 {
+        changing { contents in
+            let number = contents.observers.add(receiver, since: contents.facts.version)
+            contents.enqueue(.attached, target: number)
+            return number
+        }
+    }
+
+    /// Removes an observer. Loads that only observers wanted are cancelled with the last one.
+    func remove(observer number: UInt64) {
+        let (receiver, ended) = changing { contents -> ((any ChangeReceiver)?, [LoadRun]) in
+            guard let receiver = contents.observers.remove(number) else { return (nil, []) }
+            guard contents.observers.count == 0 else { return (receiver, []) }
+            return (receiver, contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false)))
+        }
+        for run in ended { run.cancel() }
+        // The last reference may end here, outside the lock.
+        _ = receiver
+    }
+
+    /// Ends all observations, because the service was closed.
+    func finishObservers() {
+        let receivers = contents.withLock { $0.observers.removeAll() }
+        for receiver in receivers { receiver.finish() }
+    }
+}
+
+extension ResourceCore.Contents {
+    /// Adds an event for the observers, if there are any.
+    mutating func enqueue(_ event: ResourceEvent, target: UInt64? = nil) {
+        guard observers.count > 0 else { return }
+        var change = PendingChange(event: event, snapshots: snapshots, version: facts.version, target: target)
+        if pending.count >= ResourceCore.maximumPending, target == nil, let last = pending.last, last.target == nil {
+            change.missed = last.missed + 1
+            pending.replaceLast(with: change)
+        } else {
+            pending.append(change)
+        }
+    }
+
+    /// Removes loads that the machine has ended already.
+    ///
+    /// - Returns: The loads, which are to be cancelled without the lock.
+    mutating func endLoads(_ numbers: [UInt64]) -> [LoadRun] {
+        guard !numbers.isEmpty else { return [] }
+        let ended = runs.filter { numbers.contains($0.number) }
+        runs.removeAll { numbers.contains($0.number) }
+        changeFacts(.cancelled) { _ in }
+        return ended
+    }
+}
+
+/// A queue whose first element is removed in constant time.
+struct PendingQueue: Sendable {
+    private var changes: [PendingChange?] = []
+    private var first = 0
+
+    var isEmpty: Bool { first == changes.count }
+    var count: Int { changes.count - first }
+    var last: PendingChange? { isEmpty ? nil : changes[changes.count - 1] }
+
+    mutating func append(_ change: PendingChange) { changes.append(change) }
+
+    mutating func replaceLast(with change: PendingChange) { changes[changes.count - 1] = change }
+
+    mutating func popFirst() -> PendingChange? {
+        guard !isEmpty else { return nil }
+        let change = changes[first]
+        changes[first] = nil
+        first += 1
+        if isEmpty {
+            changes.removeAll(keepingCapacity: count < 64)
+            first = 0
+        }
+        return change
+    }
+}
