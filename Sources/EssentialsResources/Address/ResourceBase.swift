@@ -31,14 +31,14 @@ struct ResourceBase: Sendable, Hashable {
     private let prefixBytes: [UInt8]
     private let suffixBytes: [UInt8]
     /// The state of a hash after ``prefix``.
-    private let hasher: Hasher
+    private let prefixHash: TextHash
 
     private init(prefix: String, root: String, suffix: String, origin: Origin?) {
         (self.prefix, self.root, self.suffix, self.origin) = (prefix, root, suffix, origin)
         (prefixBytes, suffixBytes) = (Array(prefix.utf8), Array(suffix.utf8))
-        var hasher = Hasher()
-        prefixBytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-        self.hasher = hasher
+        var hash = TextHash()
+        prefixBytes.withUnsafeBufferPointer { hash.combine($0) }
+        prefixHash = hash
     }
 
     /// Creates the base for an environment's URL; ``missing`` if there is none.
@@ -206,13 +206,13 @@ struct ResourceBase: Sendable, Hashable {
         var text = url.text
         return text.withUTF8 { bytes in
             guard bytes.hasPrefix(prefixBytes) else {
-                var hasher = Hasher()
-                hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-                return hasher.finalize()
+                var hash = TextHash()
+                hash.combine(bytes)
+                return hash.value
             }
             let rest = bytes.from(prefixBytes.count)
             // The query is hashed apart, as in a look-up by path.
-            let path = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.count
+            let path = rest.offset(of: UInt8(ascii: "?"))
             return hash(UnsafeBufferPointer(rebasing: rest[..<path]), rest.from(path))
         }
     }
@@ -241,15 +241,15 @@ struct ResourceBase: Sendable, Hashable {
         return text.withUTF8 { bytes in
             guard bytes.hasPrefix(prefixBytes) else { return nil }
             let rest = bytes.from(prefixBytes.count)
-            return body(UnsafeBufferPointer(rebasing: rest.prefix { $0 != UInt8(ascii: "?") }))
+            return body(UnsafeBufferPointer(rebasing: rest[..<rest.offset(of: UInt8(ascii: "?"))]))
         }
     }
 
     private func hash(_ path: UnsafeBufferPointer<UInt8>, _ query: UnsafeBufferPointer<UInt8>) -> Int {
-        var hasher = hasher
-        hasher.combine(bytes: UnsafeRawBufferPointer(path))
-        if !query.isEmpty { hasher.combine(bytes: UnsafeRawBufferPointer(query)) }
-        return hasher.finalize()
+        var hash = prefixHash
+        hash.combine(path)
+        if !query.isEmpty { hash.combine(query) }
+        return hash.value
     }
 
     static func == (one: ResourceBase, other: ResourceBase) -> Bool {

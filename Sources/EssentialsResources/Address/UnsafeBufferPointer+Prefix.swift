@@ -25,4 +25,11 @@ extension UnsafeBufferPointer<UInt8> {
 
     /// The bytes from an offset on.
     func from(_ offset: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: self[offset...]) }
+
+    /// The number of bytes before the first occurrence of one.
+    func offset(of byte: UInt8) -> Int {
+        var index = 0
+        while index < count, self[index] != byte { index += 1 }
+        return index
+    }
 }

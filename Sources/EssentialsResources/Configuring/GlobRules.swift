@@ -10,8 +10,9 @@ import EssentialsHTTP
 /// | `?` | one character, but no slash; a character that is escaped in the URL counts as one |
 ///
 /// The wildcards become an automaton with one state for each place in the pattern. All states are followed at once, as
-/// bits, so that the time is linear in the length of the text, for every pattern.
-struct GlobRules: Sendable {
+/// bits, so that the time is linear in the length of the text, for every pattern. This is a class because its many
+/// constants would be retained one by one.
+final class GlobRules: Sendable {
     /// The maximum length of a pattern in bytes.
     static let maximumBytes = 1024
 
