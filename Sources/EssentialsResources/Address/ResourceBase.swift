@@ -4,6 +4,8 @@ import EssentialsHTTP
 ///
 /// The path of the base gets a slash at its end. The query of the base is part of every URL that is built from a path.
 ///
+/// This is a class because its many constants would be retained one by one at each look-up.
+///
 /// A table can find the resource of a plain path without building its URL. It stores URLs under ``hash(of:)``, looks
 /// paths up under ``hash(ofPlain:)``, and compares with ``matches(plain:_:)``:
 ///
@@ -12,12 +14,11 @@ import EssentialsHTTP
 ///     table.bucket(base.hash(ofPlain: bytes)).first { base.matches(plain: bytes, $0.url) }
 /// }
 /// ```
-struct ResourceBase: Sendable, Hashable {
+final class ResourceBase: Sendable, Hashable {
     /// The base of a service without a base URL. URLs below it keep their paths, and their loads fail.
     ///
     /// The name is reserved (RFC 6761, 6.4), so that no resource that works lies below it.
-    static let missing = ResourceBase(
-        prefix: "https://base.invalid/", root: "https://base.invalid/", suffix: "", origin: nil)
+    static let missing = ResourceBase(nil)
 
     /// The canonical URL up to the slash at the end of its path.
     let prefix: String
@@ -41,9 +42,13 @@ struct ResourceBase: Sendable, Hashable {
         prefixHash = hash
     }
 
-    /// Creates the base for an environment's URL; ``missing`` if there is none.
-    init(_ url: RequestURL?) {
-        guard let url else { self = .missing; return }
+    /// Creates the base for an environment's URL, or one that equals ``missing`` if there is none.
+    convenience init(_ url: RequestURL?) {
+        guard let url else {
+            let prefix = "https://base.invalid/"
+            self.init(prefix: prefix, root: prefix, suffix: "", origin: nil)
+            return
+        }
         let target = CanonicalRules.target(url.target)
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         let origin = url.origin.description
@@ -55,7 +60,7 @@ struct ResourceBase: Sendable, Hashable {
     }
 
     /// Whether there is no base URL.
-    var isMissing: Bool { prefix == Self.missing.prefix }
+    var isMissing: Bool { origin == nil }
 
     /// The query that every path gets, without `?`.
     private var query: Substring { suffix.dropFirst() }
