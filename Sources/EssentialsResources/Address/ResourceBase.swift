@@ -4,6 +4,8 @@ import EssentialsHTTP
 ///
 /// The path of the base gets a slash at its end. The query of the base is part of every URL that is built from a path.
 ///
+/// This is a class because its many constants would be retained one by one at each look-up.
+///
 /// A table can find the resource of a plain path without building its URL. It stores URLs under ``hash(of:)``, looks
 /// paths up under ``hash(ofPlain:)``, and compares with ``matches(plain:_:)``:
 ///
@@ -12,11 +14,11 @@ import EssentialsHTTP
 ///     table.bucket(base.hash(ofPlain: bytes)).first { base.matches(plain: bytes, $0.url) }
 /// }
 /// ```
-struct ResourceBase: Sendable, Hashable {
+final class ResourceBase: Sendable, Hashable {
     /// The base of a service without a base URL. URLs below it keep their paths, and their loads fail.
     ///
     /// The name is reserved (RFC 6761, 6.4), so that no resource that works lies below it.
-    static let missing = ResourceBase(prefix: "https://base.invalid/", root: "https://base.invalid/", suffix: "")
+    static let missing = ResourceBase(nil)
 
     /// The canonical URL up to the slash at the end of its path.
     let prefix: String
@@ -24,19 +26,29 @@ struct ResourceBase: Sendable, Hashable {
     let root: String
     /// The base's query with its `?`; empty if there is none.
     let suffix: String
+    /// The origin; `nil` if there is no base URL.
+    private let origin: Origin?
+    /// The bytes of ``prefix`` and ``suffix``, for look-ups.
+    private let prefixBytes: [UInt8]
+    private let suffixBytes: [UInt8]
     /// The state of a hash after ``prefix``.
-    private let hasher: Hasher
+    private let prefixHash: TextHash
 
-    private init(prefix: String, root: String, suffix: String) {
-        (self.prefix, self.root, self.suffix) = (prefix, root, suffix)
-        var hasher = Hasher()
-        Self.combine(prefix.utf8[...], into: &hasher)
-        self.hasher = hasher
+    private init(prefix: String, root: String, suffix: String, origin: Origin?) {
+        (self.prefix, self.root, self.suffix, self.origin) = (prefix, root, suffix, origin)
+        (prefixBytes, suffixBytes) = (Array(prefix.utf8), Array(suffix.utf8))
+        var hash = TextHash()
+        prefixBytes.withUnsafeBufferPointer { hash.combine($0) }
+        prefixHash = hash
     }
 
-    /// Creates the base for an environment's URL; ``missing`` if there is none.
-    init(_ url: RequestURL?) {
-        guard let url else { self = .missing; return }
+    /// Creates the base for an environment's URL, or one that equals ``missing`` if there is none.
+    convenience init(_ url: RequestURL?) {
+        guard let url else {
+            let prefix = "https://base.invalid/"
+            self.init(prefix: prefix, root: prefix, suffix: "", origin: nil)
+            return
+        }
         let target = CanonicalRules.target(url.target)
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         let origin = url.origin.description
@@ -44,11 +56,11 @@ struct ResourceBase: Sendable, Hashable {
         let query = target.utf8[path.endIndex...]
         self.init(
             prefix: origin + String(Substring(path)) + slash, root: origin + "/",
-            suffix: query.count > 1 ? String(Substring(query)) : "")
+            suffix: query.count > 1 ? String(Substring(query)) : "", origin: url.origin)
     }
 
     /// Whether there is no base URL.
-    var isMissing: Bool { prefix == Self.missing.prefix }
+    var isMissing: Bool { origin == nil }
 
     /// The query that every path gets, without `?`.
     private var query: Substring { suffix.dropFirst() }
@@ -58,6 +70,10 @@ struct ResourceBase: Sendable, Hashable {
     /// The URL of a path text: the text is appended to the base, without one leading slash. Every character stands for
     /// itself, so `?`, `#` and `%` are escaped, and a scheme or `//` has no meaning.
     func url(path: String) -> ResourceURL {
+        if PathText.isPlain(path) {
+            let text = "\(prefix)\(Substring(PathText.withoutSlash(path)))\(suffix)"
+            return ResourceURL(canonical: text, place: isMissing ? .unusable(.noBase) : .below)
+        }
         var bytes = Array(prefix.utf8)
         PathText.append(PathText.withoutSlash(path), to: &bytes)
         return url(bytes, after: prefix.utf8.count, query: suffix.isEmpty ? nil : query)
@@ -142,6 +158,18 @@ struct ResourceBase: Sendable, Hashable {
         return text.utf8.starts(with: root.utf8) ? .sameOrigin : .otherOrigin
     }
 
+    /// The URL to load, as ``ResourceURL/requestURL()``. The origin of the base is not parsed again, which takes most of
+    /// the time.
+    ///
+    /// - Throws: `invalidRequest` if the resource cannot be loaded.
+    func requestURL(of url: ResourceURL) throws(RequestFailure) -> RequestURL {
+        guard url.place == .below || url.place == .sameOrigin, let origin, url.text.utf8.starts(with: root.utf8) else {
+            return try url.requestURL()
+        }
+        // The slash at the end of the root is the first of the path.
+        return try RequestURL(origin: origin, path: String(Substring(url.text.utf8.dropFirst(root.utf8.count - 1))))
+    }
+
     // MARK: - Another base
 
     /// The URL that a resource has under this base. What lay below the old base lies below this one, at the same path
@@ -180,47 +208,53 @@ struct ResourceBase: Sendable, Hashable {
 
     /// The hash of a URL, which equals ``hash(ofPlain:)`` for the path of which it was made.
     func hash(of url: ResourceURL) -> Int {
-        let bytes = url.text.utf8
-        guard bytes.starts(with: prefix.utf8) else {
-            var hasher = Hasher()
-            Self.combine(bytes[...], into: &hasher)
-            return hasher.finalize()
+        var text = url.text
+        return text.withUTF8 { bytes in
+            guard bytes.hasPrefix(prefixBytes) else {
+                var hash = TextHash()
+                hash.combine(bytes)
+                return hash.value
+            }
+            let rest = bytes.from(prefixBytes.count)
+            // The query is hashed apart, as in a look-up by path.
+            let path = rest.offset(of: UInt8(ascii: "?"))
+            return hash(UnsafeBufferPointer(rebasing: rest[..<path]), rest.from(path))
         }
-        var hasher = hasher
-        let rest = bytes.dropFirst(prefix.utf8.count)
-        // The base's query is hashed apart, as in a look-up by path.
-        let path = rest.prefix { $0 != UInt8(ascii: "?") }
-        Self.combine(path, into: &hasher)
-        Self.combine(rest[path.endIndex...], into: &hasher)
-        return hasher.finalize()
     }
 
     /// The hash of the URL of a plain path; see ``PathText/withPlain(_:_:)``. Nothing is allocated.
     func hash(ofPlain path: UnsafeBufferPointer<UInt8>) -> Int {
-        var hasher = hasher
-        hasher.combine(bytes: UnsafeRawBufferPointer(path))
-        Self.combine(suffix.utf8[...], into: &hasher)
-        return hasher.finalize()
+        suffixBytes.withUnsafeBufferPointer { hash(path, $0) }
     }
 
     /// Whether a URL is that of a plain path. Nothing is allocated.
     func matches(plain path: UnsafeBufferPointer<UInt8>, _ url: ResourceURL) -> Bool {
-        let text = url.text.utf8
-        guard text.count == prefix.utf8.count + path.count + suffix.utf8.count else { return false }
-        let compared = text.withContiguousStorageIfAvailable { bytes in
-            bytes.starts(with: prefix.utf8)
-                && bytes.dropFirst(prefix.utf8.count).prefix(path.count).elementsEqual(path)
-                && bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+        var text = url.text
+        return text.withUTF8 { bytes in
+            guard bytes.count == prefixBytes.count + path.count + suffixBytes.count else { return false }
+            // The path comes first, because it differs most often.
+            return bytes.from(prefixBytes.count).hasPrefix(path) && bytes.hasPrefix(prefixBytes)
+                && bytes.from(prefixBytes.count + path.count).hasPrefix(suffixBytes)
         }
-        return compared ?? false
     }
 
-    private static func combine(_ bytes: Substring.UTF8View, into hasher: inout Hasher) {
-        // The texts are native strings, whose bytes lie in one piece.
-        let combined: Void? = bytes.withContiguousStorageIfAvailable {
-            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+    /// Calls a closure with the path of a URL below the base, without its query. `nil` for URLs that do not lie below it.
+    func withPart<Result>(
+        of url: ResourceURL, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
+        var text = url.text
+        return text.withUTF8 { bytes in
+            guard bytes.hasPrefix(prefixBytes) else { return nil }
+            let rest = bytes.from(prefixBytes.count)
+            return body(UnsafeBufferPointer(rebasing: rest[..<rest.offset(of: UInt8(ascii: "?"))]))
         }
-        if combined == nil { for byte in bytes { hasher.combine(byte) } }
+    }
+
+    private func hash(_ path: UnsafeBufferPointer<UInt8>, _ query: UnsafeBufferPointer<UInt8>) -> Int {
+        var hash = prefixHash
+        hash.combine(path)
+        if !query.isEmpty { hash.combine(query) }
+        return hash.value
     }
 
     static func == (one: ResourceBase, other: ResourceBase) -> Bool {

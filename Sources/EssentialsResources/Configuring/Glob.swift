@@ -30,9 +30,7 @@ struct Glob: Sendable {
     /// Whether the pattern matches a URL.
     func matches(_ url: ResourceURL, below base: ResourceBase) -> Bool {
         if isWhole { return rules.matches(url.path) }
-        let path = url.path
-        guard path.utf8.starts(with: base.prefix.utf8) else { return false }
-        return rules.matches(path[path.utf8.index(path.startIndex, offsetBy: base.prefix.utf8.count)...])
+        return base.withPart(of: url) { rules.matches($0) } ?? false
     }
 
     /// Reads a pattern for whole URLs; `false` if the text is one for paths.

@@ -10,8 +10,9 @@ import EssentialsHTTP
 /// | `?` | one character, but no slash; a character that is escaped in the URL counts as one |
 ///
 /// The wildcards become an automaton with one state for each place in the pattern. All states are followed at once, as
-/// bits, so that the time is linear in the length of the text, for every pattern.
-struct GlobRules: Sendable {
+/// bits, so that the time is linear in the length of the text, for every pattern. This is a class because its many
+/// constants would be retained one by one.
+final class GlobRules: Sendable {
     /// The maximum length of a pattern in bytes.
     static let maximumBytes = 1024
 
@@ -93,18 +94,21 @@ struct GlobRules: Sendable {
 
     /// Whether the pattern matches a whole text. The text is part of a canonical URL.
     func matches(_ text: Substring) -> Bool {
-        var steps = 0
-        return matches(text, countingSteps: &steps)
+        var text = text
+        return text.withUTF8 { matches($0) }
     }
 
-    /// Whether the pattern matches a whole text, with the number of words that were computed.
-    func matches(_ text: Substring, countingSteps steps: inout Int) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            guard bytes.starts(with: prefix) else { return false }
-            let rest = bytes[prefix.count...]
-            return words == 1 ? matchesInOneWord(rest, &steps) : matchesInWords(rest, &steps)
-        }
+    /// Whether the pattern matches the bytes of a text.
+    func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var steps = 0
+        return matches(bytes, countingSteps: &steps)
+    }
+
+    /// Whether the pattern matches the bytes of a text, with the number of words that were computed.
+    func matches(_ bytes: UnsafeBufferPointer<UInt8>, countingSteps steps: inout Int) -> Bool {
+        guard bytes.hasPrefix(prefix) else { return false }
+        let rest = bytes[prefix.count...]
+        return words == 1 ? matchesInOneWord(rest, &steps) : matchesInWords(rest, &steps)
     }
 
     private func matchesInOneWord(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ steps: inout Int) -> Bool {

@@ -42,6 +42,11 @@ import Testing
             #expect(
                 PathText.isPlain(text) == (isUnchanged && !hasFault && !isEmptyInside),
                 "seed \(seed), round \(round): \(text)")
+            if PathText.isPlain(text) {
+                // Segments are escaped one by one.
+                let parent = base.url(segments: stripped.split(separator: "/").map { String($0) })
+                #expect(url == (stripped.hasSuffix("/") ? base.child(of: parent, "") : parent), "seed \(seed): \(text)")
+            }
             PathText.withPlain(text) { bytes in
                 #expect(base.hash(ofPlain: bytes) == base.hash(of: url), "seed \(seed), round \(round): \(text)")
                 #expect(base.matches(plain: bytes, url), "seed \(seed), round \(round): \(text)")

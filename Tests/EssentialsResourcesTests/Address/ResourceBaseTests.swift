@@ -28,6 +28,7 @@ import Testing
         #expect(url.text == "https://example.com/v1/" + part)
         #expect(url.isBelowBase)
         #expect(try url.requestURL().description == url.text)
+        #expect(try base.requestURL(of: url) == url.requestURL())
     }
 
     @Test("The path of a base gets a slash at its end, and its query stays behind every path")
@@ -184,10 +185,11 @@ import Testing
             ("http://example.com/v1/x", .otherOrigin), ("https://example.com.evil.example/v1/x", .otherOrigin),
             ("https://sub.example.com/v1/x", .otherOrigin),
         ])
-    func places(text: String, place: ResourceURL.Place) {
+    func places(text: String, place: ResourceURL.Place) throws {
         let url = base.url(whole: text)
         #expect(url.place == place)
         #expect(url.isForeign == (place != .below))
+        #expect(try base.requestURL(of: url) == url.requestURL())
     }
 
     @Test(
@@ -203,6 +205,7 @@ import Testing
         #expect(url == base.url(whole: text))
         #expect(url != base.url(whole: text + "x"))
         #expect(url.failure?.reason == .invalidRequest)
+        #expect(throws: RequestFailure.self) { try base.requestURL(of: url) }
         #expect(!url.isBelowBase && !url.isForeign)
         #expect(!"\(url) \(url.failure.map { "\($0)" } ?? "")".contains("secret"))
         #expect(base.child(of: url, "x").failure?.reason == .invalidRequest)

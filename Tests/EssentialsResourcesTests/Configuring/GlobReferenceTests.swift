@@ -91,9 +91,9 @@ import Testing
         let rules = try Glob(pattern).rules
         for unit in ["a", "a/", "aaab"] {
             for count in [10, 1_000] {
-                let text = String(repeating: unit, count: count)
+                var text = String(repeating: unit, count: count)
                 var steps = 0
-                _ = rules.matches(text[...], countingSteps: &steps)
+                _ = text.withUTF8 { rules.matches($0, countingSteps: &steps) }
                 #expect(steps <= text.utf8.count * (pattern.utf8.count / 64 + 1))
             }
         }

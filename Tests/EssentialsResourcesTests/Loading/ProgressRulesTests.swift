@@ -123,7 +123,7 @@ import Testing
     @Test("Random requests progress as the product of what their phases leave", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for round in 0..<2_000 {
+        for round in 0..<5_000 {
             let isGet = Bool.random(using: &numbers)
             let hasBody = Bool.random(using: &numbers)
             var progress = ProgressRules(isGet: isGet, hasBody: hasBody, now: .zero)

@@ -68,7 +68,7 @@ import Testing
     @Test("Random histories lead to the actions of their whole text", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for round in 0..<1_000 {
+        for round in 0..<5_000 {
             var machine = RefreshMachine()
             var history: [(event: Event, time: Int)] = []
             var (observers, running, now): ([Int?], Int, Int) = ([], 0, 0)

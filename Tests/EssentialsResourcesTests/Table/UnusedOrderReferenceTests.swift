@@ -58,7 +58,7 @@ import Testing
     @Test("Random sequences evict what two arrays evict", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for round in 0..<1_000 {
+        for round in 0..<5_000 {
             var model = Model(limits: (Int.random(in: 0...6, using: &numbers), Int.random(in: 0...40, using: &numbers)))
             var order = UnusedOrder<Int>(limits: .init(count: model.limits.count, bytes: model.limits.bytes))
             var slots: [Int: Int32] = [:]
