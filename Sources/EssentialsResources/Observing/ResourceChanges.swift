@@ -55,6 +55,8 @@ final class ChangeReader<Content: Sendable>: Sendable {
         receiver = ChangeBuffer(limit: limit)
         _ = resource.state
         number = resource.core.add(receiver)
+        // Closing the service ends the observers that it finds, so one that comes later ends itself.
+        if resource.service.isClosed { receiver.finish() }
     }
 
     deinit { resource.core.remove(observer: number) }

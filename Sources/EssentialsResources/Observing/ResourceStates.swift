@@ -63,6 +63,8 @@ final class StateReader<Content: Sendable>: Sendable {
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = resource.state
         number = resource.core.add(receiver)
+        // Closing the service ends the observers that it finds, so one that comes later ends itself.
+        if resource.service.isClosed { receiver.finish() }
     }
 
     deinit { resource.core.remove(observer: number) }

@@ -128,8 +128,9 @@ struct PendingQueue: Sendable {
         let change = changes[first]
         changes[first] = nil
         first += 1
-        if isEmpty {
-            changes.removeAll(keepingCapacity: count < 64)
+        // At least half of the array is always in use.
+        if first * 2 > changes.count {
+            changes.removeFirst(first)
             first = 0
         }
         return change
