@@ -3,9 +3,9 @@ import EssentialsTransport
 /// Decides whether requests to one origin are sent, from the outcomes of earlier ones.
 ///
 /// Each request takes a ticket when it is let through, and returns it once with its outcome. Tickets from before the last
-/// change of state have no effect, because their requests have met the server in another condition.
+/// change of state have no effect, because their requests reached the server in another state.
 package struct BreakerMachine: Sendable {
-    /// What a finished request has shown about its server.
+    /// How a finished request counts.
     package enum Outcome: Sendable, Hashable {
         case success, failure
         /// Nothing, because the request was cancelled or failed for a reason of its own.

@@ -20,7 +20,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
         case none
         /// Others still wait.
         case fromOthers
-        /// Nobody waits. The group has ended, and what was sent for it has to be cancelled.
+        /// Nobody waits. The group has ended, and its exchange has to be cancelled.
         case last
     }
 
@@ -48,7 +48,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     ///
     /// - Parameters:
     ///   - waiter: Identifies the request.
-    ///   - key: All that makes requests to the same place equal.
+    ///   - key: The properties that equal requests to one place have in common.
     ///   - place: Where the request goes, which ``close(_:)`` names too.
     mutating func arrive(_ waiter: UInt64, _ key: Key, at place: Place) -> Arrival {
         if let group = open[place]?[key] {

@@ -109,9 +109,9 @@ final class JoinedExchanges: Sendable {
         for promise in promises { promise.keep(.finished(outcome)) }
     }
 
-    /// Makes sure that later requests to a URL get no outcome of an exchange that has begun.
+    /// Closes the groups of a URL: later requests do not share an exchange that has begun.
     func close(_ url: RequestURL) { state.withLock { $0.machine.close(url) } }
 
-    /// Makes sure that later requests get no outcome of an exchange that has begun.
+    /// Closes all groups: later requests do not share an exchange that has begun.
     func closeAll() { state.withLock { $0.machine.closeAll() } }
 }

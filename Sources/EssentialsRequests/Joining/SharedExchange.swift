@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// A request as the task needs it that sends it for a group of equal ones.
+/// The parts of a request that a task needs to send it for a group of equal requests.
 ///
 /// An `ExchangeRecord` stays in the task of its request, so the exchange has a record of its own.
 struct SharedExchange: Sendable {

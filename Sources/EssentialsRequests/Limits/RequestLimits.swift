@@ -196,7 +196,7 @@ public final class RequestLimits: Sendable {
         return turns
     }
 
-    /// Resumes waiting requests. It is called without the lock, because they go on at once.
+    /// Resumes waiting requests. It is called without the lock, because they resume at once.
     private func tell(_ turns: [Turn]) {
         for turn in turns { turn.promise.keep(turn.verdict) }
     }

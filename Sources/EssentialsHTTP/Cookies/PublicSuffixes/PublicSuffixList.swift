@@ -67,7 +67,7 @@ final class PublicSuffixList: Sendable {
         return kinds[parent]?.contains(.wildcard) ?? false
     }
 
-    /// The domain and the kind of a rule; `nil` for comments, empty lines and lines that are no rule.
+    /// The domain and the kind of a rule; `nil` for comments, empty lines and lines that are not rules.
     private static func rule(_ line: Data) -> (String, Kinds)? {
         // A rule ends at the first white space.
         var rest = line.prefix { $0 > 0x20 }
