@@ -28,6 +28,9 @@ package struct BreakerMachine: Sendable {
         case open(time: Duration, end: Duration, isProbing: Bool)
     }
 
+    /// The longest time for which a circuit can be open before a probe, whatever the settings say.
+    package static let longestOpenTime = Duration.seconds(86_400)
+
     private let settings: CircuitBreaker
     private let ratio: Double
     private var state = State.closed
@@ -93,9 +96,9 @@ package struct BreakerMachine: Sendable {
         window.clear()
     }
 
-    /// At most the longest time, which is at most a day.
+    /// A time within the limit of the settings and of every circuit.
     private func bounded(_ time: Duration) -> Duration {
-        max(.zero, min(time, settings.longestOpenTime, .seconds(86_400)))
+        max(.zero, min(time, settings.longestOpenTime, Self.longestOpenTime))
     }
 }
 

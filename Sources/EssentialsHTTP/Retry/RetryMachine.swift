@@ -73,6 +73,11 @@ package struct RetryMachine: Sendable {
         case deadline
     }
 
+    /// The largest part of a wait that is added to it at random.
+    package static let addedPart = 0.1
+    /// The longest time that is added to a wait.
+    package static let longestAddition = Duration.seconds(1)
+
     private let policy: RetryPolicy
     private let request: Request
     private var retriedOnce: RetryRules.Once = []
@@ -115,7 +120,7 @@ package struct RetryMachine: Sendable {
             requested = retryAfter
             wait = max(backoff, retryAfter)
         }
-        wait += min(wait * 0.1, .seconds(1)) * extra
+        wait += min(wait * Self.addedPart, Self.longestAddition) * extra
         switch decide(wait, isRetriable) {
         case .standard: if !isRetriable { return .stop(.notRetriable) }
         case .stop: return .stop(.decided)

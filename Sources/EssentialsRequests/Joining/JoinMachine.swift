@@ -38,7 +38,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     private var open: [Place: [Key: UInt64]] = [:]
     private var lastGroup: UInt64 = 0
 
-    init(limit: Int = 10_000) { self.limit = limit }
+    init(limit: Int = JoinedExchanges.maximumGroups) { self.limit = limit }
 
     var groupCount: Int { groups.count }
     /// The number of places that have open groups.

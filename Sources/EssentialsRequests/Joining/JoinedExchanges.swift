@@ -3,6 +3,9 @@ import Synchronization
 
 /// The groups of equal requests of one service, and the requests that wait for their outcomes.
 final class JoinedExchanges: Sendable {
+    /// The maximum number of groups at the same time.
+    static let maximumGroups = 10_000
+
     /// The end of a wait.
     enum Verdict: Sendable {
         case finished(SharedOutcome)

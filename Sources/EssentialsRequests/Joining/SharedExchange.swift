@@ -43,7 +43,7 @@ struct SharedExchange: Sendable {
     }
 
     /// How much earlier than this clock the transport may notice that the deadline has passed.
-    private static let tolerance = Duration.milliseconds(20)
+    static let tolerance = Duration.milliseconds(20)
 }
 
 /// The outcome of an exchange, and its effects on the record of each request that shares it.

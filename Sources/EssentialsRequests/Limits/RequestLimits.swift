@@ -63,7 +63,7 @@ public final class RequestLimits: Sendable {
     }
 
     /// The maximum number of origins that are remembered without a request.
-    private static let originLimit = 1_024
+    static let originLimit = 1_024
 
     /// The settings.
     let settings: OriginLimits

@@ -8,6 +8,9 @@ import FoundationEssentials
 /// only the following GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt
 /// passes again.
 struct RetryStage: Stage {
+    /// The longest wait after the server has become reachable.
+    static let reachableWait = Duration.seconds(1)
+
     private let clock: RequestClock
     private let budgets: RetryBudgets
     private let reachability: (any ReachabilityService)?
@@ -220,7 +223,7 @@ struct RetryStage: Stage {
                 // The first element is the present status, which is no event.
                 for await status in reachability.statuses.dropFirst() where status.isReachable() {
                     // Spread, because all requests that failed see the same event.
-                    return try await clock.sleep(for: clock.random(in: .zero ... .seconds(1)))
+                    return try await clock.sleep(for: clock.random(in: .zero...Self.reachableWait))
                 }
                 // The tracker has ended, so it reports nothing any more.
                 try await clock.sleep(for: wait)

@@ -87,7 +87,8 @@ struct TokenMachine: Sendable, Hashable {
     static let hold = Duration.seconds(30)
     /// A token is refreshed in advance when less than a tenth of its time is left, and at most this time.
     static let longestWindow = Duration.seconds(60)
-    private static let maximumWaiters = 100_000
+    /// The maximum number of requests that wait for a token.
+    static let maximumWaiters = 100_000
 
     private struct Held: Hashable {
         var token: AccessToken

@@ -25,9 +25,9 @@ import Synchronization
 /// force. All methods may be called on any thread. None of them waits for a file except the initializer that reads it.
 public final class CookieJar: CookieStorage, Sendable {
     /// The maximum number of `Set-Cookie` lines that are read in one response.
-    private static let maximumLines = 200
+    static let maximumLines = 200
     /// The minimum time between two automatic saves.
-    private static let saveInterval = Duration.seconds(1)
+    static let saveInterval = Duration.seconds(1)
 
     struct State: Sendable {
         var machine: CookieMachine

@@ -19,7 +19,7 @@ final class PublicSuffixList: Sendable {
     static let maximumSize = 4 << 20
     static let maximumLines = 100_000
     /// The maximum length of a domain name.
-    private static let maximumRule = 253
+    static let maximumRule = 253
 
     private let kinds: [String: Kinds]
     /// The number of rules.
