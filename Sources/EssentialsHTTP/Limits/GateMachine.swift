@@ -46,7 +46,7 @@ package struct GateMachine: Sendable {
 
     package var waiting: Int { line.count }
 
-    /// Whether nothing would be lost except counts if the machine was forgotten.
+    /// Whether the machine can be forgotten without losing anything except counts.
     package var isIdle: Bool { permitsInUse == 0 && line.isEmpty }
 
     /// A request arrives.

@@ -3,7 +3,7 @@ import EssentialsTransport
 /// A line of waiting requests: the most urgent ones leave first, and equally urgent ones in order of arrival.
 package struct PriorityLine: Sendable {
     private struct Level {
-        /// Numbers in order of arrival. Those that were removed out of turn stay until they are passed over.
+        /// Numbers in order of arrival. Those that were removed out of turn stay until they are skipped.
         var numbers: [UInt64] = []
         var first = 0
     }

@@ -48,7 +48,7 @@ public struct RequestClock: Sendable {
 
     /// Sleeps on the monotonic clock. A duration of zero or less returns at once.
     ///
-    /// - Throws: `CancellationError` if the task is or gets cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled before or during the sleep.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return }
         // The system's clock does not accept every duration; this limit is about seventy years.

@@ -3,9 +3,9 @@ import EssentialsHTTP
 /// Reads an unwanted body to its end if the end is near, so that its connection can be reused.
 struct BodyDrain: Sendable {
     /// The maximum number of bytes to read. Opening a new connection is cheaper than reading more.
-    private static let limit = 64 << 10
+    static let limit = 64 << 10
     /// The longest time to spend on reading.
-    private static let time = Duration.seconds(1)
+    static let time = Duration.seconds(1)
 
     let clock: any Clock<Duration>
 

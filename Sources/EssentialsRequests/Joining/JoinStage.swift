@@ -39,7 +39,7 @@ struct JoinStage: Stage {
         let task = Task.immediate { [joins, next, clock] in
             joins.finish(group, await exchange.run(over: next, cancellation, clock))
         }
-        // For stages and transports that look at their task.
+        // For stages and transports that check whether their task is cancelled.
         _ = cancellation.add { task.cancel() }
     }
 

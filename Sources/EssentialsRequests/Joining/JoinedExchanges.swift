@@ -3,6 +3,9 @@ import Synchronization
 
 /// The groups of equal requests of one service, and the requests that wait for their outcomes.
 final class JoinedExchanges: Sendable {
+    /// The maximum number of groups at the same time.
+    static let maximumGroups = 10_000
+
     /// The end of a wait.
     enum Verdict: Sendable {
         case finished(SharedOutcome)
@@ -109,9 +112,9 @@ final class JoinedExchanges: Sendable {
         for promise in promises { promise.keep(.finished(outcome)) }
     }
 
-    /// Makes sure that later requests to a URL get no outcome of an exchange that has begun.
+    /// Closes the groups of a URL: later requests do not share an exchange that has begun.
     func close(_ url: RequestURL) { state.withLock { $0.machine.close(url) } }
 
-    /// Makes sure that later requests get no outcome of an exchange that has begun.
+    /// Closes all groups: later requests do not share an exchange that has begun.
     func closeAll() { state.withLock { $0.machine.closeAll() } }
 }

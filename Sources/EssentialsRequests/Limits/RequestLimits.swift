@@ -63,7 +63,7 @@ public final class RequestLimits: Sendable {
     }
 
     /// The maximum number of origins that are remembered without a request.
-    private static let originLimit = 1_024
+    static let originLimit = 1_024
 
     /// The settings.
     let settings: OriginLimits
@@ -196,7 +196,7 @@ public final class RequestLimits: Sendable {
         return turns
     }
 
-    /// Resumes waiting requests. It is called without the lock, because they go on at once.
+    /// Resumes waiting requests. It is called without the lock, because they resume at once.
     private func tell(_ turns: [Turn]) {
         for turn in turns { turn.promise.keep(turn.verdict) }
     }
