@@ -30,6 +30,8 @@ struct JoinKey: Sendable {
     init?(_ request: TransportRequest, _ record: ExchangeRecord, isJudged: Bool) {
         guard request.method == .get || request.method == .head, request.body.isEmpty,
             case .collected = request.options.delivery, !request.headerFields.contains(.range),
+            // The progress belongs to one request.
+            record.rules.downloadProgress == nil,
             // Two closures cannot be compared.
             record.rules.redirects.decide == nil,
             // A request of a token provider goes out without a token, and must not wait for those that wait for it.
