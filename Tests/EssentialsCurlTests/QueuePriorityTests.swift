@@ -102,7 +102,7 @@ struct QueuePriorityTests {
 
     @Test("Each request leaves the queue once, by its highest priority and then its place there", arguments: 0..<20)
     func randomRaises(seed: UInt64) throws {
-        var random = SeededNumbers(seed: seed)
+        var random = SeededNumbers(state: seed)
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
         _ = machine.arrive(0, lane: lane)
@@ -118,7 +118,9 @@ struct QueuePriorityTests {
                 #expect(machine.arrive(last, lane: lane, priority: priority) == .wait)
                 model[priority, default: []].append(last)
             case 4..<7:
-                guard let (present, ticket) = waiting.randomElement(using: &random), present < priority else { continue }
+                guard let (present, ticket) = waiting.randomElement(using: &random), present < priority else {
+                    continue
+                }
                 machine.raise(ticket, lane: lane, to: priority)
                 model[present]?.removeAll { $0 == ticket }
                 model[priority, default: []].append(ticket)

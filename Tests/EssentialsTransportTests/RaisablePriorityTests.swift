@@ -16,7 +16,8 @@ struct RaisablePriorityTests {
         let heard = Heard()
         let registration = priority.add { heard.add($0) }
         #expect(heard.list == [.low])
-        for value in [RequestPriority.low, .background, .high, .normal, .high, .interactive] { priority.raise(to: value) }
+        let raises: [RequestPriority] = [.low, .background, .high, .normal, .high, .interactive]
+        for value in raises { priority.raise(to: value) }
         #expect(priority.value == .interactive)
         #expect(heard.list == [.low, .high, .interactive])
         priority.remove(registration)

@@ -23,11 +23,15 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
         /// The URL of the request, if it is known.
         package var url: RequestURL?
 
-        package init(head: HTTPResponse = HTTPResponse(status: .ok), method: HTTPRequest.Method = .get, url: RequestURL? = nil) {
+        package init(
+            head: HTTPResponse = HTTPResponse(status: .ok), method: HTTPRequest.Method = .get, url: RequestURL? = nil
+        ) {
             self.head = head
             self.method = method
             self.url = url
         }
+
+        fileprivate var contentType: String? { head.headerFields[.contentType] }
     }
 
     private let codecs: CodecRegistry
@@ -70,7 +74,7 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
             body = try await response.body.collect(upTo: ModelReading.streamLimit)
         }
         let source = Source(head: response.head, method: method, url: response.url)
-        return try await model(from: body, contentType: source.head.headerFields[.contentType], source)
+        return try await model(from: body, contentType: source.contentType, source)
     }
 
     /// Reads a model from bytes. More than 64 KiB are decoded off the caller's actor.

@@ -27,7 +27,7 @@ extension RequestFailure {
     /// first; `nil` if there is none.
     package var ownMessage: String? {
         var failure: RequestFailure? = self
-        // A failure cannot be its own cause, but the chain can be long.
+        // The chain of causes can be long.
         for _ in 0..<Self.maximumDepth {
             guard let current = failure else { return nil }
             if current.hasOwnMessage { return current.message }

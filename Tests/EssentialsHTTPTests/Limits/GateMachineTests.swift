@@ -145,7 +145,7 @@ struct GateMachineTests {
 
     @Test("Each number leaves a line once, by its highest priority and then its place there", arguments: 0..<20)
     func randomRaises(seed: UInt64) {
-        var random = SeededNumbers(seed: seed)
+        var random = SeededNumbers(state: seed)
         var line = PriorityLine()
         /// The lines by priority, as a simple model.
         var model: [RequestPriority: [UInt64]] = [:]

@@ -35,13 +35,13 @@ struct FailureSummaryTests {
         #expect(failure(.timeout).summary == "The server took too long to respond.")
     }
 
-    @Test("The message for developers is never the summary, not that of a cause either")
+    @Test("The message for developers is never the summary, even if it belongs to a cause")
     func technical() {
         #expect(failure(status: 404, underlying: failure(.decoding)).summary == "Not found")
         #expect(failure(.connection, underlying: SystemError(code: 111)).summary == "The server could not be reached.")
     }
 
-    @Test("A status without a phrase, or that is no error, has the general text of the reason", arguments: [599, 200, 304])
+    @Test("A status that has no phrase or is no error has the general text of the reason", arguments: [599, 200, 304])
     func unknownStatus(code: Int) {
         #expect(failure(status: code).summary == RequestFailure.Reason.status.summary)
     }
@@ -65,7 +65,8 @@ struct FailureSummaryTests {
     @Test("A codec's own failure keeps its message, and gets the response that it was decoded from")
     func codec() throws {
         struct Refusing: BodyCodec {
-            func decode<Model: Decodable>(_ type: Model.Type, from body: Data, as mediaType: MediaType) throws -> Model {
+            func decode<Model: Decodable>(_ type: Model.Type, from body: Data, as mediaType: MediaType) throws -> Model
+            {
                 throw RequestFailure(.decoding, "Technical.").with(message: "The file is damaged.")
             }
             func encode(_ model: some Encodable, as mediaType: MediaType) throws -> Data { Data() }

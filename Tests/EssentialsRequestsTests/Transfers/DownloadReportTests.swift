@@ -93,7 +93,8 @@ struct DownloadReportTests {
             var request = request()
             request.options.delivery = .collected(upTo: 8)
             let service = try service()
-            let failure = await #expect(throws: RequestFailure.self) { [request] in try await service.send(request) }
+            let limited = request
+            let failure = await #expect(throws: RequestFailure.self) { try await service.send(limited) }
             #expect(failure?.reason == .tooLarge)
             #expect(failure?.host == "h" && failure?.phase == .receiving)
         }
