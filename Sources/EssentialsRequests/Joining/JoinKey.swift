@@ -2,8 +2,8 @@ import EssentialsHTTP
 
 /// All that makes requests to one URL equal, so that they can share a response.
 ///
-/// Deadlines and priorities make no difference. Everything else of a request does that can change its response, what its
-/// caller may see of it, or whether it may be sent.
+/// Deadlines and priorities make no difference: a shared exchange has the highest priority of its requests. Everything
+/// else of a request does that can change its response, what its caller may see of it, or whether it may be sent.
 struct JoinKey: Sendable {
     private let method: HTTPRequest.Method
     private let headerFields: HTTPFields
