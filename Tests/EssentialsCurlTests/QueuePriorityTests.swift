@@ -100,7 +100,7 @@ struct QueuePriorityTests {
         #expect(machine.storedCount == 0)
     }
 
-    @Test("Each request leaves the queue once, by its highest priority and then its place there", arguments: 0..<20)
+    @Test("Each request leaves the queue once, by its highest priority and then its place there", arguments: 0..<10)
     func randomRaises(seed: UInt64) throws {
         var random = SeededNumbers(state: seed)
         var machine = machine(perOrigin: 1)
@@ -109,7 +109,7 @@ struct QueuePriorityTests {
         /// The queues by priority, as a simple model.
         var model: [RequestPriority: [Int]] = [:]
         var last = 0
-        for _ in 0..<2_000 {
+        for _ in 0..<400 {
             let priority = RequestPriority.allCases[Int.random(in: 0..<5, using: &random)]
             let waiting = model.flatMap { key, tickets in tickets.map { (key, $0) } }.sorted { $0.1 < $1.1 }
             switch Int.random(in: 0..<10, using: &random) {
