@@ -72,6 +72,9 @@ package struct GateMachine: Sendable {
         return true
     }
 
+    /// A request has become more urgent. One that does not wait is left alone.
+    package mutating func raise(_ number: UInt64, to priority: RequestPriority) { line.raise(number, to: priority) }
+
     /// The outcome of a request is known. It is called once for each pass.
     package mutating func finish(_ pass: Pass, _ outcome: BreakerMachine.Outcome, at now: Duration) {
         guard let ticket = pass.ticket, breaker?.end(ticket, outcome, at: now) == true else { return }

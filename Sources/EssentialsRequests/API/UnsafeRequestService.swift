@@ -48,9 +48,9 @@ public final class UnsafeRequestService: Sendable {
         _ url: String, parameters: FormParameters = [:], as type: Model.Type = Model.self,
         options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> Model {
-        let isModel = ResponseKind(reading: type) == .model
-        let response = try await send(url, parameters, accept: isModel ? "application/json" : "*/*", options)
-        return try await ModelReader.read(type, from: response, to: .get, configuration.codecs)
+        let reader = ModelReader(type, codecs: configuration.codecs)
+        let response = try await send(url, parameters, accept: reader.accept(), options)
+        return try await reader.model(from: response, to: .get)
     }
 
     /// Gets a response; see ``get(_:parameters:as:options:)``.

@@ -172,12 +172,13 @@ struct RequestAssembly {
         var transportRequest = TransportRequest(
             request.method, try draft.url, headerFields: fields, body: sent, options: options())
         transportRequest.isIdempotent = isIdempotent
+        transportRequest.raisablePriority = request.raisablePriority
         return Result(
             request: transportRequest,
             rules: ExchangeRules(
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
-                redirects: redirects(of: draft), body: body,
+                redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
                 retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
                 usesCookies: request.usesCookies, digest: digest, tokens: tokens),
             passedOver: passedOver)

@@ -2,8 +2,8 @@ import EssentialsHTTP
 
 /// All that makes requests to one URL equal, so that they can share a response.
 ///
-/// Deadlines and priorities make no difference. Everything else does if it can change the response, the parts of it
-/// that the caller may see, or whether the request may be sent.
+/// Deadlines and priorities make no difference: a shared exchange has the highest priority of its requests. Everything
+/// else does if it can change the response, the parts of it that the caller may see, or whether the request may be sent.
 struct JoinKey: Sendable {
     private let method: HTTPRequest.Method
     private let headerFields: HTTPFields
@@ -30,6 +30,8 @@ struct JoinKey: Sendable {
     init?(_ request: TransportRequest, _ record: ExchangeRecord, isJudged: Bool) {
         guard request.method == .get || request.method == .head, request.body.isEmpty,
             case .collected = request.options.delivery, !request.headerFields.contains(.range),
+            // The progress belongs to one request.
+            record.rules.downloadProgress == nil,
             // Two closures cannot be compared.
             record.rules.redirects.decide == nil,
             // A request of a token provider goes out without a token, and must not wait for requests that wait for it.

@@ -51,6 +51,12 @@ public final class RequestLimits: Sendable {
         var timer: (time: Duration, task: Task<Void, Never>)?
         /// The number of the latest request.
         var lastUse: UInt64 = 0
+
+        mutating func raise(_ number: UInt64, to priority: RequestPriority) {
+            // After the end of a wait the lane can belong to another origin.
+            guard waiters[number] != nil else { return }
+            machine.raise(number, to: priority)
+        }
     }
 
     private struct State {
@@ -136,6 +142,11 @@ public final class RequestLimits: Sendable {
         } onCancel: {
             withdraw(place, .cancelled)
         }
+    }
+
+    /// Moves a request forward in the line, unless its turn has come.
+    func raise(_ place: Place, to priority: RequestPriority) {
+        state.withLock { $0.lanes[place.lane].raise(place.number, to: priority) }
     }
 
     /// Takes a request out of the line, unless its turn has come.
