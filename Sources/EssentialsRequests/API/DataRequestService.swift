@@ -120,4 +120,4 @@ extension DataRequestService {
     }
 }
 
-private let sharedCallbackQueue = DispatchQueue(label: "essentials.callbacks")
+let sharedCallbackQueue = DispatchQueue(label: "essentials.callbacks")

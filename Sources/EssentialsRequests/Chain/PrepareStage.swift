@@ -80,12 +80,12 @@ struct RequestAssembly {
         let base = environment.baseURL
         let url = try PathRules.url(
             request.path, under: base, request.isDefined ? .join : settings.configuration.pathResolution)
-        guard request.isDefined || !request.base.isEnvironment, !request.isLink else { return url }
+        guard request.isDefined || !request.base.isEnvironment, !request.hasWholeQuery else { return url }
         return try url.keepingQuery(of: base)
     }
 
     private func check() throws(RequestFailure) {
-        if request.expectedStatus.isEmpty { throw Self.expectsNothing }
+        if request.expectedStatus.isEmpty { throw .expectsNothing }
         if !request.parameters.isEmpty, !request.hasParametersInQuery, !request.body.isNone {
             throw RequestFailure(
                 .invalidRequest,
@@ -93,12 +93,6 @@ struct RequestAssembly {
                 remedy: "Move the parameters to “query”, or remove one of the two.",
                 underlying: SettingConflict("parameters", "body"))
         }
-    }
-
-    private static var expectsNothing: RequestFailure {
-        RequestFailure(
-            .invalidRequest, "The request expects no status at all, so it could only fail.",
-            remedy: "Name at least one status.")
     }
 
     /// The parameters that interceptors may change, and the part of the request to which they belong.

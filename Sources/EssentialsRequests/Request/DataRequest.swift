@@ -74,8 +74,8 @@ public struct DataRequest: Sendable {
     /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is
     /// kept.
     var isDefined = false
-    /// Whether the path is a link of a server, which has the whole query.
-    var isLink = false
+    /// Whether the path is a link of a server or a whole URL, to whose query nothing of the base's is added.
+    var hasWholeQuery = false
     /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
     public var finishesOnShutdown: Bool?

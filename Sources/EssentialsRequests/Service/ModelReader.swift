@@ -47,14 +47,15 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
     /// the request, an interceptor or the environment sets one.
     package func requesting(_ request: DataRequest) -> DataRequest {
         var request = request
-        request.responseKind = Self.kind
+        request.responseKind = kind
         return request
     }
 
     /// The value of the `Accept` field that goes with the type.
-    package func accept(_ profile: AcceptProfile = .typed) -> String { profile.fieldValue(for: Self.kind) }
+    package func accept(_ profile: AcceptProfile = .typed) -> String { profile.fieldValue(for: kind) }
 
-    private static var kind: ResponseKind { ResponseKind(reading: Model.self) }
+    /// The kind of value, which decides about `Accept`.
+    var kind: ResponseKind { ResponseKind(reading: Model.self) }
 
     // MARK: Reading
 
