@@ -87,12 +87,17 @@ public final class CurlTransport: Transport {
         let (engine, upload) = (owner.engine, exchange.upload)
         exchange.isAwaitedInPool = isInPool()
         var registration: Cancellation.Registration?
+        let priority = request.raisablePriority
+        var raises: RaisablePriority.Registration?
         await withTaskCancellationHandler {
             await withWaiter { continuation in
                 exchange.continuation = continuation
                 if engine.post(.start(exchange)) {
                     if let upload { engine.start(upload, for: exchange) }
                     registration = cancellation?.add { engine.cancel(exchange) }
+                    raises = priority?.add { raised in
+                        if raised > request.options.priority { engine.post(.raise(exchange, raised)) }
+                    }
                 } else {
                     exchange.setOutcome(.failure(Failures.closed(prepared)))
                     exchange.continuation.take()?.resume()
@@ -102,6 +107,7 @@ public final class CurlTransport: Transport {
             engine.cancel(exchange)
         }
         if let registration { cancellation?.remove(registration) }
+        if let raises { priority?.remove(raises) }
         switch exchange.takeOutcome() {
         case .answer(let answer):
             let response = engine.answers.read(answer, of: exchange, under: trust)

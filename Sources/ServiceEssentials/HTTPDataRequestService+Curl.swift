@@ -46,11 +46,7 @@ extension UnsafeRequestService {
         configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration(),
         engine: CurlTransport.Configuration = CurlTransport.Configuration()
     ) throws(RequestFailure) {
-        guard trust.identity == nil else {
-            throw RequestFailure(
-                .invalidPolicy, "A service for any server was given a client identity.",
-                remedy: "Take the identity out of the policy, or use the data-request service.")
-        }
+        guard trust.identity == nil else { throw .identityForAnyServer() }
         self.init(transport: try CurlTransport(trust: trust, configuration: engine), configuration: configuration)
     }
 }

@@ -25,6 +25,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
               essentials reachability example.com
+              essentials cookies jar.txt
               essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
 
@@ -32,6 +33,8 @@ struct EssentialsTool: AsyncParsableCommand {
               ESSENTIALS_USER            Same as --user: name:password.
               ESSENTIALS_DIGEST          Same as --digest: name:password.
               ESSENTIALS_BEARER          Same as --bearer: a token.
+              ESSENTIALS_CLIENT_ID       The client's identifier for --oauth-token-url.
+              ESSENTIALS_CLIENT_SECRET   The client's secret for --oauth-token-url.
               ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
 
             TOPICS
@@ -49,7 +52,7 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
+            CookiesCommand.self, BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
     /// The names of the commands.

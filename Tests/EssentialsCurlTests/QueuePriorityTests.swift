@@ -69,6 +69,155 @@ struct QueuePriorityTests {
         #expect(started == [3, 2, 1, 5])
     }
 
+    @Test("A raised request leaves the queue behind those of its new priority, and is handed out once")
+    func raised() throws {
+        var machine = machine(perOrigin: 1)
+        let lane = machine.lane(for: try origin("a.test"))
+        #expect(machine.arrive(0, lane: lane) == .start)
+        for (ticket, priority) in [(1, RequestPriority.low), (2, .background), (3, .high), (4, .normal)] {
+            #expect(machine.arrive(ticket, lane: lane, priority: priority) == .wait)
+        }
+        machine.raise(2, lane: lane, to: .normal)
+        machine.raise(2, lane: lane, to: .high)
+        machine.raise(1, lane: lane, to: .normal)
+        #expect(machine.waiting == 4)
+        #expect(machine.waitingTickets == [3, 2, 4, 1])
+        #expect(started(&machine, lane: lane) == [3, 2, 4, 1])
+        #expect(machine.waiting == 0 && machine.storedCount == 0)
+    }
+
+    @Test("A raised request that is withdrawn is never handed out, and the queue keeps nothing of it")
+    func raisedAndWithdrawn() throws {
+        var machine = machine(perOrigin: 1)
+        let lane = machine.lane(for: try origin("a.test"))
+        #expect(machine.arrive(0, lane: lane) == .start)
+        for ticket in 1...3 { _ = machine.arrive(ticket, lane: lane, priority: .low) }
+        machine.raise(2, lane: lane, to: .normal)
+        machine.raise(2, lane: lane, to: .interactive)
+        machine.withdraw(2, lane: lane)
+        #expect(machine.waitingTickets == [1, 3])
+        #expect(started(&machine, lane: lane) == [1, 3])
+        #expect(machine.storedCount == 0)
+    }
+
+    @Test("Each request leaves the queue once, by its highest priority and then its place there", arguments: 0..<10)
+    func randomRaises(seed: UInt64) throws {
+        var random = SeededNumbers(state: seed)
+        var machine = machine(perOrigin: 1)
+        let lane = machine.lane(for: try origin("a.test"))
+        _ = machine.arrive(0, lane: lane)
+        /// The queues by priority, as a simple model.
+        var model: [RequestPriority: [Int]] = [:]
+        var last = 0
+        for _ in 0..<400 {
+            let priority = RequestPriority.allCases[Int.random(in: 0..<5, using: &random)]
+            let waiting = model.flatMap { key, tickets in tickets.map { (key, $0) } }.sorted { $0.1 < $1.1 }
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                last += 1
+                #expect(machine.arrive(last, lane: lane, priority: priority) == .wait)
+                model[priority, default: []].append(last)
+            case 4..<7:
+                guard let (present, ticket) = waiting.randomElement(using: &random), present < priority else {
+                    continue
+                }
+                machine.raise(ticket, lane: lane, to: priority)
+                model[present]?.removeAll { $0 == ticket }
+                model[priority, default: []].append(ticket)
+            case 7:
+                guard let (present, ticket) = waiting.randomElement(using: &random) else { continue }
+                machine.withdraw(ticket, lane: lane)
+                model[present]?.removeAll { $0 == ticket }
+            default:
+                guard !waiting.isEmpty else { continue }
+                let highest = RequestPriority.allCases.last { model[$0]?.isEmpty == false }
+                machine.leave(lane: lane)
+                #expect(machine.next() == highest.flatMap { model[$0]?.removeFirst() }, "seed \(seed)")
+            }
+            let expected = RequestPriority.allCases.reversed().flatMap { model[$0] ?? [] }
+            #expect(machine.waitingTickets == expected, "seed \(seed)")
+            #expect(machine.waiting == expected.count, "seed \(seed)")
+            #expect(machine.storedCount <= 2 * expected.count + 32, "seed \(seed)")
+        }
+        #expect(started(&machine, lane: lane) == RequestPriority.allCases.reversed().flatMap { model[$0] ?? [] })
+        #expect(machine.storedCount == 0)
+    }
+
+    /// All requests that the machine hands out when one after the other ends.
+    private func started(_ machine: inout AdmissionMachine<Int>, lane: Int) -> [Int] {
+        var started: [Int] = []
+        while machine.waiting > 0 {
+            machine.leave(lane: lane)
+            guard let ticket = machine.next() else { break }
+            started.append(ticket)
+        }
+        return started
+    }
+
+    @Test("A waiting request whose priority is raised is sent before the others, and one that runs is not affected")
+    func raisedOverNetwork() async throws {
+        let gate = LoopbackGate()
+        let server = try LoopbackServer { _ in
+            gate.wait(timeout: .seconds(60))
+            return .response(body: "ok")
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.connectionsPerOrigin = 1
+        let transport = try CurlTransport(configuration: configuration)
+        let names = ["first", "a", "b", "c", "d"]
+        let priorities = names.map { _ in RaisablePriority() }
+        // Raised before the request is sent.
+        priorities[4].raise(to: .high)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (count, name) in names.enumerated() {
+                var request = TransportRequest(.get, try RequestURL(server.url + "/" + name))
+                request.options.priority = .low
+                request.raisablePriority = priorities[count]
+                group.addTask { [request] in _ = try await transport.send(request) }
+                while await transport.load.waiting + transport.load.inFlight <= count { await Task.yield() }
+            }
+            priorities[0].raise(to: .interactive)
+            priorities[3].raise(to: .normal)
+            priorities[2].raise(to: .background)
+            priorities[3].raise(to: .interactive)
+            // The engine reads its messages in order, so it has read these ones then.
+            #expect(await transport.load.waiting == 4)
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(server.requests.map(\.path) == ["/first", "/c", "/d", "/a", "/b"])
+        #expect(priorities.allSatisfy { $0.handlerCount == 0 })
+        for priority in priorities { priority.raise(to: .interactive) }
+        await transport.shutdown()
+    }
+
+    @Test("A raised request that is cancelled in the queue is not sent")
+    func raisedAndCancelled() async throws {
+        let gate = LoopbackGate()
+        let server = try LoopbackServer { _ in
+            gate.wait(timeout: .seconds(60))
+            return .response(body: "ok")
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.connectionsPerOrigin = 1
+        let transport = try CurlTransport(configuration: configuration)
+        async let first = transport.send(request(server, "/first"))
+        while await transport.load.inFlight == 0 { await Task.yield() }
+        let priority = RaisablePriority()
+        var second = try request(server, "/second")
+        second.raisablePriority = priority
+        let sent = Task { [second] in await failure { try await transport.send(second) } }
+        while await transport.load.waiting == 0 { await Task.yield() }
+        priority.raise(to: .interactive)
+        sent.cancel()
+        #expect(await sent.value?.reason == .cancelled)
+        gate.open()
+        _ = try await first
+        #expect(server.requests.map(\.path) == ["/first"])
+        #expect(await transport.load == TransportLoad())
+        await transport.shutdown()
+    }
+
     @Test("The priority decides which request is sent next")
     func network() async throws {
         let gate = LoopbackGate()

@@ -35,7 +35,7 @@ extension ToolTests {
             "The help of every command contains examples and exit codes",
             arguments: [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "bench", "demo",
+                "cookies", "bench", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -51,8 +51,9 @@ extension ToolTests {
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "bench", "demo",
-                "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_KEY_PASSPHRASE",
+                "cookies", "bench", "demo",
+                "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_CLIENT_ID",
+                "ESSENTIALS_CLIENT_SECRET", "ESSENTIALS_KEY_PASSPHRASE",
             ] {
                 #expect(words.contains(command[...]), "\(command)")
             }
@@ -68,7 +69,7 @@ extension ToolTests {
             let text = try await tool(command, "--help").text
             for option in [
                 "-u, --user <name:password>", "--digest <name:password>", "--bearer <token>", "--environment <file>",
-                "--env <name>",
+                "--env <name>", "--oauth-token-url <url>", "--oauth-scope <text>",
             ] {
                 #expect(text.contains("\n  \(option)"), "\(option)")
             }

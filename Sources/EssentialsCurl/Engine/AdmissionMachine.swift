@@ -33,8 +33,9 @@ struct AdmissionMachine<Ticket: Hashable> {
         var waiting = PriorityFifo<Ticket>()
         /// The number of waiting requests that were not withdrawn.
         var waitingCount = 0
-        /// The number of withdrawn requests that are still in `waiting`.
-        var withdrawnCount = 0
+        /// The number of entries in `waiting` that count no more: of withdrawn requests, and of raised ones at their
+        /// earlier priorities.
+        var deadCount = 0
         var sharing = Sharing.unknown
         var isReady = false
     }
@@ -50,7 +51,10 @@ struct AdmissionMachine<Ticket: Hashable> {
     private var lastIndex = 0
     /// Lanes that have room and waiting requests, in the order of their turns.
     private var ready = Fifo<Int>()
-    private var withdrawn: Set<Ticket> = []
+    /// How many entries of a request are still in its lane although it has left the queue.
+    private var dead: [Ticket: Int] = [:]
+    /// How many entries a waiting request has at its earlier priorities. A queue hands out its highest entry first.
+    private var surpassed: [Ticket: Int] = [:]
     /// The number of lanes at which idle lanes are looked for next.
     private var sweepCount = idleMaximum
     private(set) var active = 0
@@ -100,12 +104,22 @@ struct AdmissionMachine<Ticket: Hashable> {
 
     /// Withdraws a waiting request.
     mutating func withdraw(_ ticket: Ticket, lane index: Int) {
-        withdrawn.insert(ticket)
+        dead[ticket] = 1 + (surpassed.removeValue(forKey: ticket) ?? 0)
         lanes[index].waitingCount -= 1
-        lanes[index].withdrawnCount += 1
+        lanes[index].deadCount += 1
         waiting -= 1
-        // A sweep costs about as much as the withdrawals since the last one, so that a blocked lane does not grow.
-        if lanes[index].withdrawnCount > lanes[index].waitingCount + 32 { sweep(index) }
+        sweepIfNeeded(index)
+    }
+
+    /// Moves a waiting request behind those that already have a higher priority.
+    ///
+    /// - Parameter priority: A priority above all those that the request had before.
+    mutating func raise(_ ticket: Ticket, lane index: Int, to priority: RequestPriority) {
+        lanes[index].waiting.append(ticket, priority)
+        // Finding the earlier entry would take time in proportion to the length of the queue.
+        surpassed[ticket, default: 0] += 1
+        lanes[index].deadCount += 1
+        sweepIfNeeded(index)
     }
 
     /// Returns the next request whose turn has come, and counts it as started. The caller repeats this until `nil` after
@@ -135,10 +149,11 @@ struct AdmissionMachine<Ticket: Hashable> {
 
     /// All waiting requests, in no particular order.
     var waitingTickets: [Ticket] {
-        lanes.flatMap { lane in lane.waiting.all }.filter { !withdrawn.contains($0) }
+        var (dead, surpassed) = (dead, surpassed)
+        return lanes.flatMap { lane in lane.waiting.all }.filter { Self.isLive($0, &dead, &surpassed) }
     }
 
-    /// How many lanes there are, and how many tickets are in their queues, including withdrawn ones.
+    /// How many lanes there are, and how many entries are in their queues, including those that count no more.
     var laneCount: Int { lanes.count }
     var storedCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
 
@@ -158,23 +173,45 @@ struct AdmissionMachine<Ticket: Hashable> {
 
     private mutating func popWaiting(_ index: Int) -> Ticket? {
         while let ticket = lanes[index].waiting.popFirst() {
-            if withdrawn.remove(ticket) != nil {
-                lanes[index].withdrawnCount -= 1
+            guard Self.isLive(ticket, &dead, &surpassed) else {
+                lanes[index].deadCount -= 1
                 continue
             }
             lanes[index].waitingCount -= 1
             waiting -= 1
+            sweepIfNeeded(index)
             return ticket
         }
         return nil
     }
 
+    /// Whether the next entry of a lane is that of a waiting request. The entries of a lane are passed in the order in
+    /// which it hands them out, each of them once.
+    private static func isLive(
+        _ ticket: Ticket, _ dead: inout [Ticket: Int], _ surpassed: inout [Ticket: Int]
+    ) -> Bool {
+        if !dead.isEmpty, let count = dead[ticket] {
+            dead[ticket] = count > 1 ? count - 1 : nil
+            return false
+        }
+        // The entries of the request that follow are those at its earlier priorities.
+        if !surpassed.isEmpty, let count = surpassed.removeValue(forKey: ticket) { dead[ticket] = count }
+        return true
+    }
+
+    /// A sweep costs about as much as what has happened since the last one, so that a blocked lane does not grow. A lane
+    /// without waiting requests keeps none of the others in memory.
+    private mutating func sweepIfNeeded(_ index: Int) {
+        let (dead, waiting) = (lanes[index].deadCount, lanes[index].waitingCount)
+        if dead > waiting + 32 || waiting == 0 && dead > 0 { sweep(index) }
+    }
+
     private mutating func sweep(_ index: Int) {
         var kept = PriorityFifo<Ticket>()
         swap(&kept, &lanes[index].waiting)
-        kept.removeAll { withdrawn.remove($0) != nil }
+        kept.removeAll { !Self.isLive($0, &dead, &surpassed) }
         lanes[index].waiting = kept
-        lanes[index].withdrawnCount = 0
+        lanes[index].deadCount = 0
     }
 
     private mutating func forgetIdleLanes() {

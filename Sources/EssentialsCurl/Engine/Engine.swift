@@ -9,6 +9,8 @@ final class Engine: Sendable {
     enum Message: Sendable {
         case start(Exchange)
         case cancel(Exchange)
+        /// A request that may still wait has become more urgent.
+        case raise(Exchange, RequestPriority)
         /// The reader of a streamed body has room, or waits for a chunk.
         case read(Exchange)
         /// The reader of a streamed body has dropped it.

@@ -16,8 +16,8 @@ extension EngineThread {
         exchange.arrival = now
         exchange.deadlines = Deadlines(exchange.prepared.request.options.times, now: now)
         exchange.lane = admission.lane(for: exchange.prepared.origin)
-        let priority = exchange.prepared.request.options.priority
-        let result = admission.arrive(exchange, lane: exchange.lane, priority: priority)
+        exchange.priority = exchange.prepared.request.priority
+        let result = admission.arrive(exchange, lane: exchange.lane, priority: exchange.priority)
         if result == .wait, let moment = exchange.deadlines?.waiting?.moment { deadlines.ends(at: moment) }
         let failure =
             result == .full ? Failures.queueFull(exchange.prepared, waiting: admission.waiting) : nil
@@ -29,6 +29,13 @@ extension EngineThread {
         guard admission.waiting > 0 else { return }
         let now = ce_now_ms()
         while let exchange = admission.next() { perform(exchange.machine.turnCame(), on: exchange, now: now) }
+    }
+
+    /// Moves an exchange forward in the queue. One that does not wait, or is as urgent already, is left alone.
+    func raise(_ exchange: Exchange, to priority: RequestPriority) {
+        guard exchange.machine.isWaiting, priority > exchange.priority else { return }
+        admission.raise(exchange, lane: exchange.lane, to: priority)
+        exchange.priority = priority
     }
 
     // MARK: Ends

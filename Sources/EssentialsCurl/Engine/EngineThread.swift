@@ -84,6 +84,7 @@ final class EngineThread: @unchecked Sendable {
         switch message {
         case .start(let exchange): admit(exchange, now: now)
         case .cancel(let exchange): cancel(exchange)
+        case .raise(let exchange, let priority): raise(exchange, to: priority)
         case .read(let exchange): serveReader(of: exchange)
         case .drop(let exchange): drop(exchange)
         // A source that was replaced may still send messages. They are ignored.

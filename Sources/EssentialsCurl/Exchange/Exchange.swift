@@ -37,6 +37,8 @@ final class Exchange: @unchecked Sendable {
     /// The lane of its origin, and the index of its multi handle.
     var lane = 0
     var multi = 0
+    /// The priority with which the exchange waits in its lane.
+    var priority = RequestPriority.normal
     var deadlines: Deadlines?
 
     /// What the awaiting task receives.

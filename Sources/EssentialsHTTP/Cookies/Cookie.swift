@@ -78,7 +78,7 @@ public struct Cookie: Sendable, Hashable {
     /// Whether the cookie has expired. Session cookies never expire.
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// What distinguishes the cookie from others in a jar.
+    /// The identity of the cookie in a jar.
     var identity: CookieIdentity {
         CookieIdentity(domain: domain, isHostOnly: isHostOnly, path: path, name: nameBytes)
     }
@@ -123,7 +123,7 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// What distinguishes cookies in a jar. The draft of RFC 6265's successor adds the host-only flag (step 23 of storing).
+/// The identity of a cookie in a jar. The draft of RFC 6265's successor adds the host-only flag (step 23 of storing).
 package struct CookieIdentity: Sendable, Hashable {
     package let domain: String
     package let isHostOnly: Bool

@@ -6,7 +6,7 @@
 
 /// Reads the dates of cookies (RFC 6265, section 5.1.1).
 ///
-/// The rules accept many texts that are no ``HTTPDate``: the parts may have any order and almost any separators, and
+/// The rules accept many texts that ``HTTPDate`` refuses: the parts may have any order and almost any separators, and
 /// texts between them are ignored. The time zone is ignored too; all dates are in UTC.
 package enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -22,7 +22,7 @@ package enum CookieDate {
         var time: Int?
         var (day, month, year): (Int?, Int?, Int?)
         for token in bytes.split(whereSeparator: isDelimiter) {
-            // Each part is taken from the first token that can be it.
+            // Each part is taken from the first token that fits.
             if time == nil, let found = timeOfDay(token) {
                 time = found
             } else if day == nil, let found = number(token, digits: 1...2) {
@@ -66,7 +66,7 @@ package enum CookieDate {
         return parts[0] * 3600 + parts[1] * 60 + parts[2]
     }
 
-    /// The number at the beginning of a token, if it has as many digits. Other bytes may follow.
+    /// The number at the beginning of a token, if it has an allowed number of digits. Other bytes may follow.
     private static func number(_ token: Slice<UnsafeBufferPointer<UInt8>>, digits range: ClosedRange<Int>) -> Int? {
         let digits = token.prefix(while: \.isASCIIDigit)
         return range.contains(digits.count) ? value(digits) : nil

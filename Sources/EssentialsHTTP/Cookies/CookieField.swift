@@ -27,7 +27,7 @@ public struct CookieField: Sendable, Hashable {
     /// Adds the field to those of a request. If the request has `Cookie` fields of its own, both are merged into one:
     /// the request's cookies come first, and the jar's follow unless the request has one of the same name.
     ///
-    /// - Returns: The number of the jar's cookies that the request does not have because of the size limit.
+    /// - Returns: The number of the jar's cookies that were left out because of the size limit.
     @discardableResult
     public func add(to fields: inout HTTPFields) -> Int {
         let own = fields[fields: .cookie]

@@ -16,7 +16,7 @@ extension CookieMachine {
         return taken
     }
 
-    /// Takes changes back that could not be saved, except where there are later ones.
+    /// Takes back changes that could not be saved, unless later changes replace them.
     package mutating func restoreChanges(_ unsaved: [CookieIdentity: CookieChange]) {
         isSaving = false
         changes?.merge(unsaved) { later, _ in later }
@@ -58,7 +58,7 @@ extension CookieMachine {
         }
     }
 
-    /// Fills an empty machine. Nothing that happens on the way is a change: the store drops expired cookies itself, and
+    /// Fills an empty machine. Nothing is recorded as a change: the store drops expired cookies itself, and
     /// cookies beyond the limits are evicted again if the store is loaded again.
     private mutating func load(_ saved: [Cookie], _ now: Date) {
         let recorded = changes

@@ -6,8 +6,8 @@
 
 extension CookieMachine {
     /// Evicts cookies beyond the limits, in the order of RFC 6265's successor (draft, “remove excess cookies”): expired
-    /// ones, non-secure ones of crowded domains, those of crowded domains, all others. Within each group, the one goes
-    /// first whose last use is the oldest.
+    /// ones, non-secure ones of crowded domains, those of crowded domains, all others. Within each group, the
+    /// least recently used cookie goes first.
     ///
     /// - Parameter domain: The domain that has a new cookie.
     mutating func evictIfNeeded(domain: String?, _ now: Date) {
@@ -77,7 +77,7 @@ extension CookieMachine {
         return evicted
     }
 
-    /// What decides about eviction within a group.
+    /// The order of eviction within a group.
     private struct Candidate {
         let lastUsed: Double
         let order: UInt64

@@ -92,7 +92,7 @@ extension CookieMachine {
                 }
             }
             if hasExpired { removeAll(in: domain) { $0.cookie.isExpired(at: now) } }
-            // What precedes the first dot of an address is no name.
+            // An address has dots, but no domains above it.
             if host.isAddress { return }
         }
     }

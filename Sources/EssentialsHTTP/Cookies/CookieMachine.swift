@@ -28,14 +28,14 @@ package struct CookieMachine: Sendable {
     let limits: CookieLimits
     /// The cookies by domain. No list is empty.
     var domains: [String: [Entry]] = [:]
-    /// For each domain above domains with secure cookies: those domains.
+    /// The domains with secure cookies, by each of the domains above them.
     private var securedBelow: [String: Set<String>] = [:]
     /// The number of cookies, some of which may have expired.
     package internal(set) var count = 0
     private var nextOrder: UInt64 = 0
     /// The changes since the last ``takeChanges()``; `nil` if nobody takes them.
     var changes: [CookieIdentity: CookieChange]?
-    /// Whether changes were taken, and it is not known yet whether they could be saved.
+    /// Whether a store has taken changes and has not yet reported whether they were saved.
     var isSaving = false
 
     /// - Parameter tracksChanges: Whether changes are recorded for ``takeChanges()``.
@@ -82,7 +82,7 @@ package struct CookieMachine: Sendable {
         return nil
     }
 
-    /// Replaces a cookie and keeps its creation, unless it has expired, which makes the new cookie a new one.
+    /// Replaces a cookie. The new one keeps the time of creation of the old one, unless the old one has expired.
     private mutating func replace(
         at position: Int, in place: Dictionary<String, [Entry]>.Index, with cookie: Cookie, _ now: Date
     ) {
@@ -157,7 +157,7 @@ package struct CookieMachine: Sendable {
 
     // MARK: Removing
 
-    /// Removes the cookie at a position, and its domain with the last cookie.
+    /// Removes the cookie at a position, and its domain if that was the last cookie.
     mutating func remove(at position: Int, in place: Dictionary<String, [Entry]>.Index) {
         let entry = domains.values[place].remove(at: position)
         count -= 1
@@ -212,7 +212,7 @@ package struct CookieMachine: Sendable {
         changes?[entry.cookie.identity] = .stored(entry.cookie, order: entry.order)
     }
 
-    /// A removal is a change only if the store has the cookie or is just getting it, so that the number of changes is
+    /// A removal is a change only if the store has the cookie or is saving it, so that the number of changes is
     /// limited.
     private mutating func recordRemoval(of entry: Entry) {
         guard changes != nil else { return }

@@ -16,7 +16,7 @@ package enum CookieRules {
     ///   - url: The URL of the request.
     ///   - now: The current time.
     ///   - suffixes: Decides which domains are public suffixes.
-    /// - Throws: The reason for which the line is ignored.
+    /// - Throws: The reason why the line is ignored.
     package static func cookie(
         from line: UnsafeBufferPointer<UInt8>, at url: RequestURL, now: Date, suffixes: PublicSuffixRules
     ) throws(CookieRefusal) -> Cookie {

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// The parts of one `Set-Cookie` line (RFC 6265, section 5.2). The line is read by bytes.
+/// The parts of one `Set-Cookie` line (RFC 6265, section 5.2). The line is read as bytes.
 struct SetCookieLine {
     typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
@@ -48,7 +48,7 @@ struct SetCookieLine {
         while !rest.isEmpty { read(Self.next(&rest)) }
     }
 
-    /// Reads one attribute. Of several with the same name the last valid one counts.
+    /// Reads one attribute. If several have the same name, the last valid one counts.
     private mutating func read(_ attribute: Bytes) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "="))
         let name = Self.trimmed(attribute[..<(equals ?? attribute.endIndex)])
@@ -108,7 +108,7 @@ struct SetCookieLine {
         return bytes[start..<end]
     }
 
-    /// Whether bytes are a name, compared without case.
+    /// Whether the bytes are a name. The case does not matter.
     ///
     /// - Parameter name: The name in lower case.
     private static func isName(_ bytes: Bytes, _ name: StaticString) -> Bool {

@@ -1,5 +1,5 @@
 /// Decides what a response means for a download. It is a pure function of status and fields.
-enum DownloadRules {
+package enum DownloadRules {
     /// What to do with a response.
     enum Outcome: Sendable, Hashable {
         /// The body is the whole file, with this length if it is known.
@@ -37,10 +37,9 @@ enum DownloadRules {
         case 200..<300: break
         default: return .refused
         }
-        guard hasCoding(fields) else { return .whole(length: length(fields)) }
-        // The length is that of the encoded bytes.
-        return resumes
-            ? .violation("compressed the file, although the request excludes compression") : .whole(length: nil)
+        return resumes && hasCoding(fields)
+            ? .violation("compressed the file, although the request excludes compression")
+            : .whole(length: decodedLength(fields))
     }
 
     private static func readRest(_ fields: HTTPFields, from point: ResumePoint) -> Outcome {
@@ -68,6 +67,12 @@ enum DownloadRules {
             range.total == point.offset, !point.validator.isContradicted(by: fields)
         else { return .startAgain }
         return .complete
+    }
+
+    /// The length of a body after decompression, if the header fields say it.
+    package static func decodedLength(_ fields: HTTPFields) -> Int64? {
+        // The field has the number of the encoded bytes.
+        hasCoding(fields) ? nil : length(fields)
     }
 
     private static func length(_ fields: HTTPFields) -> Int64? { fields[.contentLength].flatMap(ContentRange.number) }

@@ -3,9 +3,9 @@ import EssentialsTransport
 /// Decides whether requests to one origin are sent, from the outcomes of earlier ones.
 ///
 /// Each request takes a ticket when it is let through, and returns it once with its outcome. Tickets from before the last
-/// change of state have no effect, because their requests have met the server in another condition.
+/// change of state have no effect, because their requests reached the server in another state.
 package struct BreakerMachine: Sendable {
-    /// What a finished request has shown about its server.
+    /// How a finished request counts.
     package enum Outcome: Sendable, Hashable {
         case success, failure
         /// Nothing, because the request was cancelled or failed for a reason of its own.
@@ -27,6 +27,9 @@ package struct BreakerMachine: Sendable {
         ///   - isProbing: Whether a probe is on its way.
         case open(time: Duration, end: Duration, isProbing: Bool)
     }
+
+    /// The longest time for which a circuit can be open before a probe, whatever the settings say.
+    package static let longestOpenTime = Duration.seconds(86_400)
 
     private let settings: CircuitBreaker
     private let ratio: Double
@@ -93,9 +96,9 @@ package struct BreakerMachine: Sendable {
         window.clear()
     }
 
-    /// At most the longest time, which is at most a day.
+    /// A time within the limit of the settings and of every circuit.
     private func bounded(_ time: Duration) -> Duration {
-        max(.zero, min(time, settings.longestOpenTime, .seconds(86_400)))
+        max(.zero, min(time, settings.longestOpenTime, Self.longestOpenTime))
     }
 }
 

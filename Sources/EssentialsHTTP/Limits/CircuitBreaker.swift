@@ -5,14 +5,14 @@
 /// ```
 ///
 /// The circuit is closed at first, and requests are sent. It opens when the share of failures among the latest outcomes
-/// reaches ``failureRatio``. All requests to the origin then fail as `circuitOpen`, also those that wait in its line.
+/// reaches ``failureRatio``. All requests to the origin then fail as `circuitOpen`, including those in its line.
 /// After ``openTime`` one request is sent as a probe. If it succeeds, the circuit closes. If it fails, the circuit stays
 /// open for twice as long as before, up to ``longestOpenTime``.
 ///
 /// These outcomes are failures: the reasons `connection`, `nameResolution`, `timeout` and `interrupted`, and the
-/// statuses 502, 503 and 504. Every other response is a success, also a 404, because the server has responded. What the
-/// caller cancelled, a wait in the transport's queue, and all other reasons are not counted. The outcome of a streamed
-/// response is that of its head.
+/// statuses 502, 503 and 504. Every other response is a success, even a 404, because the server has responded.
+/// Cancelled requests, timeouts in the transport's queue, and all other reasons are not counted. The outcome of a
+/// streamed response is that of its head.
 public struct CircuitBreaker: Sendable, Hashable {
     /// The share of failures that opens the circuit, from 0 to 1. The default is 0.5.
     public var failureRatio = 0.5
@@ -35,7 +35,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     public enum State: Sendable, Hashable {
         /// Requests are sent.
         case closed
-        /// Requests fail. The time is the rest until one is sent as a probe.
+        /// Requests fail. The time is what is left until a request is sent as a probe.
         case open(timeLeft: Duration)
         /// One request is sent as a probe, or the next one will be. All others fail.
         case halfOpen

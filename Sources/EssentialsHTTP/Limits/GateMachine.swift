@@ -46,7 +46,7 @@ package struct GateMachine: Sendable {
 
     package var waiting: Int { line.count }
 
-    /// Whether nothing would be lost except counts if the machine was forgotten.
+    /// Whether the machine can be forgotten without losing anything except counts.
     package var isIdle: Bool { permitsInUse == 0 && line.isEmpty }
 
     /// A request arrives.
@@ -71,6 +71,9 @@ package struct GateMachine: Sendable {
         if let ticket = tickets.removeValue(forKey: number) { _ = breaker?.end(ticket, .uncounted, at: now) }
         return true
     }
+
+    /// A request has become more urgent. One that does not wait is left alone.
+    package mutating func raise(_ number: UInt64, to priority: RequestPriority) { line.raise(number, to: priority) }
 
     /// The outcome of a request is known. It is called once for each pass.
     package mutating func finish(_ pass: Pass, _ outcome: BreakerMachine.Outcome, at now: Duration) {

@@ -1,5 +1,4 @@
-/// How much a service may ask of one server: requests at the same time, requests in a period, and none at all while the
-/// server is down.
+/// How many requests a service may send to one server: at the same time, in a period, and while the server is down.
 ///
 /// ```swift
 /// var configuration = HTTPDataRequestService.Configuration()
@@ -8,8 +7,8 @@
 /// ```
 ///
 /// Each origin has its own counts. A request that may not be sent yet waits in the origin's line. The more urgent
-/// requests leave the line first, and equally urgent ones in order of arrival. Every hop of a request and every
-/// repetition passes the limits by itself, and nothing waits in a connection or holds one.
+/// requests leave the line first, and equally urgent ones in order of arrival. Every hop and
+/// every attempt of a request passes the limits separately. A request that waits holds no connection.
 ///
 /// The counts of 1,024 origins are remembered. If there are more, the origins that were unused for the longest time are
 /// forgotten, and their counts begin anew.
@@ -59,7 +58,7 @@ extension OriginLimits {
     /// if let state = service.limits?.state(of: url.origin), state.waiting > 100 { showBusy() }
     /// ```
     public struct State: Sendable, Hashable {
-        /// The number of requests that were sent and whose bodies were not read or dropped yet.
+        /// The number of requests that were sent and whose bodies have not been read or dropped yet.
         public let permitsInUse: Int
         /// The number of requests in the line.
         public let waiting: Int

@@ -5,7 +5,9 @@ struct OutcomeWindow: Sendable {
         var failures = 0
     }
 
-    private static let stepCount = 10
+    static let stepCount = 10
+    /// The shortest and the longest time for which outcomes can count.
+    static let times = Duration.milliseconds(10)...Duration.seconds(86_400)
 
     private let stepTime: Duration
     private var steps = [Step](repeating: Step(), count: stepCount)
@@ -19,7 +21,7 @@ struct OutcomeWindow: Sendable {
 
     /// - Parameter time: The time for which an outcome counts.
     init(_ time: Duration) {
-        stepTime = min(max(time, .milliseconds(10)), .seconds(86_400)) / Self.stepCount
+        stepTime = min(max(time, Self.times.lowerBound), Self.times.upperBound) / Self.stepCount
     }
 
     mutating func add(isFailure: Bool, at now: Duration) {

@@ -9,6 +9,11 @@
 /// ``burst`` requests are sent at once, so that a period can contain ``count`` plus ``burst`` of them. If the server
 /// counts strictly, set the burst to 1.
 public struct RateLimit: Sendable, Hashable {
+    /// The maximum count and burst.
+    package static let maximumCount = 1_000_000
+    /// The shortest and the longest period.
+    package static let periods = Duration.milliseconds(1)...Duration.seconds(366 * 86_400)
+
     /// The number of requests in a period.
     public let count: Int
     /// The length of a period.
@@ -23,9 +28,9 @@ public struct RateLimit: Sendable, Hashable {
     ///   - period: The length of a period, from a millisecond to 366 days. Other values count as the nearest of these.
     ///   - burst: The number of requests that may be sent at once, from 1 to 1,000,000. The default is `count`.
     public init(_ count: Int, per period: Duration, burst: Int? = nil) {
-        self.count = min(max(count, 1), 1_000_000)
-        self.period = min(max(period, .milliseconds(1)), .seconds(366 * 86_400))
-        self.burst = min(max(burst ?? self.count, 1), 1_000_000)
+        self.count = min(max(count, 1), Self.maximumCount)
+        self.period = min(max(period, Self.periods.lowerBound), Self.periods.upperBound)
+        self.burst = min(max(burst ?? self.count, 1), Self.maximumCount)
     }
 
     /// The time in which the bucket gains one token.

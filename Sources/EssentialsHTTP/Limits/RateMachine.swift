@@ -22,7 +22,7 @@ package struct RateMachine: Sendable {
         return true
     }
 
-    /// Returns a token that was taken for a request which was not sent.
+    /// Returns a token that was taken for a request that was not sent.
     package mutating func giveBack() { fullAt -= interval }
 
     /// The time until there is a token; zero if there is one.

@@ -87,7 +87,7 @@ public struct WebLink: Sendable, Hashable {
     /// Resolves a reference that a response contains; see ``url(relativeTo:)``.
     package static func url(of reference: String, relativeTo base: RequestURL) throws(RequestFailure) -> RequestURL {
         do {
-            return try RelativeReference.resolve(Array(reference.utf8), against: base)
+            return try URLReference(reference).resolved(against: base)
         } catch {
             throw RequestFailure(
                 .protocolViolation, "\(base.origin) sent a link that is not an http or https URL.",

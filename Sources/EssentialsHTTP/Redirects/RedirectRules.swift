@@ -25,7 +25,7 @@ package enum RedirectRules {
         guard let limit = policy.limit, isFollowed(status.code) else { return .deliver }
         do throws(RequestFailure) {
             guard let location = try location(in: headerFields(), from: request.url) else { return .deliver }
-            let url = try RelativeReference.resolve(location, against: request.url)
+            let url = try RedirectLocation.resolve(location, against: request.url)
             let next = nextRequest(after: request, status: status, to: url, policy: policy)
             let hop = RedirectHop(from: request.url, status: status, to: url, method: next.method)
             guard history.count < limit else { throw overLimit(limit, history: history, hop: hop) }

@@ -1,4 +1,4 @@
-/// A failed attempt, about which the closure of ``RetryPolicy/deciding(_:)`` decides.
+/// A failed attempt, as the closure of ``RetryPolicy/deciding(_:)`` receives it.
 public struct RetryCandidate: Sendable {
     /// The method of the request, which a redirect may have changed.
     public let method: HTTPRequest.Method
@@ -27,7 +27,7 @@ public struct RetryCandidate: Sendable {
     }
 }
 
-/// What the closure of ``RetryPolicy/deciding(_:)`` decides.
+/// The decision of the closure of ``RetryPolicy/deciding(_:)``.
 public enum RetryDecision: Sendable, Hashable {
     /// The rules decide.
     case standard

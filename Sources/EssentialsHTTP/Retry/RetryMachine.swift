@@ -1,8 +1,8 @@
 /// Decides after each failed attempt of one hop whether the request is sent again, and when.
 ///
-/// The machine owns no clock, lock or random source. The budget of the origin is asked afterwards.
+/// The machine owns no clock, lock or random source. The stage checks the origin's budget afterwards.
 package struct RetryMachine: Sendable {
-    /// What the machine knows about the request.
+    /// The properties of the request that the decisions depend on.
     package struct Request: Sendable {
         let isIdempotent: Bool
         let isReplayable: Bool
@@ -41,7 +41,7 @@ package struct RetryMachine: Sendable {
         }
     }
 
-    /// What the stage does next.
+    /// The next step of the stage.
     package enum Action: Sendable, Hashable {
         case retry(Retry)
         case stop(Stop)
@@ -72,6 +72,11 @@ package struct RetryMachine: Sendable {
         /// The wait would outlast the time that is left for the request.
         case deadline
     }
+
+    /// The largest part of a wait that is added to it at random.
+    package static let addedPart = 0.1
+    /// The longest time that is added to a wait.
+    package static let longestAddition = Duration.seconds(1)
 
     private let policy: RetryPolicy
     private let request: Request
@@ -115,7 +120,7 @@ package struct RetryMachine: Sendable {
             requested = retryAfter
             wait = max(backoff, retryAfter)
         }
-        wait += min(wait * 0.1, .seconds(1)) * extra
+        wait += min(wait * Self.addedPart, Self.longestAddition) * extra
         switch decide(wait, isRetriable) {
         case .standard: if !isRetriable { return .stop(.notRetriable) }
         case .stop: return .stop(.decided)
@@ -159,7 +164,7 @@ package struct RetryMachine: Sendable {
         return nil
     }
 
-    /// The backoff, and a random part of what is added to the whole wait.
+    /// The backoff, and a random number from 0 to 1, by which the addition to the whole wait is multiplied.
     private func waits(_ once: RetryRules.Once, _ moment: Moment) -> (Duration, Double) {
         let (first, second) = moment.fractions
         guard !RetryRules.needsNoBackoff(after: once) else { return (.zero, second) }

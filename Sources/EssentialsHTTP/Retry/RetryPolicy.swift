@@ -38,7 +38,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// circuit refuses waits until it closes.
     public static let forever = RetryPolicy(.forever)
 
-    /// Up to this number of attempts, including the first one. Fewer than 1 count as 1.
+    /// Up to this number of attempts, including the first one. A number below 1 counts as 1.
     public static func attempts(_ count: Int) -> RetryPolicy { RetryPolicy(.attempts(max(1, count))) }
 
     /// Retries that begin within this time after the first attempt.
@@ -46,8 +46,8 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// When a request is given up.
     public var limit: Limit
-    /// The wait before a retry, if the server requests no longer one. The default is exponential, from 200 milliseconds
-    /// to 20 seconds.
+    /// The wait before a retry, unless the server requests a longer one. The default is exponential, from 200
+    /// milliseconds to 20 seconds.
     public var backoff = Backoff.exponential()
     /// The longest `Retry-After` that is waited for. A request with a longer one is not retried, and its failure's
     /// `retryAfter()` returns the time. The default is 30 seconds.

@@ -23,7 +23,7 @@ package enum RetryRules {
         static let refused = Once(rawValue: 8)
     }
 
-    /// What the rules say about an outcome.
+    /// The verdict of the rules on an outcome.
     package enum Verdict: Sendable, Hashable {
         /// It is never retried, whatever a closure decides.
         case forbidden
@@ -41,7 +41,7 @@ package enum RetryRules {
         }
     }
 
-    /// Says whether an outcome can be followed by another attempt.
+    /// Returns whether an outcome can be followed by another attempt.
     ///
     /// - Parameters:
     ///   - outcome: The result of the attempt.
@@ -75,7 +75,7 @@ package enum RetryRules {
         switch failure.transmission {
         case .unsent: return .retried(once: [])
         case .refused: return .retried(once: .refused)
-        // Without a word of the transport, the request may have been sent: a reason alone decides nothing.
+        // If the transport does not report it, the request may have been sent. The reason alone does not decide.
         case .sent, nil: return isIdempotent ? .retried(once: []) : .notRetried
         }
     }

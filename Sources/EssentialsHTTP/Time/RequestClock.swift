@@ -20,6 +20,7 @@ public struct RequestClock: Sendable {
     /// The monotonic clock.
     public let clock: any Clock<Duration>
     private let elapsed: @Sendable () -> Duration
+    private let sleepUntil: @Sendable (Duration) async throws -> Void
     private let currentDate: @Sendable () -> Date
     private let randomBits: @Sendable () -> UInt64
 
@@ -36,6 +37,7 @@ public struct RequestClock: Sendable {
         self.clock = clock
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
+        sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         currentDate = date
         self.randomBits = randomBits
     }
@@ -48,12 +50,25 @@ public struct RequestClock: Sendable {
 
     /// Sleeps on the monotonic clock. A duration of zero or less returns at once.
     ///
-    /// - Throws: `CancellationError` if the task is or gets cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled before or during the sleep.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return }
-        // The system's clock does not accept every duration; this limit is about seventy years.
-        try await clock.sleep(for: min(duration, .seconds(1 << 31)), tolerance: nil)
+        try await clock.sleep(for: min(duration, Self.longestSleep), tolerance: nil)
     }
+
+    /// Sleeps until ``now`` reaches a time. A time that has passed returns at once.
+    ///
+    /// Unlike the sleep for the rest of the time, it is not late if the clock moves on between two calls.
+    ///
+    /// - Throws: `CancellationError` if the task is or gets cancelled.
+    public func sleep(until time: Duration) async throws {
+        try Task.checkCancellation()
+        guard time > now else { return }
+        try await sleepUntil(min(time, now + Self.longestSleep))
+    }
+
+    /// About seventy years. The system's clock does not accept every duration.
+    private static let longestSleep = Duration.seconds(1 << 31)
 
     /// 64 random bits.
     public func random() -> UInt64 { randomBits() }

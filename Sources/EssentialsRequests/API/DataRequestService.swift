@@ -112,12 +112,12 @@ extension DataRequestService {
     public func response<Model: Decodable & Sendable>(
         to request: some BuildableRequest, as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> ModelResponse<Model> {
-        var request: DataRequest = try request.build()
-        request.responseKind = ResponseKind(reading: type)
-        let response = try await send(request)
-        let model = try await ModelReader.read(type, from: response, to: request.method, request.codecs ?? codecs)
+        let request: DataRequest = try request.build()
+        let reader = ModelReader(type, codecs: request.codecs ?? codecs)
+        let response = try await send(reader.requesting(request))
+        let model = try await reader.model(from: response, to: request.method)
         return ModelResponse(model: model, response: response)
     }
 }
 
-private let sharedCallbackQueue = DispatchQueue(label: "essentials.callbacks")
+let sharedCallbackQueue = DispatchQueue(label: "essentials.callbacks")

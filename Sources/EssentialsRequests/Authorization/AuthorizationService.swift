@@ -16,6 +16,8 @@ public protocol AuthorizationService: Sendable {
 
     /// Removes the credentials of the origin of the current environment, and its private state. Running requests keep
     /// their credentials, but requests that wait for an access token fail as `authorization`.
+    ///
+    /// It returns when each ``PrivateStateStore`` has removed its part.
     func clearAuthorization() async
 }
 

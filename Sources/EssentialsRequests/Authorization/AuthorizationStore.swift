@@ -21,7 +21,7 @@ final class AuthorizationStore: Sendable {
     }
 
     /// More origins than any application has environments. When it is exceeded, the oldest entry is removed.
-    private static let limit = 64
+    static let limit = 64
 
     private let entries = Mutex<[Entry]>([])
 

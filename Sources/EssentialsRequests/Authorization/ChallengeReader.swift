@@ -8,8 +8,8 @@ import EssentialsHTTP
 struct ChallengeReader {
     static let maximumBytes = 64 << 10
     static let maximumChallenges = 32
-    private static let maximumParameters = 64
-    private static let maximumValue = 8 << 10
+    static let maximumParameters = 64
+    static let maximumValue = 8 << 10
 
     private struct Draft {
         let scheme: String

@@ -12,7 +12,7 @@ import EssentialsHTTP
 /// A nonce whose answer was refused is not used in advance. The counts of the latest 32 nonces are kept, so that they
 /// continue if the server returns to one of them.
 struct DigestMachine: Sendable {
-    private static let limit = 32
+    static let limit = 32
 
     private struct Nonce {
         var challenge: DigestChallenge

@@ -1,11 +1,12 @@
 import EssentialsHTTP
+import FoundationEssentials
 
 /// Reads an unwanted body to its end if the end is near, so that its connection can be reused.
 struct BodyDrain: Sendable {
     /// The maximum number of bytes to read. Opening a new connection is cheaper than reading more.
-    private static let limit = 64 << 10
+    static let limit = 64 << 10
     /// The longest time to spend on reading.
-    private static let time = Duration.seconds(1)
+    static let time = Duration.seconds(1)
 
     let clock: any Clock<Duration>
 
@@ -56,9 +57,15 @@ extension TransportResponse {
         for request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         guard !body.isWhole, case .collected(let limit) = request.options.delivery else { return self }
-        let data = try await record.cancellation.whileReading(body) { body throws(RequestFailure) in
-            try await body.collect(upTo: limit)
-        }
+        return try await collected(upTo: limit, for: request, record)
+    }
+
+    /// The response with a collected body, whose progress is reported if the request asks for it.
+    func collected(
+        upTo limit: Int, for request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        let data = try await data(upTo: limit, for: request, record)
+        guard !body.isWhole else { return self }
         let ending = body.ending
         // The stream is empty if a transport that wraps another one has already read it.
         if data.isEmpty, let ending, ending.metrics.bodyBytesReceived > 0, !headerFields.contains(.contentEncoding) {
@@ -70,5 +77,38 @@ extension TransportResponse {
         return TransportResponse(
             head, body: ResponseBody(data), metrics: ending?.metrics ?? metrics, connection: connection,
             trailerFields: ending?.trailerFields ?? trailerFields, informational: informational)
+    }
+
+    private func data(
+        upTo limit: Int, for request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> Data {
+        guard let progress = record.rules.downloadProgress?.forOperation() else {
+            return try await record.cancellation.whileReading(body) { body throws(RequestFailure) in
+                try await body.collect(upTo: limit)
+            }
+        }
+        let expected = expectedLength(for: request)
+        progress.begin(expected: expected)
+        defer { progress.finish() }
+        do throws(RequestFailure) {
+            return try await record.cancellation.whileReading(body) { body throws(RequestFailure) in
+                if let expected, expected > limit {
+                    if case .stream(let source) = body.content { source.cancel() }
+                    throw ResponseBody.tooLarge(limit)
+                }
+                return try await body.collect(upTo: limit) { progress.reached(Int64($0)) }
+            }
+        } catch {
+            guard error.host == nil else { throw error }
+            throw error.changed { $0.host = request.hostText }
+        }
+    }
+
+    /// The length of the body after decompression; `nil` if it is not known before the end.
+    private func expectedLength(for request: TransportRequest) -> Int64? {
+        if let data = body.data { return Int64(data.count) }
+        // These responses have no body, whatever their fields say (RFC 9110, 6.4.1).
+        if request.method == .head || [204, 304].contains(statusCode) { return 0 }
+        return DownloadRules.decodedLength(headerFields)
     }
 }

@@ -65,6 +65,8 @@ struct ExchangeRules: Sendable {
     var redirects: RedirectPolicy
     /// The body of the first hop without progress reporting, which turns bytes into a stream.
     var body = RequestBody.none
+    /// Receives the progress of a collected response; `nil` if nobody does.
+    var downloadProgress: ProgressReport?
     /// How a failed attempt is retried; `nil` if it is not.
     var retry: RetryPolicy?
     /// Whether the server may process the request twice; `nil` means that the method decides.

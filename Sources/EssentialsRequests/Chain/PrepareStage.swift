@@ -80,12 +80,12 @@ struct RequestAssembly {
         let base = environment.baseURL
         let url = try PathRules.url(
             request.path, under: base, request.isDefined ? .join : settings.configuration.pathResolution)
-        guard request.isDefined || !request.base.isEnvironment, !request.isLink else { return url }
+        guard request.isDefined || !request.base.isEnvironment, !request.hasWholeQuery else { return url }
         return try url.keepingQuery(of: base)
     }
 
     private func check() throws(RequestFailure) {
-        if request.expectedStatus.isEmpty { throw Self.expectsNothing }
+        if request.expectedStatus.isEmpty { throw .expectsNothing }
         if !request.parameters.isEmpty, !request.hasParametersInQuery, !request.body.isNone {
             throw RequestFailure(
                 .invalidRequest,
@@ -93,12 +93,6 @@ struct RequestAssembly {
                 remedy: "Move the parameters to “query”, or remove one of the two.",
                 underlying: SettingConflict("parameters", "body"))
         }
-    }
-
-    private static var expectsNothing: RequestFailure {
-        RequestFailure(
-            .invalidRequest, "The request expects no status at all, so it could only fail.",
-            remedy: "Name at least one status.")
     }
 
     /// The parameters that interceptors may change, and the part of the request to which they belong.
@@ -172,12 +166,13 @@ struct RequestAssembly {
         var transportRequest = TransportRequest(
             request.method, try draft.url, headerFields: fields, body: sent, options: options())
         transportRequest.isIdempotent = isIdempotent
+        transportRequest.raisablePriority = request.raisablePriority
         return Result(
             request: transportRequest,
             rules: ExchangeRules(
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
-                redirects: redirects(of: draft), body: body,
+                redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
                 retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
                 usesCookies: request.usesCookies, digest: digest, tokens: tokens),
             passedOver: passedOver)

@@ -9,6 +9,21 @@ struct TransportStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         try record.cancellation.check(host: request.hostText)
         record.attempts += 1
+        if record.rules.downloadProgress != nil, case .collected(let limit) = request.options.delivery {
+            return try await collect(request, upTo: limit, record)
+        }
         return try await transport.send(request, cancellation: record.cancellation)
+    }
+
+    /// Collects the body here instead of in the transport, so that its progress can be reported. The stages above see
+    /// the same response and the same failures.
+    private func collect(
+        _ request: TransportRequest, upTo limit: Int, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        var streamed = request
+        streamed.options.delivery = .streamed
+        let response = try await transport.send(streamed, cancellation: record.cancellation)
+        guard !request.unwantedBodies.includes(status: response.statusCode) else { return response }
+        return try await response.collected(upTo: limit, for: request, record)
     }
 }

@@ -20,6 +20,8 @@ public struct ConstantEnvironment: EnvironmentService {
     public var trust: TrustPolicy? { snapshot.trust }
     /// The settings of the stages. The default is empty, which means the service's settings.
     public var stages: StageSettings { snapshot.stages }
+    /// Zero, because the environment never changes.
+    public var version: UInt64? { 0 }
 
     /// Creates an environment with a base URL.
     ///

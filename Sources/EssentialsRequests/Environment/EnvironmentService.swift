@@ -28,6 +28,21 @@ public protocol EnvironmentService: Sendable {
     /// An environment that changes has to read them together, so that no request goes to the servers of one environment
     /// with the policy of another.
     var snapshot: EnvironmentSnapshot { get }
+    /// A number that is different after each change; `nil` if the environment does not count its changes, which is the
+    /// default.
+    ///
+    /// Reading it takes no lock, so that a caller can ask on every use whether what it derived from the environment is
+    /// still valid. ``VersionedSnapshot`` does that, also for environments without a version. An environment that counts
+    /// obeys two rules:
+    ///
+    /// - A snapshot that is read after the version is at least as new as that version.
+    /// - If the version is read, then the snapshot, then the version again, and both versions are equal, the snapshot is
+    ///   that of this version. A snapshot that is newer than the first version therefore shows in the second one.
+    ///
+    /// To obey them, it changes the snapshot first and the version after that, and lets nobody read the snapshot between
+    /// the two: both changes are made under the lock that protects the snapshot, and the version is stored with the
+    /// memory order `releasing` and loaded with `acquiring`. No version is used for two different environments.
+    var version: UInt64? { get }
     /// A new stream of all later environments.
     ///
     /// It keeps only the newest unread one. It ends when the environment is deallocated, and at once if the environment
@@ -49,6 +64,8 @@ extension EnvironmentService {
         EnvironmentSnapshot(
             name: name, baseURL: baseURL, headerFields: headerFields, trust: trust, stages: stages)
     }
+    /// `nil`, which means that callers compare snapshots instead.
+    public var version: UInt64? { nil }
     /// An empty stream, for an environment that never changes.
     public var changes: AsyncStream<EnvironmentSnapshot> { AsyncStream { $0.finish() } }
 }

@@ -19,6 +19,9 @@ public final class MutableEnvironment: EnvironmentService {
     }
 
     private let state: Mutex<State>
+    /// The number of changes. It is stored only under the lock of the state, so that it never belongs to another snapshot
+    /// than the one that the lock protects.
+    private let changeCount = Atomic<UInt64>(0)
 
     /// Creates an environment with its initial values.
     public init(_ snapshot: EnvironmentSnapshot) { state = Mutex(State(current: snapshot)) }
@@ -53,6 +56,8 @@ public final class MutableEnvironment: EnvironmentService {
             change(&changed)
             guard state.current != changed else { return }
             state.current = changed
+            // After the snapshot: whoever reads this version finds this snapshot or a later one.
+            changeCount.add(1, ordering: .releasing)
             // Under the lock, so that concurrent changes arrive in the order in which they took effect.
             for observer in state.observers.values { observer.yield(changed) }
         }
@@ -70,6 +75,8 @@ public final class MutableEnvironment: EnvironmentService {
     public var trust: TrustPolicy? { snapshot.trust }
     /// The settings of the stages in the current environment.
     public var stages: StageSettings { snapshot.stages }
+    /// The number of changes so far; see the protocol. Replacing the environment by an equal one is no change.
+    public var version: UInt64? { changeCount.load(ordering: .acquiring) }
 
     /// A new stream of all later environments; see the protocol.
     public var changes: AsyncStream<EnvironmentSnapshot> {

@@ -59,6 +59,8 @@ public final class SwitchableEnvironment: EnvironmentService {
     public var trust: TrustPolicy? { snapshot.trust }
     /// The settings of the stages in the current environment.
     public var stages: StageSettings { snapshot.stages }
+    /// The number of switches so far; see the protocol. Selecting the current environment again is no switch.
+    public var version: UInt64? { current.version }
 
     /// A new stream of all later environments; see the protocol.
     public var changes: AsyncStream<EnvironmentSnapshot> { current.changes }

@@ -2,8 +2,8 @@ import EssentialsHTTP
 
 /// All that makes requests to one URL equal, so that they can share a response.
 ///
-/// Deadlines and priorities make no difference. Everything else of a request does that can change its response, what its
-/// caller may see of it, or whether it may be sent.
+/// Deadlines and priorities make no difference: a shared exchange has the highest priority of its requests. Everything
+/// else does if it can change the response, the parts of it that the caller may see, or whether the request may be sent.
 struct JoinKey: Sendable {
     private let method: HTTPRequest.Method
     private let headerFields: HTTPFields
@@ -30,9 +30,11 @@ struct JoinKey: Sendable {
     init?(_ request: TransportRequest, _ record: ExchangeRecord, isJudged: Bool) {
         guard request.method == .get || request.method == .head, request.body.isEmpty,
             case .collected = request.options.delivery, !request.headerFields.contains(.range),
+            // The progress belongs to one request.
+            record.rules.downloadProgress == nil,
             // Two closures cannot be compared.
             record.rules.redirects.decide == nil,
-            // A request of a token provider goes out without a token, and must not wait for those that wait for it.
+            // A request of a token provider goes out without a token, and must not wait for requests that wait for it.
             record.rules.tokens?.source.isCalledHere != true
         else { return nil }
         if isJudged {
@@ -84,7 +86,7 @@ extension RedirectPolicy {
 }
 
 extension HTTPFields {
-    /// The fields that only connect the records of several programs about one request.
+    /// The fields that only connect the records of several programs about the same request.
     private static let traceNames = Set(
         [
             "traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-ParentSpanId",

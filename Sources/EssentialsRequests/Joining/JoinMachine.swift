@@ -20,7 +20,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
         case none
         /// Others still wait.
         case fromOthers
-        /// Nobody waits. The group has ended, and what was sent for it has to be cancelled.
+        /// Nobody waits. The group has ended, and its exchange has to be cancelled.
         case last
     }
 
@@ -38,7 +38,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     private var open: [Place: [Key: UInt64]] = [:]
     private var lastGroup: UInt64 = 0
 
-    init(limit: Int = 10_000) { self.limit = limit }
+    init(limit: Int = JoinedExchanges.maximumGroups) { self.limit = limit }
 
     var groupCount: Int { groups.count }
     /// The number of places that have open groups.
@@ -48,7 +48,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     ///
     /// - Parameters:
     ///   - waiter: Identifies the request.
-    ///   - key: All that makes requests to the same place equal.
+    ///   - key: The properties that equal requests to one place have in common.
     ///   - place: Where the request goes, which ``close(_:)`` names too.
     mutating func arrive(_ waiter: UInt64, _ key: Key, at place: Place) -> Arrival {
         if let group = open[place]?[key] {

@@ -28,24 +28,38 @@ struct JoinStage: Stage {
         switch joins.arrive(key, at: request.url) {
         case .alone: return try await next.send(request, record)
         case .lead(let seat, let cancellation):
-            start(SharedExchange(request, record), of: seat.group, cancellation)
+            let registration = Self.raising(seat, for: request)
+            defer { if let registration { request.raisablePriority?.remove(registration) } }
+            var shared = request
+            shared.raisablePriority = seat.priority
+            start(SharedExchange(shared, record), of: seat.group, cancellation)
             // The exchange has the deadline of this request.
             return try result(await joins.verdict(of: seat, within: nil, clock, record.cancellation), request, record)
         case .follow(let seat): return try await follow(seat, request, record)
         }
     }
 
+    /// Raises the priority of an exchange to that of a request that waits for it, now and later.
+    private static func raising(
+        _ seat: JoinedExchanges.Seat, for request: TransportRequest
+    ) -> RaisablePriority.Registration? {
+        seat.priority.raise(to: request.priority)
+        return request.raisablePriority?.add { seat.priority.raise(to: $0) }
+    }
+
     private func start(_ exchange: SharedExchange, of group: UInt64, _ cancellation: Cancellation) {
         let task = Task.immediate { [joins, next, clock] in
             joins.finish(group, await exchange.run(over: next, cancellation, clock))
         }
-        // For stages and transports that look at their task.
+        // For stages and transports that check whether their task is cancelled.
         _ = cancellation.add { task.cancel() }
     }
 
     private func follow(
         _ seat: JoinedExchanges.Seat, _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
+        let registration = Self.raising(seat, for: request)
+        defer { if let registration { request.raisablePriority?.remove(registration) } }
         let total = request.options.totalTimeout
         let start = total == nil ? .zero : clock.now
         let verdict = await joins.verdict(of: seat, within: total, clock, record.cancellation)

@@ -3,6 +3,9 @@ import Synchronization
 
 /// The groups of equal requests of one service, and the requests that wait for their outcomes.
 final class JoinedExchanges: Sendable {
+    /// The maximum number of groups at the same time.
+    static let maximumGroups = 10_000
+
     /// The end of a wait.
     enum Verdict: Sendable {
         case finished(SharedOutcome)
@@ -13,6 +16,8 @@ final class JoinedExchanges: Sendable {
     /// A request that waits for the outcome of its group.
     struct Seat: Sendable {
         let group: UInt64
+        /// The priority of the exchange: the highest of all requests that have waited for it.
+        let priority: RaisablePriority
         fileprivate let waiter: UInt64
         fileprivate let promise: Promise<Verdict>
     }
@@ -27,8 +32,8 @@ final class JoinedExchanges: Sendable {
     private struct State {
         var machine = JoinMachine<RequestURL, JoinKey>()
         var promises: [UInt64: Promise<Verdict>] = [:]
-        /// Ends the exchange of each group.
-        var cancellations: [UInt64: Cancellation] = [:]
+        /// Ends the exchange of each group, and raises its priority.
+        var exchanges: [UInt64: (cancellation: Cancellation, priority: RaisablePriority)] = [:]
         var lastWaiter: UInt64 = 0
     }
 
@@ -37,7 +42,7 @@ final class JoinedExchanges: Sendable {
     /// The number of groups, and of requests that wait for them.
     var usage: (groups: Int, waiters: Int) {
         state.withLock { state in
-            (max(state.machine.groupCount, state.cancellations.count), state.promises.count)
+            (max(state.machine.groupCount, state.exchanges.count), state.promises.count)
         }
     }
 
@@ -50,11 +55,12 @@ final class JoinedExchanges: Sendable {
             switch arrival {
             case .alone: return .alone
             case .lead(let group), .follow(let group):
-                let seat = Seat(group: group, waiter: waiter, promise: Promise())
+                let priority = state.exchanges[group]?.priority ?? RaisablePriority()
+                let seat = Seat(group: group, priority: priority, waiter: waiter, promise: Promise())
                 state.promises[waiter] = seat.promise
                 guard case .lead = arrival else { return .follow(seat) }
                 let cancellation = Cancellation()
-                state.cancellations[group] = cancellation
+                state.exchanges[group] = (cancellation, priority)
                 return .lead(seat, cancellation)
             }
         }
@@ -93,7 +99,7 @@ final class JoinedExchanges: Sendable {
             guard departure != .none else { return (nil, nil) }
             return (
                 state.promises.removeValue(forKey: seat.waiter),
-                departure == .last ? state.cancellations.removeValue(forKey: seat.group) : nil
+                departure == .last ? state.exchanges.removeValue(forKey: seat.group)?.cancellation : nil
             )
         }
         cancellation?.cancel()
@@ -103,15 +109,15 @@ final class JoinedExchanges: Sendable {
     /// Passes the outcome of an exchange to all requests of its group.
     func finish(_ group: UInt64, _ outcome: SharedOutcome) {
         let promises = state.withLock { state in
-            state.cancellations[group] = nil
+            state.exchanges[group] = nil
             return state.machine.finish(group).compactMap { state.promises.removeValue(forKey: $0) }
         }
         for promise in promises { promise.keep(.finished(outcome)) }
     }
 
-    /// Makes sure that later requests to a URL get no outcome of an exchange that has begun.
+    /// Closes the groups of a URL: later requests do not share an exchange that has begun.
     func close(_ url: RequestURL) { state.withLock { $0.machine.close(url) } }
 
-    /// Makes sure that later requests get no outcome of an exchange that has begun.
+    /// Closes all groups: later requests do not share an exchange that has begun.
     func closeAll() { state.withLock { $0.machine.closeAll() } }
 }

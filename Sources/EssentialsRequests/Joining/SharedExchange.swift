@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// A request as the task needs it that sends it for a group of equal ones.
+/// The parts of a request that a task needs to send it for a group of equal requests.
 ///
 /// An `ExchangeRecord` stays in the task of its request, so the exchange has a record of its own.
 struct SharedExchange: Sendable {
@@ -43,7 +43,7 @@ struct SharedExchange: Sendable {
     }
 
     /// How much earlier than this clock the transport may notice that the deadline has passed.
-    private static let tolerance = Duration.milliseconds(20)
+    static let tolerance = Duration.milliseconds(20)
 }
 
 /// The outcome of an exchange, and its effects on the record of each request that shares it.

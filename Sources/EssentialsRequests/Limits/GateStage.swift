@@ -13,7 +13,7 @@ struct GateStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         var request = request
         let permit: RequestLimits.Permit
-        switch limits.arrive(request.url.origin, request.options.priority) {
+        switch limits.arrive(request.url.origin, request.priority) {
         case .start(let free): permit = free
         case .wait(let place): permit = try await turn(of: &request, place, record)
         case .full(let waiting): throw LimitFailures.queueFull(request, waiting: waiting)
@@ -51,6 +51,9 @@ struct GateStage: Stage {
             throw error
         }
         let limit = [request.options.queueTimeout, limits.settings.queueTimeout, remaining].compactMap(\.self).min()
+        let priority = request.raisablePriority
+        let registration = priority?.add { [limits] in limits.raise(place, to: $0) }
+        defer { if let registration { priority?.remove(registration) } }
         switch await limits.turn(place, within: limit, record.cancellation) {
         case .start(let permit):
             do throws(RequestFailure) {

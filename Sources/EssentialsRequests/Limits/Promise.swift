@@ -2,7 +2,7 @@ import Synchronization
 
 /// A value that one task waits for and another one provides, each of them once.
 ///
-/// Waiting does not end when the task is cancelled. Whoever cancels it provides a value that says so.
+/// Waiting does not end when the task is cancelled. The code that cancels it provides a value for this case.
 final class Promise<Value: Sendable>: Sendable {
     private enum State {
         case open

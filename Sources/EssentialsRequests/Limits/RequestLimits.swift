@@ -51,6 +51,12 @@ public final class RequestLimits: Sendable {
         var timer: (time: Duration, task: Task<Void, Never>)?
         /// The number of the latest request.
         var lastUse: UInt64 = 0
+
+        mutating func raise(_ number: UInt64, to priority: RequestPriority) {
+            // After the end of a wait the lane can belong to another origin.
+            guard waiters[number] != nil else { return }
+            machine.raise(number, to: priority)
+        }
     }
 
     private struct State {
@@ -63,7 +69,7 @@ public final class RequestLimits: Sendable {
     }
 
     /// The maximum number of origins that are remembered without a request.
-    private static let originLimit = 1_024
+    static let originLimit = 1_024
 
     /// The settings.
     let settings: OriginLimits
@@ -138,6 +144,11 @@ public final class RequestLimits: Sendable {
         }
     }
 
+    /// Moves a request forward in the line, unless its turn has come.
+    func raise(_ place: Place, to priority: RequestPriority) {
+        state.withLock { $0.lanes[place.lane].raise(place.number, to: priority) }
+    }
+
     /// Takes a request out of the line, unless its turn has come.
     func withdraw(_ place: Place, _ verdict: Verdict) {
         let now = now
@@ -196,7 +207,7 @@ public final class RequestLimits: Sendable {
         return turns
     }
 
-    /// Resumes waiting requests. It is called without the lock, because they go on at once.
+    /// Resumes waiting requests. It is called without the lock, because they resume at once.
     private func tell(_ turns: [Turn]) {
         for turn in turns { turn.promise.keep(turn.verdict) }
     }

@@ -176,7 +176,7 @@ struct PageMachine<Model: Sendable>: Sendable {
         var request = current
         request.path = url.origin == Self.standInOrigin ? url.target : url.description
         request.query = QueryItems()
-        request.isLink = true
+        request.hasWholeQuery = true
         if request.hasParametersInQuery { request.parameters = FormParameters() }
         return request
     }

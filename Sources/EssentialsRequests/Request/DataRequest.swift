@@ -50,15 +50,32 @@ public struct DataRequest: Sendable {
     /// If the request value is used for several operations, a stream ends with the first one, and a callback receives
     /// the progress of all of them.
     public var uploadProgress: ProgressReport?
+    /// Receives the progress of the response's body while it is collected. The default is `nil`.
+    ///
+    /// Each attempt reports its bytes from 0, as ``uploadProgress`` does. They count after decompression, and the total
+    /// is unknown if the response is compressed or has no `Content-Length`. Bodies of redirects that are followed, and of
+    /// responses after which the request is sent again, are not reported. The callback runs in the task that sends the
+    /// request, or in one that sends it for this task, at most once per interval of the report; the body waits for it.
+    ///
+    /// A request with a report does not share its response with equal ones. A streamed response and a download have no
+    /// report here: count the bytes of the stream, or pass the report to `download`.
+    ///
+    /// ```swift
+    /// request.downloadProgress = ProgressReport(every: .milliseconds(50)) { bar.show($0.fraction ?? 0) }
+    /// let film: Film = try await requests.model(of: request)
+    /// ```
+    public var downloadProgress: ProgressReport?
     /// Receives the progress for the handler and the token of one call, in addition to ``uploadProgress``.
     var handlerProgress: ProgressReport?
+    /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
+    package var raisablePriority: RaisablePriority?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
     /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is
     /// kept.
     var isDefined = false
-    /// Whether the path is a link of a server, which has the whole query.
-    var isLink = false
+    /// Whether the path is a link of a server or a whole URL, to whose query nothing of the base's is added.
+    var hasWholeQuery = false
     /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
     public var finishesOnShutdown: Bool?
@@ -112,6 +129,7 @@ extension DataRequest: CustomReflectable {
                 "headerFields": RedactedText.names(of: headerFields), "body": body,
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
                 "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
+                "downloadProgress": downloadProgress as Any,
                 "finishesOnShutdown": finishesOnShutdown as Any, "retry": retry as Any,
                 "isIdempotent": isIdempotent as Any,
             ])

@@ -11,12 +11,15 @@ public import EssentialsHTTP
 /// nor receive its outcome: what they add is meant for the servers of the environment. With the same origin only the
 /// path differs.
 ///
+/// ``pinned(to:)`` is the environment of the service too, but only for as long as it is a certain one.
+///
 /// A base is created from text without throwing, so that it can be a constant. Sending a request with an invalid base
 /// fails as `invalidRequest`.
 public struct RequestBase: Sendable, Hashable {
     /// Indirect, so that a copy is one reference.
     private indirect enum Content: Hashable {
         case current
+        case pinned(EnvironmentSnapshot)
         case url(RequestURL)
         case own(EnvironmentSnapshot)
         case invalid(message: String, remedy: String?)
@@ -28,6 +31,24 @@ public struct RequestBase: Sendable, Hashable {
 
     /// The environment of the service that sends the request.
     public static let environment = RequestBase(.current)
+
+    /// The environment of the service that sends the request, which must be equal to the given one.
+    ///
+    /// A request that was made for one environment, such as a request to a URL below its base, then never reaches the
+    /// servers of another one, and never carries another one's header fields, credentials, trust policy or settings. If
+    /// the environment is no longer the current one when the request is sent, the request fails at once as `cancelled`,
+    /// and no interceptor sees it. This does not depend on the service's `onEnvironmentChange`, which decides about a
+    /// change after that, as for every other request to the environment. After a change back, the request is sent again.
+    ///
+    /// ```swift
+    /// var request = DataRequest(.get, "users/7")
+    /// request.base = .pinned(to: environment.snapshot)
+    /// ```
+    ///
+    /// The path may also be a whole URL below the environment's base URL; see ``DataRequest/pinned(to:at:)``.
+    public static func pinned(to environment: EnvironmentSnapshot) -> RequestBase {
+        RequestBase(.pinned(environment))
+    }
 
     /// A URL. Its query is part of every request with this base.
     public init(_ url: RequestURL) { self.init(.url(url)) }
@@ -47,8 +68,13 @@ public struct RequestBase: Sendable, Hashable {
     /// The current environment of an environment service, read now.
     public init(_ environment: any EnvironmentService) { self.init(.own(environment.snapshot)) }
 
-    /// Whether the base is the environment of the service that sends the request.
-    public var isEnvironment: Bool { content == .current }
+    /// Whether the base is the environment of the service that sends the request, pinned or not.
+    public var isEnvironment: Bool {
+        switch content {
+        case .current, .pinned: true
+        case .url, .own, .invalid: false
+        }
+    }
 
     /// The URL, or `nil` if the environment of the service decides.
     ///
@@ -58,7 +84,7 @@ public struct RequestBase: Sendable, Hashable {
             switch content {
             case .current: nil
             case .url(let url): url
-            case .own(let environment): environment.baseURL
+            case .pinned(let environment), .own(let environment): environment.baseURL
             case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
             }
         }
@@ -67,10 +93,14 @@ public struct RequestBase: Sendable, Hashable {
     /// The environment for a request.
     ///
     /// - Parameter current: The environment of the service.
-    /// - Throws: `invalidRequest` if the base was created from invalid text.
+    /// - Throws: `invalidRequest` if the base was created from invalid text, and `cancelled` if it is pinned to another
+    ///   environment than the current one.
     func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
         switch content {
         case .current: return RequestEnvironment(snapshot: current, isForeign: false)
+        case .pinned(let pinned):
+            guard pinned == current else { throw Self.hasChanged(from: pinned) }
+            return RequestEnvironment(snapshot: current, isForeign: false)
         case .url(let url):
             guard url.origin == current.baseURL.origin else {
                 return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: url), isForeign: true)
@@ -82,6 +112,12 @@ public struct RequestBase: Sendable, Hashable {
             return RequestEnvironment(snapshot: own, isForeign: own.baseURL.origin != current.baseURL.origin)
         case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
         }
+    }
+
+    private static func hasChanged(from environment: EnvironmentSnapshot) -> RequestFailure {
+        RequestFailure(
+            .cancelled, "The environment for which the request was made is no longer the current one.",
+            remedy: "Make the request again in the current environment.", host: environment.baseURL.origin.host.text)
     }
 }
 
@@ -111,12 +147,12 @@ extension RequestBase: ExpressibleByStringLiteral {
 }
 
 extension RequestBase: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The URL without its query, or “the environment”.
+    /// The URL without its query, or “the environment” if it is not pinned.
     public var description: String {
         switch content {
         case .current: "the environment"
         case .url(let url): url.redacted
-        case .own(let environment): environment.baseURL.redacted
+        case .pinned(let environment), .own(let environment): environment.baseURL.redacted
         case .invalid: "an invalid URL"
         }
     }

@@ -1,3 +1,5 @@
+import EssentialsHTTP
+
 /// The statuses that are a success. Others fail as `status`.
 ///
 /// ```swift
@@ -68,5 +70,14 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
         case .ranges(let ranges): ranges
         case .matching: nil
         }
+    }
+}
+
+extension RequestFailure {
+    /// The failure of a request whose expectation is empty.
+    static var expectsNothing: RequestFailure {
+        RequestFailure(
+            .invalidRequest, "The request expects no status at all, so it could only fail.",
+            remedy: "Name at least one status.")
     }
 }

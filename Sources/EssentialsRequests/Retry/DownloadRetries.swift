@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import Synchronization
 
-/// Lets a download whose body has failed go on, under the retry policy of its request.
+/// Resumes a download whose body has failed, under the retry policy of its request.
 ///
 /// The chain retries a request until the head of its response has come. A download with the option `resumes` is also
 /// retried after that, from the byte that it has reached.

@@ -3,7 +3,7 @@ import EssentialsHTTP
 /// The retries of a request so far, over all its hops.
 struct RetryProgress: Sendable {
     /// The maximum number of earlier failures that a failure contains.
-    private static let maximumFailures = 8
+    static let maximumFailures = 8
 
     /// The number of retries.
     private(set) var count = 0

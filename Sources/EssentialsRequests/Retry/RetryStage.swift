@@ -5,8 +5,12 @@ import FoundationEssentials
 /// Sends a hop again after a failed attempt, as the retry policy says.
 ///
 /// The stage is inside the redirects, so that only the failed hop is repeated: if the response to a POST was a 303,
-/// only the following GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt passes anew.
+/// only the following GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt
+/// passes again.
 struct RetryStage: Stage {
+    /// The longest wait after the server has become reachable.
+    static let reachableWait = Duration.seconds(1)
+
     private let clock: RequestClock
     private let budgets: RetryBudgets
     private let reachability: (any ReachabilityService)?
@@ -63,7 +67,7 @@ struct RetryStage: Stage {
             prepare()
         }
 
-        /// Applies what the policy demands of each attempt.
+        /// Applies the policy's settings for one attempt.
         fileprivate mutating func prepare() {
             request.unwantedBodies.insert(.ofRetries)
             guard let limit = policy.attemptTimeout else { return }
@@ -219,9 +223,9 @@ struct RetryStage: Stage {
                 // The first element is the present status, which is no event.
                 for await status in reachability.statuses.dropFirst() where status.isReachable() {
                     // Spread, because all requests that failed see the same event.
-                    return try await clock.sleep(for: clock.random(in: .zero ... .seconds(1)))
+                    return try await clock.sleep(for: clock.random(in: .zero...Self.reachableWait))
                 }
-                // The tracker has ended, so it says nothing any more.
+                // The tracker has ended, so it reports nothing any more.
                 try await clock.sleep(for: wait)
             }
             defer { group.cancelAll() }

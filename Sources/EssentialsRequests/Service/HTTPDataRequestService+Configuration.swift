@@ -81,7 +81,8 @@ extension HTTPDataRequestService {
         public var finishesOnShutdown = false
         /// The time, the date and the random numbers of all stages. The default is those of the system.
         public var clock = RequestClock.system
-        /// The stores that are cleared together with an origin's credentials. The default is none.
+        /// The stores that are cleared together with an origin's credentials. The service holds them strongly; others can
+        /// join it later, see ``PrivateStateRegistry``. The default is none.
         public var privateState: [any PrivateStateStore] = []
 
         /// Creates a configuration with the default of each property.

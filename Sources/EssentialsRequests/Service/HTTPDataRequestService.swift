@@ -28,6 +28,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private let chain: Chain
     private let inFlight = RequestsInFlight()
     private let authorization = AuthorizationStore()
+    let privateState: PrivateStateStores
     /// Cancels running requests, or closes groups of equal ones, when the environment changes.
     private let watch = Mutex<Task<Void, Never>?>(nil)
 
@@ -45,6 +46,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         self.environment = environment
         self.transport = transport
         settings = ServiceSettings(configuration)
+        privateState = PrivateStateStores(configuration.privateState, limit: Self.privateStateStoreLimit)
         chain = Chain(over: transport, settings, authorization)
         let cancels = configuration.onEnvironmentChange == .cancelRequests
         guard cancels || settings.joins != nil else { return }
@@ -177,7 +179,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let origin = currentEnvironment.baseURL.origin
         authorization.clear(origin)
         configuration.cookies?.removeCookies(visibleTo: origin.host)
-        for store in configuration.privateState { await store.clearPrivateState(of: origin) }
+        await privateState.clear(origin)
         settings.joins?.closeAll()
     }
 

@@ -10,7 +10,7 @@ import EssentialsHTTP
 public struct AccessToken: Sendable, Hashable {
     /// The token, which is sent in the field `Authorization`.
     public let value: String
-    /// How long the token can be used, from the moment in which the provider returns it; `nil` if that is not known.
+    /// How long the token can be used, from the moment at which the provider returns it; `nil` if that is not known.
     ///
     /// The time is measured on the monotonic clock, so a change of the system's date does not matter.
     public let expiresIn: Duration?

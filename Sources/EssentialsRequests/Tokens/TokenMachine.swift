@@ -87,7 +87,8 @@ struct TokenMachine: Sendable, Hashable {
     static let hold = Duration.seconds(30)
     /// A token is refreshed in advance when less than a tenth of its time is left, and at most this time.
     static let longestWindow = Duration.seconds(60)
-    private static let maximumWaiters = 100_000
+    /// The maximum number of requests that wait for a token.
+    static let maximumWaiters = 100_000
 
     private struct Held: Hashable {
         var token: AccessToken
@@ -149,7 +150,7 @@ struct TokenMachine: Sendable, Hashable {
         refusals = 0
     }
 
-    /// Ends a session. Its waiters fail as `ended`. The last session takes the token and the refresh with it.
+    /// Ends a session. Its waiters fail as `ended`. The last one drops the token and cancels the refresh.
     mutating func end(_ session: Session) -> [Action] {
         guard sessions.remove(session) != nil else { return [] }
         var actions: [Action] = []
@@ -173,7 +174,7 @@ struct TokenMachine: Sendable, Hashable {
     /// Decides on the token of a request.
     ///
     /// - Parameter waiter: The waiter to register if the request has to wait; a refresh then starts if none is running.
-    ///   `nil` only looks: the decision `wait` changes nothing.
+    ///   With `nil`, the decision `wait` changes nothing.
     mutating func request(from session: Session, waiter: Waiter?, at now: Duration) -> (Decision, [Action]) {
         guard sessions.contains(session) else { return (.fail(.ended), []) }
         if let held, held.isUsable(at: now) {
@@ -232,7 +233,7 @@ struct TokenMachine: Sendable, Hashable {
     ) -> [Action] {
         guard let ended = refresh, ended.number == number else { return [] }
         refresh = nil
-        // The credentials were cleared. Those who have logged in since then wait for a token of their own.
+        // The credentials were cleared. Requests with later credentials wait for a token of their own.
         guard !ended.isDropped else { return waiters.isEmpty ? [] : [start()] }
         switch outcome {
         case .token(let token):

@@ -20,7 +20,7 @@ final class TokenSession: Sendable {
     /// cleared.
     var successor: AuthorizationStore.Content? { replacement.withLock { $0 } }
 
-    /// Ends the session: its waiters go on with the new credentials, or fail if there are none.
+    /// Ends the session: its waiters resume with the new credentials, or fail if there are none.
     func end(replacedBy new: AuthorizationStore.Content? = nil) {
         replacement.withLock { $0 = new }
         source.end(number)

@@ -52,7 +52,7 @@ final class TokenSource: Sendable {
         self.clock = clock
     }
 
-    /// Whether the current task sends for this source's provider, and must not wait for its token.
+    /// Whether the current task runs for this source's provider, and must not wait for a token.
     var isCalledHere: Bool {
         let callers = Self.callers
         return !callers.isEmpty && callers.contains(ObjectIdentifier(self))
@@ -74,12 +74,12 @@ final class TokenSource: Sendable {
         }
     }
 
-    /// Ends a session. The last one takes the token and the refresh with it.
+    /// Ends a session. With the last one, the token is dropped and the refresh is cancelled.
     func end(_ session: Int) { act { state in ((), state.machine.end(session)) } }
 
     // MARK: Requests
 
-    /// Decides on the token of a request. It has to ``wait(in:_:timeout:timer:)`` if there is none.
+    /// Decides on the token of a request. If there is none, call ``wait(in:_:timeout:timer:)``.
     func request(from session: Int) -> (TokenMachine.Decision, (any Error)?) {
         let now = clock.now
         return act { state in
@@ -197,7 +197,7 @@ final class TokenSource: Sendable {
         return resumptions
     }
 
-    /// Starts a call of the provider. It has no parent, because the request that needs it may end before.
+    /// Starts a call of the provider. It is not a child task, because the request that caused it may end earlier.
     private func begin(_ number: Int, replacing old: AccessToken?, _ state: inout State) {
         let callers = Self.callers + [ObjectIdentifier(self)]
         state.call = Task.detached { [self] in

@@ -135,3 +135,34 @@ extension RequestFailure.Reason {
         }
     }
 }
+
+extension RequestFailure.Reason {
+    /// One sentence for the users of an application, in English and without technical terms. It is the same for all
+    /// failures with this reason; `RequestFailure.summary` is more specific.
+    public var summary: String {
+        switch code {
+        case .invalidRequest, .encoding, .notReplayable: "The request could not be created."
+        case .invalidPolicy: "The security settings of this application are invalid."
+        case .nameResolution: "The server could not be found."
+        case .connection: "The server could not be reached."
+        case .proxy: "The network's proxy refused the request."
+        case .tls, .tlsTooOld, .trustEvidence, .otherTrust: "No secure connection to the server could be opened."
+        case .trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .revoked:
+            "The server could not prove its identity."
+        case .hostRefused: "This server is not allowed."
+        case .plaintextRefused: "A connection without encryption is not allowed."
+        case .timeout: "The server took too long to respond."
+        case .cancelled: "The request was cancelled."
+        case .interrupted: "The connection was lost."
+        case .protocolViolation, .emptyBody, .decoding: "The server's response could not be understood."
+        case .tooLarge: "The server's response is too large."
+        case .redirectLimit, .redirectRefused: "The server redirected the request to a place that is not allowed."
+        case .status: "The server's response was not the expected one."
+        case .file: "A file could not be read or written."
+        case .queueFull, .resources: "Too many requests are running."
+        case .authorization: "Signing in to the server failed."
+        case .circuitOpen: "The server is not available at the moment."
+        case .closed: "The application is shutting down."
+        }
+    }
+}

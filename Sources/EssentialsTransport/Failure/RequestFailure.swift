@@ -23,6 +23,8 @@ public struct RequestFailure: Error, Sendable {
         package var reason: Reason
         package var phase: Phase
         package var message: String
+        /// Whether the message was set by ``RequestFailure/with(message:)``, so that it is meant for people.
+        package var hasOwnMessage = false
         package var remedy: String?
         package var host: String?
         package var request: String?
@@ -94,6 +96,8 @@ public struct RequestFailure: Error, Sendable {
     public var phase: Phase { content.phase }
     /// What happened, in one sentence.
     public var message: String { content.message }
+    /// Whether ``with(message:)`` has set the message.
+    package var hasOwnMessage: Bool { content.hasOwnMessage }
     /// What to try. `nil` if nothing helps, as after a cancellation.
     public var remedy: String? { content.remedy ?? content.reason.remedy }
     /// The normalized host of the request, if there is one.

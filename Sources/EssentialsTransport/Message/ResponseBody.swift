@@ -61,9 +61,17 @@ public struct ResponseBody: Sendable {
     /// - Parameter limit: The maximum number of bytes.
     /// - Throws: `tooLarge` if the body exceeds the limit, and the failure of the transfer.
     public func collect(upTo limit: Int) async throws(RequestFailure) -> Data {
+        try await collect(upTo: limit) { _ in }
+    }
+
+    /// Reads the whole body, and passes the number of bytes so far to a closure after each piece.
+    package func collect(
+        upTo limit: Int, reached: (Int) -> Void
+    ) async throws(RequestFailure) -> Data {
         switch content {
         case .bytes(let data):
             guard data.count <= limit else { throw Self.tooLarge(limit) }
+            reached(data.count)
             return data
         case .stream(let source):
             var collected = Data()
@@ -73,12 +81,13 @@ public struct ResponseBody: Sendable {
                     throw Self.tooLarge(limit)
                 }
                 chunk.withUnsafeBytes { collected.append(contentsOf: $0) }
+                reached(collected.count)
             }
             return collected
         }
     }
 
-    private static func tooLarge(_ limit: Int) -> RequestFailure {
+    package static func tooLarge(_ limit: Int) -> RequestFailure {
         RequestFailure(.tooLarge, "The body of the response exceeds \(limit) bytes.", phase: .receiving)
     }
 }

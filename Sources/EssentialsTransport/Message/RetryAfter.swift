@@ -7,7 +7,7 @@
 /// Reads the delay that a server requests before the next attempt (RFC 9110, section 10.2.3).
 package enum RetryAfter {
     /// A number that does not fit is longer than any practical delay.
-    private static let maximumSeconds: Int64 = 10_000_000_000
+    package static let maximumSeconds: Int64 = 10_000_000_000
 
     /// The delay in seconds, or until a date; `nil` if the field is missing or invalid. A date in the past gives zero.
     ///

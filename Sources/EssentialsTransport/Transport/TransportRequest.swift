@@ -24,6 +24,8 @@ public struct TransportRequest: Sendable {
     package var isIdempotent: Bool?
     /// Whether the request must not use a connection that another request has used.
     package var needsFreshConnection = false
+    /// Raises the priority of the options while the request waits; `nil` if nobody does.
+    package var raisablePriority: RaisablePriority?
 
     /// The host that the request goes to, for failures.
     package var hostText: String { url.origin.host.text }
@@ -105,4 +107,14 @@ package struct UnwantedBodies: OptionSet, Sendable, Hashable {
     package static let ofChallenges = UnwantedBodies(rawValue: 2)
     /// Refusals after which a request can be retried: 408, 421, 425, 429, 500, 502, 503 and 504.
     package static let ofRetries = UnwantedBodies(rawValue: 4)
+
+    /// Whether the body of a response with this status may be unwanted.
+    package func includes(status: Int) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: contains(.ofRedirects)
+        case 401: contains(.ofChallenges)
+        case 408, 421, 425, 429, 500, 502, 503, 504: contains(.ofRetries)
+        default: false
+        }
+    }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ServiceEssentials
 
 /// The JSON object that `essentials bench --format json` prints. Times are in milliseconds, unless a name says seconds.
@@ -65,13 +64,7 @@ struct BenchJSON: Encodable {
     }
 
     /// The object on one line.
-    var line: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and finite numbers can always be encoded.
-        guard let data = try? encoder.encode(self) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
-    }
+    var line: String { OneLine.json(self) }
 
     private static func latency(_ histogram: LatencyHistogram) -> Latency {
         Latency(

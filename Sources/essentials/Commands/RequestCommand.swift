@@ -47,7 +47,7 @@ extension RequestCommand {
                     StandardStream.endLine()
                     StandardStream.error.printLine(hint)
                 }
-                throw error
+                throw OAuthOptions.explained(error)
             }
         }
     }
@@ -124,8 +124,8 @@ extension RequestCommand {
                 credentials are not sent to another origin. If the status is not in --expect, the body is printed \
                 and the command fails with "status".
 
-                Credentials come from --user, --digest or --bearer, otherwise from ESSENTIALS_USER, ESSENTIALS_DIGEST \
-                or ESSENTIALS_BEARER. They are sent only to the URL's own origin. A header field Authorization replaces \
+                Credentials come from --user, --digest, --bearer or --oauth-token-url, otherwise from ESSENTIALS_USER, \
+                ESSENTIALS_DIGEST or ESSENTIALS_BEARER. They are sent only to the URL's own origin. A header field Authorization replaces \
                 the variables. The header fields of an environment are sent only to its own origin, and --header \
                 overrides them.
 

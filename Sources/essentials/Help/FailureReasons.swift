@@ -34,7 +34,10 @@ enum FailureReasons {
         (.trustEvidence, "A connection has no verified information about its server."),
         (.revoked, "A certificate of the server was revoked."),
         (.hostRefused, "The policy has no rule for this host and refuses all others, or its pins have expired."),
-        (.plaintextRefused, "The URL begins with http:// although pins are required. Use https://."),
+        (
+            .plaintextRefused,
+            "The URL begins with http:// although pins are required, or although it is a token endpoint. Use https://."
+        ),
         (.timeout, "A time limit has passed. See --timeout and --connect-timeout."),
         (.cancelled, "The command was interrupted."),
         (.interrupted, "The server closed the connection before the response was complete."),
@@ -43,7 +46,12 @@ enum FailureReasons {
         (.redirectLimit, "There were more redirects than allowed. See --max-redirects."),
         (.redirectRefused, "A redirect was refused, such as one from https to http."),
         (.notReplayable, "The body would have to be sent again, but it cannot be read a second time."),
-        (.authorization, "The server demands a weaker authentication than the credentials allow."),
+        (
+            .authorization,
+            "There is nothing to authorize the request with: all challenges of the server are weaker than the "
+                + "credentials allow, or there is no access token, because it could not be refreshed or the client is "
+                + "logged out. Check the credentials and the token endpoint."
+        ),
         (.status, "The status is not among the expected ones. See --expect."),
         (.emptyBody, "A body was expected, but the response has none."),
         (.encoding, "The request's body could not be encoded."),

@@ -76,6 +76,7 @@ extension HelpTopic {
         ESSENTIALS_USER:: name:password for Basic authentication, like --user.
         ESSENTIALS_DIGEST:: name:password for Digest authentication, like --digest.
         ESSENTIALS_BEARER:: A token, like --bearer.
+        ESSENTIALS_CLIENT_ID, ESSENTIALS_CLIENT_SECRET:: The client's identifier and secret for --oauth-token-url.
         ESSENTIALS_KEY_PASSPHRASE:: The passphrase of --client-key.
         http_proxy, https_proxy, all_proxy, no_proxy:: The proxy, unless --proxy is given. “--proxy none” ignores them.
         SSL_CERT_FILE, SSL_CERT_DIR:: Replace the system's certificate authorities.

@@ -36,13 +36,15 @@ struct AuthorizationOptions: ParsableArguments {
             valueName: "token"))
     var token: String?
 
+    @OptionGroup var oauth: OAuthOptions
+
     /// The first of these options on the command line.
     var given: String? { allGiven.first }
 
     private var allGiven: [String] {
-        [("--user", user), ("--digest", digest), ("--bearer", token)].compactMap { name, value in
-            value.map { _ in name }
-        }
+        [
+            ("--user", user), ("--digest", digest), ("--bearer", token), ("--oauth-token-url", oauth.tokenURL),
+        ].compactMap { name, value in value.map { _ in name } }
     }
 
     func validate() throws {
@@ -55,7 +57,10 @@ struct AuthorizationOptions: ParsableArguments {
 
     /// The credentials from the options, or otherwise from the environment variables. `nil` if neither has any. An
     /// empty variable counts as unset.
-    func credentials() throws(RequestFailure) -> Credentials? {
+    ///
+    /// - Parameter transport: Sends the requests to a token endpoint.
+    func credentials(over transport: any Transport) throws(RequestFailure) -> Credentials? {
+        if let tokens = try oauth.credentials(over: transport) { return tokens }
         if let user { return try Self.basic(user, from: "--user") }
         if let digest { return try self.digest(digest, from: "--digest") }
         if let token { return try .bearer(token) }
@@ -64,7 +69,7 @@ struct AuthorizationOptions: ParsableArguments {
         guard set.count < 2 else {
             throw RequestFailure(
                 .invalidRequest, "Both \(set[0].name) and \(set[1].name) are set.",
-                remedy: "Unset one of them, or give --user, --digest or --bearer.")
+                remedy: "Unset one of them, or give --user, --digest, --bearer or --oauth-token-url.")
         }
         guard let (name, value) = set.first else { return nil }
         switch name {
@@ -101,7 +106,8 @@ struct AuthorizationOptions: ParsableArguments {
         return (String(text[..<colon]), String(text[bytes.index(after: colon)...]))
     }
 
-    private static func variable(_ name: String) -> String? {
+    /// The value of an environment variable; `nil` if it is unset or empty.
+    static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }

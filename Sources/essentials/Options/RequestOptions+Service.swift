@@ -45,7 +45,11 @@ extension RequestOptions {
         over transport: CurlTransport, in environment: EnvironmentSnapshot, retry: RetryPolicy = .never,
         cookies: CookieJar? = nil, log: VerboseLog?
     ) throws(RequestFailure) -> HTTPDataRequestService {
-        let credentials = hasHeader("authorization") ? nil : try authorization.credentials()
+        let credentials =
+            hasHeader("authorization")
+            ? nil
+            : try authorization.credentials(
+                over: ToolTransport(transport: transport, userAgent: EssentialsTool.userAgent, log: log))
         var environment = environment
         environment.trust = nil
         var configuration = HTTPDataRequestService.Configuration()

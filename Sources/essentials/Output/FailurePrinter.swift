@@ -42,7 +42,7 @@ struct FailurePrinter {
     private func line(for failure: RequestFailure) -> String {
         switch format {
         case .text: "error: " + Self.text(of: failure)
-        case .json: Self.json(of: failure)
+        case .json: OneLine.json(Object(failure: failure))
         }
     }
 
@@ -70,15 +70,6 @@ struct FailurePrinter {
         }
     }
 
-    private static func json(of failure: RequestFailure) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and a number can always be encoded.
-        guard let data = try? encoder.encode(Object(failure: failure)) else { return "{}" }
-        // The encoder escapes only the controls of ASCII.
-        return String(decoding: data, as: UTF8.self).unicodeScalars
-            .map { $0.controlsTerminal ? VisibleText.escapedInJSON($0) : String(Character($0)) }.joined()
-    }
 }
 
 /// Formats a text as one printable line.
@@ -86,5 +77,16 @@ enum OneLine {
     /// The text with each run of line breaks and other characters that control a terminal replaced by a space.
     static func text(_ text: String) -> String {
         text.unicodeScalars.split(whereSeparator: \.controlsTerminal).map(String.init).joined(separator: " ")
+    }
+
+    /// A value as a JSON object with sorted members, in which characters that control a terminal are escaped.
+    static func json(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings and numbers can always be encoded.
+        guard let data = try? encoder.encode(value) else { return "{}" }
+        // The encoder escapes only the controls of ASCII.
+        return String(decoding: data, as: UTF8.self).unicodeScalars
+            .map { $0.controlsTerminal ? VisibleText.escapedInJSON($0) : String(Character($0)) }.joined()
     }
 }

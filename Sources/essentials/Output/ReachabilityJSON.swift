@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ServiceEssentials
 
 /// The JSON object that `essentials reachability --format json` prints for a status.
@@ -39,11 +38,5 @@ struct ReachabilityJSON: Encodable {
     }
 
     /// The object on one line.
-    var line: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers can always be encoded.
-        guard let data = try? encoder.encode(self) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
-    }
+    var line: String { OneLine.json(self) }
 }

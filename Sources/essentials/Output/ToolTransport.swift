@@ -1,9 +1,12 @@
 import ServiceEssentials
 
-/// Leaves out the fields that the user removed, and prints each exchange for `--verbose`.
+/// Adds or leaves out header fields, and prints each exchange for `--verbose`.
 struct ToolTransport: Transport {
     let transport: CurlTransport
-    let removedFields: [HTTPField.Name]
+    /// The fields that the user removed.
+    var removedFields: [HTTPField.Name] = []
+    /// The `User-Agent` of requests that no service sends; otherwise `nil`, because services set it.
+    var userAgent: String?
     let log: VerboseLog?
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
@@ -14,6 +17,7 @@ struct ToolTransport: Transport {
         _ request: TransportRequest, cancellation: Cancellation
     ) async throws(RequestFailure) -> TransportResponse {
         var request = request
+        if let userAgent { request.headerFields[.userAgent] = userAgent }
         for name in removedFields { request.headerFields[fields: name] = [] }
         guard let log else { return try await transport.send(request, cancellation: cancellation) }
         log.sends(request, fields: try transport.fieldLines(of: request))

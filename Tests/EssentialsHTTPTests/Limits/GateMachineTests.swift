@@ -121,6 +121,68 @@ struct GateMachineTests {
         #expect(machine.arrive(5, .normal, at: .seconds(5)) == .wait)
     }
 
+    @Test("A raised request leaves the line behind those of its new priority, and nothing is lowered")
+    func raised() {
+        var machine = GateMachine(OriginLimits(concurrency: 1))
+        #expect(started(&machine, 0) != nil)
+        for (number, priority) in [RequestPriority.low, .background, .high, .normal].enumerated() {
+            #expect(machine.arrive(UInt64(number + 1), priority, at: .zero) == .wait)
+        }
+        machine.raise(2, to: .high)
+        machine.raise(1, to: .normal)
+        machine.raise(3, to: .background)
+        machine.raise(0, to: .interactive)
+        machine.raise(99, to: .interactive)
+        #expect(machine.waiting == 4)
+        var order: [UInt64] = []
+        for _ in 0..<5 {
+            machine.leave()
+            if case .start(let number, _) = machine.next(at: .zero) { order.append(number) }
+        }
+        #expect(order == [3, 2, 4, 1])
+        #expect(machine.waiting == 0)
+    }
+
+    @Test("Each number leaves a line once, by its highest priority and then its place there", arguments: 0..<10)
+    func randomRaises(seed: UInt64) {
+        var random = SeededNumbers(state: seed)
+        var line = PriorityLine()
+        /// The lines by priority, as a simple model.
+        var model: [RequestPriority: [UInt64]] = [:]
+        func pop() -> UInt64? {
+            for priority in RequestPriority.allCases.reversed() where model[priority]?.isEmpty == false {
+                return model[priority]?.removeFirst()
+            }
+            return nil
+        }
+        var last: UInt64 = 0
+        for _ in 0..<400 {
+            let priority = RequestPriority.allCases[Int.random(in: 0..<5, using: &random)]
+            let number = UInt64.random(in: 0...last, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                last += 1
+                line.append(last, priority)
+                model[priority, default: []].append(last)
+            case 4..<7:
+                line.raise(number, to: priority)
+                if let present = model.first(where: { $0.value.contains(number) })?.key, present < priority {
+                    model[present]?.removeAll { $0 == number }
+                    model[priority, default: []].append(number)
+                }
+            case 7:
+                let isThere = model.values.contains { $0.contains(number) }
+                #expect(line.remove(number) == isThere, "seed \(seed)")
+                for key in model.keys { model[key]?.removeAll { $0 == number } }
+            default: #expect(line.popFirst() == pop(), "seed \(seed)")
+            }
+            #expect(line.count == model.values.reduce(0) { $0 + $1.count }, "seed \(seed)")
+            #expect(line.storedCount <= 2 * line.count + 33, "seed \(seed)")
+        }
+        while let next = pop() { #expect(line.popFirst() == next, "seed \(seed)") }
+        #expect(line.popFirst() == nil)
+    }
+
     @Test("A line that nobody leaves does not grow through requests that are withdrawn")
     func withdrawals() {
         var line = PriorityLine()

@@ -17,11 +17,12 @@ struct ArticleTests {
     private static let modules = [
         "ComingFrom": "ServiceEssentials", "MovingFromRelax": "ServiceEssentials", "TestingTLS": "EssentialsTestKit",
         "ScriptedTransport": "EssentialsTestKit",
+        "MovingFromOtherClients": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
     /// The languages of other code blocks.
-    private static let otherLanguages: Set<Substring> = ["sh", "json", "objc"]
+    private static let otherLanguages: Set<Substring> = ["sh", "json", "objc", "text"]
 
     @Test(
         "An article contains exactly the tested code and has a limited length",
@@ -30,7 +31,7 @@ struct ArticleTests {
             "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
             "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
             "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
-            "WhenRequestsFail", "KeepingCookies",
+            "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

@@ -50,6 +50,43 @@ struct JoinStageTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
+    @Test("A shared exchange waits with the highest priority of its requests, at their arrival and later")
+    func priorities() async throws {
+        let fixture = ChainFixture {
+            $0.joinsEqualRequests = true
+            $0.limits = OriginLimits(concurrency: 1)
+        }
+        let joins = try #require(fixture.settings.joins)
+        fixture.transport.on(.get, "/**").answer(after: .seconds(1))
+        var requests = [fixture.begin("/running")]
+        await until { fixture.transport.requestCount == 1 }
+        requests.append(fixture.begin("/normal"))
+        try await until { try fixture.state.waiting == 1 }
+        // The first of these is less urgent; the second one raises the exchange by arriving, the third one later.
+        let priority = RaisablePriority()
+        for path in ["/arriving", "/later"] {
+            requests.append(fixture.begin(path) { $0.options.priority = .low })
+        }
+        try await until { try fixture.state.waiting == 3 }
+        requests.append(fixture.begin("/arriving") { $0.options.priority = .high })
+        requests.append(
+            fixture.begin("/later") {
+                $0.options.priority = .low
+                $0.raisablePriority = priority
+            })
+        await until { joins.usage.waiters == 6 && priority.handlerCount == 1 }
+        priority.raise(to: .interactive)
+        for sent in 1...4 {
+            await until { fixture.transport.requestCount == sent }
+            await fixture.clock.waitForSleepers(count: 5 - sent)
+            fixture.clock.advance(by: .seconds(1))
+        }
+        for request in requests { #expect(await request.value.failure == nil) }
+        #expect(
+            fixture.transport.requests.map { String($0.url.path) } == ["/running", "/later", "/arriving", "/normal"])
+        #expect(priority.handlerCount == 0)
+    }
+
     @Test("Requests that share an exchange have its redirects, its attempts and its URL")
     func records() async throws {
         fixture.transport.on(.get, "/a").answer(.found, headerFields: [.location: "/b"])

@@ -65,6 +65,35 @@ struct GateStageTests {
         #expect(fixture.transport.requests.map { String($0.url.path) } == ["/first", "/2", "/1", "/3", "/0"])
     }
 
+    @Test("A request that waits for its limits is sent earlier if its priority is raised")
+    func raised() async throws {
+        let fixture = Self.concurrency(1)
+        fixture.transport.on(.get, "/**").answer(after: .seconds(1))
+        let priorities = (0..<4).map { _ in RaisablePriority() }
+        var requests: [Task<Result<DataResponse, RequestFailure>, Never>] = []
+        for (index, priority) in priorities.enumerated() {
+            requests.append(fixture.begin("/\(index)") { $0.raisablePriority = priority })
+            try await until { try fixture.state.waiting == index }
+            try await until { try fixture.state.permitsInUse == 1 }
+        }
+        await fixture.clock.waitForSleepers(count: 4)
+        await until { priorities.dropFirst().allSatisfy { $0.handlerCount == 1 } }
+        priorities[0].raise(to: .interactive)
+        priorities[3].raise(to: .high)
+        #expect(try fixture.state.waiting == 3)
+        for sent in 1...4 {
+            await until { fixture.transport.requestCount == sent }
+            await fixture.clock.waitForSleepers(count: 5 - sent)
+            fixture.clock.advance(by: .seconds(1))
+        }
+        for request in requests { #expect(await request.value.failure == nil) }
+        #expect(fixture.transport.requests.map { String($0.url.path) } == ["/0", "/3", "/1", "/2"])
+        #expect(priorities.allSatisfy { $0.handlerCount == 0 })
+        // After the wait nothing is moved, although the lane can belong to another origin then.
+        for priority in priorities { priority.raise(to: .interactive) }
+        #expect(try fixture.state == OriginLimits.State())
+    }
+
     @Test("A streamed body has its permit until it was read, cancelled, abandoned or released", arguments: 0..<5)
     func streams(end: Int) async throws {
         let fixture = Self.concurrency(1)

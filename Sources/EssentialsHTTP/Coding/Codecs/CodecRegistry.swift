@@ -133,10 +133,11 @@ extension CodecRegistry {
             guard let codec = codec(for: mediaType) else { throw unknown(mediaType, type) }
             return try codec.decode(type, from: body, as: mediaType)
         } catch {
-            let failure = CodingFault.decoding(error, type)
-            throw RequestFailure(
-                failure.reason, failure.message, remedy: failure.remedy, phase: .decoding, host: host,
-                response: FailedResponse(head: response, body: body), underlying: failure.underlying)
+            throw CodingFault.decoding(error, type).changed { content in
+                content.phase = .decoding
+                content.host = host
+                content.response = FailedResponse(head: response, body: body)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ struct CookieDocument {
         }
     }
 
-    /// The cookies that can be read. Of several with one identity, the last one counts in a jar.
+    /// The cookies that can be read. If several have the same identity, a jar keeps the last one.
     var cookies: [Cookie] { lines.compactMap(\.cookie) }
 
     /// The outcome of ``applying(_:keepsSessionCookies:now:)``.
@@ -78,7 +78,7 @@ struct CookieDocument {
 }
 
 extension CookieChange {
-    /// The cookie that a file gets; `nil` if it gets none.
+    /// The cookie to write to the file; `nil` if there is none.
     fileprivate func saved(_ keepsSessionCookies: Bool, _ now: Date) -> Cookie? {
         guard case .stored(let cookie, _) = self, keepsSessionCookies || cookie.expires != nil,
             !cookie.isExpired(at: now)

@@ -1,5 +1,5 @@
-/// A file for the cookies of a jar, in Netscape's form, which curl (`-b`, `-c`) and wget (`--load-cookies`) read and
-/// write.
+/// A file for the cookies of a jar, in the Netscape format, which curl (`-b`, `-c`) and wget (`--load-cookies`) read
+/// and write.
 ///
 /// ```swift
 /// let jar = try CookieJar(file: CookieFile("/var/lib/app/cookies.txt"))
@@ -9,15 +9,15 @@
 ///
 /// The file belongs to the current user and is readable by nobody else (mode 0600). A symbolic link and a file of another
 /// user are refused. Changes are saved at most once a second and by ``CookieJar/flush()``: under a lock (flock(2)) the
-/// file is read again, the changes of this jar are applied, and the result is written aside and renamed. So several
-/// processes can share a file. Comments and lines that cannot be read are kept.
+/// file is read again, the changes of this jar are applied, and the result is written to a new file, which is
+/// renamed. Several processes can therefore share a file. Comments and lines that cannot be read are kept.
 ///
-/// The form has no place for a cookie that contains a tab, for `SameSite`, and for times of creation and use. Cookies
-/// with a tab stay in memory.
+/// The format cannot express cookies that contain a tab, the attribute `SameSite`, or the times of creation and use.
+/// Cookies with a tab stay in memory.
 public struct CookieFile: Sendable, Hashable {
     /// The path.
     public let path: String
-    /// Whether session cookies are saved. Those that the file has are read in any case.
+    /// Whether session cookies are saved. Session cookies in the file are always read.
     public let keepsSessionCookies: Bool
 
     /// Describes a file. It need not exist; its directory must exist when the first cookie is saved.

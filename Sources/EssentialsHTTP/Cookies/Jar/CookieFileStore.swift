@@ -17,8 +17,8 @@ import Synchronization
 package actor CookieFileStore: CookieStore {
     /// The maximum size of the file. It is larger than a full jar.
     static let maximumSize = 128 << 20
-    /// How often and at which interval the lock is tried: for five seconds in all.
-    private static let (lockAttempts, lockInterval) = (500, Duration.milliseconds(10))
+    /// The number of attempts to take the lock, and the pause between two of them: five seconds in all.
+    static let (lockAttempts, lockInterval) = (500, Duration.milliseconds(10))
 
     /// A version of the file.
     private struct Version: Equatable {

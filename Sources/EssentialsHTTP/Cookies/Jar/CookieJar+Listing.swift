@@ -30,7 +30,7 @@ extension CookieJar {
     /// Removes all cookies.
     public func removeAll() { removeCookies { _ in true } }
 
-    // MARK: Netscape's form
+    // MARK: Netscape format
 
     /// The cookies as the text of a cookie file for curl or wget. Cookies with a tab are left out.
     ///

@@ -19,20 +19,20 @@ import Synchronization
 /// ```
 ///
 /// A jar holds at most 200 cookies for a domain and 20,000 in all. If it is full, it evicts expired cookies first, then
-/// non-secure cookies of crowded domains, then others of crowded domains, and then those whose last use is the oldest.
+/// non-secure cookies of crowded domains, then others of crowded domains, and then the least recently used ones.
 ///
 /// Which domains are public suffixes is decided by ``PublicSuffixRules``; ``publicSuffixSource`` shows the rules in
 /// force. All methods may be called on any thread. None of them waits for a file except the initializer that reads it.
 public final class CookieJar: CookieStorage, Sendable {
     /// The maximum number of `Set-Cookie` lines that are read in one response.
-    private static let maximumLines = 200
-    /// The minimum time between two saves that changes cause.
-    private static let saveInterval = Duration.seconds(1)
+    static let maximumLines = 200
+    /// The minimum time between two automatic saves.
+    static let saveInterval = Duration.seconds(1)
 
     struct State: Sendable {
         var machine: CookieMachine
         var isSaveScheduled = false
-        /// The time of the last save that changes have caused.
+        /// The time of the last automatic save.
         var lastSave: Duration?
         var saveFailure: RequestFailure?
     }
@@ -59,7 +59,7 @@ public final class CookieJar: CookieStorage, Sendable {
     ///   - file: The file. It need not exist.
     ///   - publicSuffixes: The rules for public suffixes. The default is the system's libpsl if it is installed.
     ///   - clock: The clock of the service.
-    /// - Throws: `file` if the file cannot be read, belongs to another user, or is a symbolic link or no regular file;
+    /// - Throws: `file` if the file cannot be read, belongs to another user, or is not a regular file (or is a link);
     ///   `resources` if there is no thread for files.
     public convenience init(
         file: CookieFile, publicSuffixes: PublicSuffixRules = .automatic, clock: RequestClock = .system
@@ -96,7 +96,7 @@ public final class CookieJar: CookieStorage, Sendable {
     /// The number of cookies. Some of them may have expired.
     public var count: Int { countNow.load(ordering: .relaxed) }
 
-    /// The failure of the latest save that changes have caused; `nil` if it succeeded. The next change and ``flush()``
+    /// The failure of the latest automatic save; `nil` if it succeeded. The next change and ``flush()``
     /// try again.
     public var saveFailure: RequestFailure? { state.withLock { $0.saveFailure } }
 
@@ -138,7 +138,7 @@ public final class CookieJar: CookieStorage, Sendable {
     /// jar.store("consent=yes; Path=/; Max-Age=86400", from: url)
     /// ```
     ///
-    /// - Returns: The reason for which nothing was stored; `nil` if the cookie was stored or deleted.
+    /// - Returns: The reason why nothing was stored; `nil` if the cookie was stored or deleted.
     @discardableResult
     public func store(_ line: String, from url: RequestURL) -> CookieRefusal? {
         var line = line
@@ -167,7 +167,7 @@ public final class CookieJar: CookieStorage, Sendable {
     /// Call it before the program ends, because changes of the last second may not be saved yet.
     ///
     /// - Throws: `file` if the changes cannot be saved; they are kept, and tried again. `cancelled` if the task is
-    ///   cancelled while another process has the file.
+    ///   cancelled while another process has locked the file.
     public func flush() async throws(RequestFailure) {
         try await store?.save(self)
         state.withLock { $0.saveFailure = nil }

@@ -19,15 +19,15 @@ public protocol CookieStorage: Sendable {
     ///
     /// - Parameters:
     ///   - url: The URL that the request goes to.
-    ///   - countsAsUse: Whether the cookies are sent. If a jar is full, those go first whose last use is the oldest.
+    ///   - countsAsUse: Whether the cookies are sent. A full jar evicts the least recently used cookies first.
     func field(for url: RequestURL, countsAsUse: Bool) -> CookieField?
 
     /// Stores the cookies of a response.
     ///
     /// - Parameters:
     ///   - headerFields: The fields of the response. All but `Set-Cookie` are ignored.
-    ///   - url: The URL of the request that was answered.
-    /// - Returns: The reasons for which lines were ignored, for logs.
+    ///   - url: The URL of the request.
+    /// - Returns: The reasons why lines were ignored, for logs.
     @discardableResult
     func store(_ headerFields: HTTPFields, from url: RequestURL) -> [CookieRefusal]
 

@@ -1,4 +1,4 @@
-/// Keeps the cookies of a jar beyond its life. A jar without a store has them in memory only.
+/// Keeps the cookies of a jar after the jar is gone. A jar without a store keeps them in memory only.
 package protocol CookieStore: Sendable {
     /// Reads all cookies, in the order of their creation. The call may block.
     ///
@@ -7,7 +7,7 @@ package protocol CookieStore: Sendable {
 
     /// Saves the changes of a journal. Calls run one after another.
     ///
-    /// - Throws: `file` if they cannot be saved; the journal has them back then.
+    /// - Throws: `file` if they cannot be saved; the journal then has the changes again.
     func save(_ journal: any CookieJournal) async throws(RequestFailure)
 }
 
@@ -18,7 +18,7 @@ package protocol CookieJournal: Sendable {
     /// Hands over all changes. The store calls one of the other two methods next.
     func takeChanges() -> [CookieIdentity: CookieChange]
 
-    /// Takes changes back that could not be saved.
+    /// Takes back changes that could not be saved.
     func restore(_ changes: [CookieIdentity: CookieChange])
 
     /// Reports that changes were saved.

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Reads and writes the lines of cookie files in Netscape's form, as curl and wget have them: domain, whether hosts below
+/// Reads and writes the lines of cookie files in the Netscape format of curl and wget: domain, whether hosts below
 /// the domain count, path, whether the cookie is secure, expiry in seconds, name and value, separated by tabs. Expiry 0
 /// means a session cookie. Before the domain, `#HttpOnly_` marks a cookie that scripts must not see.
 enum NetscapeCookies {
@@ -24,7 +24,7 @@ enum NetscapeCookies {
 
     /// The cookie of a line; `nil` for comments and lines that cannot be read.
     ///
-    /// A cookie for a public suffix counts as one that cannot be read.
+    /// A line with a cookie for a public suffix counts as unreadable.
     static func cookie(from line: Bytes, now: Date, suffixes: PublicSuffixRules) -> Cookie? {
         var rest = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         let isHTTPOnly = rest.starts(with: mark)
@@ -53,7 +53,7 @@ enum NetscapeCookies {
             isHTTPOnly: isHTTPOnly, created: now)
     }
 
-    /// Appends the line of a cookie. Returns false for a cookie with a tab, which the form cannot express.
+    /// Appends the line of a cookie. Returns false for a cookie with a tab, which the format cannot express.
     static func append(_ cookie: Cookie, to text: inout [UInt8]) -> Bool {
         guard !cookie.pair.contains(tab), !cookie.path.utf8.contains(tab) else { return false }
         if cookie.isHTTPOnly { text += mark }
@@ -84,8 +84,8 @@ enum NetscapeCookies {
         return text.elementsEqual("FALSE".utf8, by: { $0 & 0xdf == $1 }) ? false : nil
     }
 
-    /// The seconds, without a fraction that some programs write. An empty text means 0, and a negative number a time in
-    /// the past.
+    /// The seconds. A fraction, which some programs write, is ignored. An empty text means 0, and a negative number
+    /// means a time in the past.
     private static func seconds(_ text: Bytes) -> Double? {
         if text.first == UInt8(ascii: "-") { return seconds(text.dropFirst()).map { _ in 1 } }
         let digits = text.prefix { $0 != UInt8(ascii: ".") }

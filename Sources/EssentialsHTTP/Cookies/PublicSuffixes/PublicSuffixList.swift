@@ -19,7 +19,7 @@ final class PublicSuffixList: Sendable {
     static let maximumSize = 4 << 20
     static let maximumLines = 100_000
     /// The maximum length of a domain name.
-    private static let maximumRule = 253
+    static let maximumRule = 253
 
     private let kinds: [String: Kinds]
     /// The number of rules.
@@ -67,7 +67,7 @@ final class PublicSuffixList: Sendable {
         return kinds[parent]?.contains(.wildcard) ?? false
     }
 
-    /// The domain and the kind of a rule; `nil` for comments, empty lines and lines that are no rule.
+    /// The domain and the kind of a rule; `nil` for comments, empty lines and lines that are not rules.
     private static func rule(_ line: Data) -> (String, Kinds)? {
         // A rule ends at the first white space.
         var rest = line.prefix { $0 > 0x20 }

@@ -1,7 +1,7 @@
 /// Encodes labels of domain names in ASCII (RFC 3492). There is no decoder, because nothing needs it.
 enum Punycode {
     /// The maximum number of characters of a label. The encoding takes quadratic time.
-    private static let maximumCount = 63
+    static let maximumCount = 63
 
     private static let (base, minimum, maximum, skew, damp) = (36, 1, 26, 38, 700)
     private static let (initialBias, initialCode) = (72, 128)

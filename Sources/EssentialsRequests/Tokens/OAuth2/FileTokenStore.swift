@@ -14,7 +14,7 @@ public import EssentialsHTTP
 /// The lock needs a file system that supports it; on some network file systems it excludes only processes of the same
 /// machine.
 public final class FileTokenStore: TokenStore {
-    /// The longest wait for the lock of another process. A refresh ends before.
+    /// The longest wait for the lock of another process. A refresh ends earlier.
     static let lockTimeout = Duration.seconds(60)
     private static let pauses = Duration.milliseconds(5)...Duration.milliseconds(100)
 

@@ -6,9 +6,9 @@ enum OAuth2Rules {
     /// The maximum size of a response's body.
     static let maximumBody = 64 << 10
     /// The maximum length of a token.
-    private static let maximumToken = 16 << 10
+    static let maximumToken = 16 << 10
     /// The longest lifetime: ten years in seconds.
-    private static let longest: Int64 = 315_360_000
+    static let longest: Int64 = 315_360_000
 
     /// The tokens of a successful response.
     struct Issued: Sendable, Hashable {

@@ -40,8 +40,8 @@ extension OAuth2Tokens {
         public var scopes: [String] = []
         /// Further parameters, such as `audience`. The default is none.
         public var parameters: QueryItems = []
-        /// The maximum time of one request to the endpoint. The default is 20 seconds. More than 30 seconds have no
-        /// effect.
+        /// The maximum time of one request to the endpoint. The default is 20 seconds. A value above 30 seconds
+        /// has no effect.
         public var timeout = Duration.seconds(20)
 
         /// Creates a configuration.

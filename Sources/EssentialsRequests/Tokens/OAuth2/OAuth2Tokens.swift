@@ -27,7 +27,7 @@ public final class OAuth2Tokens: AccessTokenProvider {
     ///
     /// - Parameters:
     ///   - configuration: The client and its token endpoint.
-    ///   - transport: Sends the requests. Nobody shuts it down.
+    ///   - transport: Sends the requests. The provider does not shut it down.
     ///   - store: Keeps the tokens. The default is a new ``MemoryTokenStore``.
     ///   - clock: The date with which stored tokens expire. The default is the system's.
     public init(

@@ -5,7 +5,7 @@ import Glibc
 /// The file of a token store and its lock. All work is done on the threads for files.
 actor TokenFile {
     /// The maximum size of the file.
-    private static let limit = 64 << 10
+    static let limit = 64 << 10
 
     /// The content of the file.
     private struct Record: Codable {

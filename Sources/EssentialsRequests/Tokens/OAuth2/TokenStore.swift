@@ -9,10 +9,10 @@
 /// }
 /// ```
 public protocol TokenStore: Sendable {
-    /// Replaces the tokens by the result of a closure.
+    /// Replaces the tokens with the result of a closure.
     ///
     /// The closure receives the present tokens. Until it has returned and its result is stored, no other update begins,
-    /// in this process or in another one that shares the store. So a refresh token is never spent twice.
+    /// in this process or in another one that shares the store. A refresh token is therefore never spent twice.
     ///
     /// - Parameter change: Returns the new tokens; `nil` removes them. It may take as long as a request to a server.
     /// - Returns: The tokens that are now stored.

@@ -2,9 +2,9 @@ import Testing
 
 @testable import EssentialsHTTP
 
-@Suite struct RelativeReferenceTests {
+@Suite struct RedirectLocationTests {
     private func resolve(_ reference: String, _ base: String) throws -> String {
-        try RelativeReference.resolve(Array(reference.utf8), against: RequestURL(base)).description
+        try RedirectLocation.resolve(Array(reference.utf8), against: RequestURL(base)).description
     }
 
     private func failure(_ reference: String, _ base: String = "https://example.com/a/b?c") throws -> RequestFailure {
@@ -81,7 +81,7 @@ import Testing
             (Array("/x#é".utf8), "/x"), (Array("/\"<>{}|^`".utf8), "/%22%3C%3E%7B%7D%7C%5E%60"),
         ] as [([UInt8], String)])
     func rawBytes(reference: [UInt8], target: String) throws {
-        let url = try RelativeReference.resolve(reference, against: RequestURL("https://example.com/a/b?c"))
+        let url = try RedirectLocation.resolve(reference, against: RequestURL("https://example.com/a/b?c"))
         #expect(url.target == target)
     }
 
@@ -149,7 +149,7 @@ import Testing
             var bytes: [UInt8] = []
             for _ in 0..<next(10) { bytes += Array(pieces[next(pieces.count)].utf8) }
             if next(4) == 0 { bytes += (0..<next(12)).map { _ in UInt8(next(256)) } }
-            guard let url = try? RelativeReference.resolve(bytes, against: base) else { continue }
+            guard let url = try? RedirectLocation.resolve(bytes, against: base) else { continue }
             accepted += 1
             #expect(try RequestURL(url.description) == url, "\(bytes)")
             #expect(url.description.utf8.allSatisfy { (0x21...0x7e).contains($0) }, "\(bytes)")

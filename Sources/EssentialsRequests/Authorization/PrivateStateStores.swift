@@ -1,0 +1,63 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The private-state stores of a service: those of its configuration, and those that have joined it since.
+final class PrivateStateStores: Sendable {
+    typealias JoinedStore = any PrivateStateStore & AnyObject
+
+    private struct Member {
+        weak var store: JoinedStore?
+    }
+
+    private let configured: [any PrivateStateStore]
+    private let limit: Int
+    /// In the order of joining.
+    private let members = Mutex<[Member]>([])
+
+    /// - Parameters:
+    ///   - configured: The stores of the configuration, which are held strongly.
+    ///   - limit: The maximum number of living stores that may join.
+    init(_ configured: [any PrivateStateStore], limit: Int) {
+        self.configured = configured
+        self.limit = limit
+    }
+
+    /// The number of stores that have joined, including those that have died since they were last looked for.
+    var memberCount: Int { members.withLock { $0.count } }
+
+    /// Adds a store, unless it has joined already.
+    ///
+    /// - Throws: `resources` if there are too many living stores.
+    func add(_ store: JoinedStore) throws(RequestFailure) {
+        let (hasJoined, living) = members.withLock { members -> (Bool, [JoinedStore]) in
+            let living = Self.sweep(&members)
+            if living.contains(where: { $0 === store }) { return (true, living) }
+            guard members.count < limit else { return (false, living) }
+            members.append(Member(store: store))
+            return (true, living)
+        }
+        // The references end here, without the lock.
+        withExtendedLifetime(living) {}
+        guard hasJoined else {
+            throw RequestFailure(
+                .resources, "The service has \(limit) private-state stores already.",
+                remedy: "Release stores that are no longer used, or let several share one.")
+        }
+    }
+
+    /// Clears the private state of an origin in all stores, one after the other.
+    func clear(_ origin: Origin) async {
+        for store in configured { await store.clearPrivateState(of: origin) }
+        for store in members.withLock({ Self.sweep(&$0) }) { await store.clearPrivateState(of: origin) }
+    }
+
+    /// Removes the dead stores and returns the living ones.
+    ///
+    /// The caller keeps the result until the lock is free. Otherwise a store whose last other owner releases it now would
+    /// be deallocated under the lock, and its `deinit` could call this object.
+    private static func sweep(_ members: inout [Member]) -> [JoinedStore] {
+        let living = members.compactMap(\.store)
+        if living.count < members.count { members = living.map { Member(store: $0) } }
+        return living
+    }
+}
