@@ -36,6 +36,11 @@ extension DataRequest {
             self.standardType = standardType
         }
 
+        /// Whether the body can be sent more than once.
+        package var isReplayable: Bool {
+            if case .raw(let body, _) = content { body.isReplayable } else { true }
+        }
+
         /// No body.
         public static var none: Body { Body(.none) }
 

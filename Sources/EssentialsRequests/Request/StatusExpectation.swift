@@ -63,6 +63,11 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
         if case .ranges(let ranges) = content { ranges.isEmpty } else { false }
     }
 
+    /// Whether the expectation is ``success``.
+    package var isStandard: Bool {
+        if case .success = content { true } else { false }
+    }
+
     /// The statuses; `nil` if a closure decides about them.
     var ranges: [ClosedRange<Int>]? {
         switch content {

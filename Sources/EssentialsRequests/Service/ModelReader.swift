@@ -78,6 +78,16 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
         return try await model(from: body, contentType: source.contentType, source)
     }
 
+    /// Reads a model from bytes on the calling thread, however large the body is.
+    ///
+    /// - Parameter contentType: The value of the `Content-Type` field; `nil` if it is unknown.
+    /// - Throws: `emptyBody` and `decoding`.
+    package func modelHere(
+        from body: Data, contentType: String?, _ source: Source = Source()
+    ) throws(RequestFailure) -> Model {
+        try read(body, contentType, source)
+    }
+
     /// Reads a model from bytes. More than 64 KiB are decoded off the caller's actor.
     ///
     /// - Parameters:
@@ -115,6 +125,35 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
             guard let url = source.url else { throw error }
             throw error.naming(source.method, url.redacted)
         }
+    }
+}
+
+extension DataRequest {
+    /// The request for a response that is read as several types. It asks for a media type if all types need it.
+    package func requesting(_ types: [Any.Type]) -> DataRequest {
+        var request = self
+        request.responseKind = ResponseKind(readingAll: types)
+        return request
+    }
+}
+
+extension OpenRequest {
+    /// The request for a response that is read like that to another request.
+    package func requesting(like request: DataRequest) -> OpenRequest {
+        var copy = self
+        copy.responseKind = request.responseKind
+        return copy
+    }
+}
+
+extension ResponseKind {
+    /// The kind for a response that is read as several types. A type that is not Decodable is made from any response.
+    fileprivate init(readingAll types: [Any.Type]) {
+        func kind<Model>(_ type: Model.Type) -> ResponseKind {
+            type is any Decodable.Type ? ResponseKind(reading: type) : .response
+        }
+        let kinds = Set(types.map { kind($0) })
+        self = kinds.count == 1 ? kinds.first ?? .response : .response
     }
 }
 

@@ -6,15 +6,22 @@ public import EssentialsHTTP
 /// var configuration = HTTPResourceService.Configuration()
 /// configuration.defaults.expiration = .seconds(300)
 /// ```
+///
+/// ``HTTPResourceService/configure(_:methods:name:_:)`` changes it for some resources.
 public struct ResourceConfiguration: Sendable {
     /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds.
     public var expiration = Duration.seconds(30)
     /// How long a failed load is not repeated by ``Resource/loadIfNeeded()``. The default is one second. A longer
     /// `Retry-After` of the response counts instead.
     public var retryTime = Duration.seconds(1)
-    /// Header fields for all requests. They win over those of the environment.
+    /// Header fields for all requests. They win over those of the environment, and lose against those of a definition.
     public var headerFields: HTTPFields = [:]
+    /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
+    public var maximumBody = 64 << 20
 
     /// Creates the default configuration.
     public init() {}
+
+    /// The rules for how long content is fresh.
+    var freshness: FreshnessRules { FreshnessRules(expiration: .after(expiration), retryTime: retryTime) }
 }

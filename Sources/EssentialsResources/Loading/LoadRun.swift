@@ -5,8 +5,8 @@ import Synchronization
 enum LoadOutcome: Sendable {
     /// The value, and its projections for the content types that were known.
     case loaded(LoadedValue, [any AnyProjection])
-    /// The server has confirmed the content that was there.
-    case notModified([any AnyProjection])
+    /// The server has confirmed the content that was there, with these header fields.
+    case notModified([any AnyProjection], HTTPFields)
     /// The load has failed, or was cancelled.
     case failed(RequestFailure)
 
@@ -17,7 +17,7 @@ enum LoadOutcome: Sendable {
         case .loaded(let value, let projections):
             if let projection = projections.projection(of: type) { return try projection.result.get() }
             if let result = value.content(of: type, codecs) { return try result.get() }
-        case .notModified(let projections):
+        case .notModified(let projections, _):
             if let projection = projections.projection(of: type) { return try projection.result.get() }
         }
         throw RequestFailure(
@@ -39,6 +39,8 @@ final class LoadRun: Sendable {
         /// The waiters that were cancelled before they had a continuation.
         var departed: Set<UInt64> = []
         var nextWaiter: UInt64 = 0
+        /// What is called with the outcome.
+        var listeners: [@Sendable (LoadOutcome) -> Void] = []
     }
 
     /// The number that the resource's machine has given to the load.
@@ -60,14 +62,25 @@ final class LoadRun: Sendable {
 
     /// Ends the load. Only the first outcome counts.
     func end(_ outcome: LoadOutcome) {
-        let waiters = state.withLock { state -> [CheckedContinuation<LoadOutcome, Never>] in
-            guard state.outcome == nil else { return [] }
+        let told = state.withLock {
+            state -> ([CheckedContinuation<LoadOutcome, Never>], [@Sendable (LoadOutcome) -> Void]) in
+            guard state.outcome == nil else { return ([], []) }
             state.outcome = outcome
             state.task = nil
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            defer { (state.waiters, state.listeners) = ([:], []) }
+            return (Array(state.waiters.values), state.listeners)
         }
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        for waiter in told.0 { waiter.resume(returning: outcome) }
+        for listener in told.1 { listener(outcome) }
+    }
+
+    /// Calls a closure with the outcome; at once if the load has ended.
+    func whenEnded(_ listener: @escaping @Sendable (LoadOutcome) -> Void) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.listeners.append(listener) }
+            return state.outcome
+        }
+        if let outcome { listener(outcome) }
     }
 
     /// Ends the load as cancelled, and cancels its task.

@@ -18,7 +18,7 @@ struct LoadTask: Sendable {
                 case .loaded(let value, let entity): return core.commit(value, entity, run, service)
                 case .notModified(let fields):
                     if core.confirm(fields, run, service) { return }
-                    // A view was added whose content is not there, so the body is needed after all.
+                // A view was added whose content is not there, so the body is needed after all.
                 }
             }
             guard !run.hasEnded else { return }
@@ -42,18 +42,19 @@ struct LoadTask: Sendable {
     }
 
     private func send(_ condition: (name: HTTPField.Name, value: String)?) async throws(RequestFailure) -> Reply {
-        let response = try await service.send(wish, for: core, condition)
+        var request = try service.request(wish, for: core, condition)
+        wish.progress?.attach(to: &request)
+        let reply = try await ResourceExchange(service: service, core: core).reply(to: request)
         // A change of the environment during the transfer cancels the load.
         service.adoptEnvironment()
-        if response.status == .notModified { return .notModified(response.headerFields) }
-        let body = try await response.body.collect(upTo: service.configuration.maximumBody)
-        let contentType = response.headerFields[.contentType]
-        let entity = Entity(
-            mediaType: contentType.flatMap { MediaType(parsing: $0) }, headerFields: response.headerFields,
-            date: service.clock.date, byteCount: body.count)
-        let value = LoadedValue(
-            body: body, contentType: contentType, head: response.head, host: response.url?.origin.host.text)
-        return .loaded(value, entity)
+        switch reply {
+        case .notModified(let fields): return .notModified(fields)
+        case .loaded(let value):
+            let entity = Entity(
+                mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
+                date: service.clock.date, byteCount: value.body?.count ?? 0)
+            return .loaded(value, entity)
+        }
     }
 }
 

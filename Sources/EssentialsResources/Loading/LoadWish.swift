@@ -22,15 +22,21 @@ struct LoadWish: Sendable {
     var request: DataRequest?
     /// The environment in which the load began. A request never goes to the servers of another one.
     let environment: EnvironmentSnapshot
+    /// Measures the progress; `nil` if nobody listens.
+    var progress: ProgressSource?
 
     static let noCache = "no-cache"
 
     /// The wish of `load`.
     init(_ mode: LoadMode, in environment: EnvironmentSnapshot) {
         self.environment = environment
+        cacheControl = Self.cacheControl(of: mode)
+    }
+
+    static func cacheControl(of mode: LoadMode) -> String {
         switch mode {
-        case .current: cacheControl = Self.noCache
-        case .onlyIfStored: cacheControl = "only-if-cached"
+        case .current: noCache
+        case .onlyIfStored: "only-if-cached"
         }
     }
 

@@ -1,27 +1,198 @@
-/// A load that was started by hand.
+public import EssentialsHTTP
+
+/// How far a request is.
+///
+/// ```swift
+/// if request.phase == .notStarted { request.start() }
+/// ```
+public enum ResourceRequestPhase: Sendable, Hashable {
+    /// Nothing was sent.
+    case notStarted
+    /// It was started and has not ended.
+    case running
+    /// It has ended, with a response or a failure.
+    case completed
+}
+
+/// A request that is started by hand: a load of a resource, or any other request to its URL.
 ///
 /// ```swift
 /// let request = shop.cart.startLoad()
+/// request.onNewContent { cart in await show(cart) }.onFailure { failure in await show(failure.message) }
 /// let cart = try await request.content
+///
+/// let checkout: ResourceRequest<Receipt> = shop.cart.request(.post)
+/// let receipt = try await checkout.start().content
 /// ```
+///
+/// All copies mean the same request. It can be used from any task and thread.
+///
+/// Hooks are called once each, in the order in which they were added, one after another, in a task of their own. They are
+/// called after the observers of the resource. A hook that is added after the end is called as well, soon after. A
+/// request that was not started keeps its hooks; one that is dropped without being started never calls them.
 public struct ResourceRequest<Content: Sendable>: Sendable {
-    let resource: Resource<Content>
-    let run: LoadRun
+    let box: RequestBox<Content>
 
-    /// Waits for the load and returns its content.
+    init(_ box: RequestBox<Content>) { self.box = box }
+
+    // MARK: State
+
+    /// How far the request is.
+    public var phase: ResourceRequestPhase { box.phase }
+    /// Whether the request has ended.
+    public var isCompleted: Bool { box.phase == .completed }
+
+    /// Starts the request. Further calls do nothing.
+    @discardableResult
+    public func start() -> ResourceRequest {
+        box.start()
+        return self
+    }
+
+    /// Ends the request as `cancelled` at once, for all who wait for it. A response that arrives later is ignored. A
+    /// request that was not started never sends anything.
+    public func cancel() { box.cancel() }
+
+    /// Waits for the request and returns its response. A request that was not started is started.
     ///
-    /// - Throws: The failure of the load; `cancelled` if it was cancelled, or if the calling task was. In the latter case
-    ///   the load goes on.
+    /// - Throws: The failure of the request; `cancelled` if it was cancelled, or if the calling task was. In the latter
+    ///   case the request goes on.
+    public var response: ResourceResponse<Content> {
+        get async throws(RequestFailure) { try await box.outcome().get() }
+    }
+
+    /// Waits for the request and returns its content; see ``response``.
     public var content: Content {
-        get async throws(RequestFailure) {
-            let outcome = await run.outcome()
-            return try outcome.content(of: Content.self, resource.service.codecs)
+        get async throws(RequestFailure) { try await box.outcome().get().content }
+    }
+
+    // MARK: Hooks
+
+    /// Calls a closure with the outcome, also after a cancellation.
+    @discardableResult
+    public func onCompletion(
+        _ hook: @escaping @Sendable (Result<ResourceResponse<Content>, RequestFailure>) async -> Void
+    ) -> ResourceRequest {
+        box.addHook(hook)
+        return self
+    }
+
+    /// Calls a closure with the response, also if it says that the content has not changed.
+    @discardableResult
+    public func onSuccess(
+        _ hook: @escaping @Sendable (ResourceResponse<Content>) async -> Void
+    ) -> ResourceRequest {
+        onCompletion { outcome in
+            if case .success(let response) = outcome { await hook(response) }
         }
     }
 
-    /// Whether the load has ended.
-    public var isCompleted: Bool { run.hasEnded }
+    /// Calls a closure with the content, unless the server has only confirmed what was there.
+    @discardableResult
+    public func onNewContent(_ hook: @escaping @Sendable (Content) async -> Void) -> ResourceRequest {
+        onSuccess { response in
+            if !response.isNotModified { await hook(response.content) }
+        }
+    }
 
-    /// Cancels the load at once, for all who wait for it. A response that arrives later is ignored.
-    public func cancel() { resource.core.cancel(run) }
+    /// Calls a closure if the server has confirmed the content that was there.
+    @discardableResult
+    public func onNotModified(_ hook: @escaping @Sendable () async -> Void) -> ResourceRequest {
+        onSuccess { response in
+            if response.isNotModified { await hook() }
+        }
+    }
+
+    /// Calls a closure with the failure. A cancellation is none.
+    @discardableResult
+    public func onFailure(_ hook: @escaping @Sendable (RequestFailure) async -> Void) -> ResourceRequest {
+        onCompletion { outcome in
+            if case .failure(let failure) = outcome, failure.reason != .cancelled { await hook(failure) }
+        }
+    }
+
+    /// Calls a closure with the progress, from 0 to 1.
+    ///
+    /// It never decreases, and is 1 once, before the other hooks are called. Waiting phases grow with time and transfers
+    /// with bytes, about every 50 milliseconds. Add the closure before the request is started: a request that nobody
+    /// listens to when it starts measures nothing, and only its end is reported.
+    ///
+    /// - Parameter hook: It is called on any thread, never by two at once, and must return quickly. After the end it is
+    ///   not called.
+    @discardableResult
+    public func onProgress(_ hook: @escaping @Sendable (Double) -> Void) -> ResourceRequest {
+        box.observeProgress(hook)
+        return self
+    }
+
+    // MARK: Further requests
+
+    /// The same request once more: not started, without the hooks, and made again from the present configuration.
+    ///
+    /// Decorators are not applied again. A repeated load does not change the state of the resource. A body that can be
+    /// sent only once fails as `notReplayable`.
+    public func repeated() -> ResourceRequest { ResourceRequest(box.repeated()) }
+}
+
+// MARK: - Ready-made requests
+
+extension ResourceRequest {
+    /// A request that has a response already. It sends nothing, and cancelling it has no effect.
+    ///
+    /// ```swift
+    /// guard isOnline else { return .answered(Cart.empty) }
+    /// ```
+    public static func answered(
+        _ content: Content, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:]
+    ) -> ResourceRequest {
+        ready(.success(ResourceResponse(content, status: status, headerFields: headerFields)))
+    }
+
+    /// A request that has failed already. It sends nothing, and cancelling it has no effect.
+    public static func failed(_ failure: RequestFailure) -> ResourceRequest { ready(.failure(failure)) }
+
+    private static func ready(_ outcome: RequestBox<Content>.Outcome) -> ResourceRequest {
+        let request = ResourceRequest(
+            RequestBox(isCancellable: false, again: { ready(outcome).box }, begin: { _ in {} }))
+        request.box.end(outcome)
+        return request
+    }
+
+    /// A request whose work is done by the caller, such as several requests, or one of another kind.
+    ///
+    /// ```swift
+    /// let request = ResourceRequest<Data>.custom { completion in
+    ///     completion.complete(await readFromDisk())
+    /// }
+    /// ```
+    ///
+    /// - Parameter operation: Does the work, in a task that begins with ``start()`` and that ``cancel()`` cancels. It may
+    ///   return before the completion, which can be passed on. ``repeated()`` calls it again.
+    public static func custom(
+        _ operation: @escaping @Sendable (RequestCompletion<Content>) async -> Void
+    ) -> ResourceRequest {
+        ResourceRequest(
+            RequestBox(again: { custom(operation).box }) { box in
+                let task = Task { await operation(RequestCompletion(box: box)) }
+                return { task.cancel() }
+            })
+    }
+}
+
+/// Ends a custom request.
+///
+/// ```swift
+/// if !completion.complete(.success(ResourceResponse(bytes))) { discard(bytes) }
+/// ```
+public struct RequestCompletion<Content: Sendable>: Sendable {
+    let box: RequestBox<Content>
+
+    /// Whether the request has ended, by an outcome or a cancellation.
+    public var isCompleted: Bool { box.phase == .completed }
+
+    /// Ends the request. Only the first outcome counts.
+    ///
+    /// - Returns: Whether this outcome counts.
+    @discardableResult
+    public func complete(_ outcome: Result<ResourceResponse<Content>, RequestFailure>) -> Bool { box.end(outcome) }
 }

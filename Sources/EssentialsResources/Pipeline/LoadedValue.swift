@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -15,8 +16,12 @@ struct LoadedValue: Sendable {
     var contentType: String?
     /// The head of the response, for the failures of reading.
     var head: HTTPResponse
-    /// The host, for the failures of reading.
-    var host: String?
+    /// The method of the request, for the failures of reading.
+    var method = HTTPRequest.Method.get
+    /// The URL of the response, for the failures of reading.
+    var url: RequestURL?
+    /// The codecs of the request; `nil` for those of the service.
+    var codecs: CodecRegistry?
 
     /// The largest body in bytes that is kept for views that are added later.
     static let keptBodyLimit = 16 << 10
@@ -40,23 +45,25 @@ struct LoadedValue: Sendable {
     ) -> Result<Content, RequestFailure>? {
         if let value, let content = value as? Content { return .success(content) }
         guard let body else { return nil }
-        guard let model = type as? any Decodable.Type else {
+        guard let model = type as? any (Decodable & Sendable).Type else {
             return .failure(
                 RequestFailure(
                     .decoding, "\(type) cannot be read from a body, because it is not Decodable.",
-                    remedy: "Make it Decodable, or add a transformer that creates it.", host: host))
+                    remedy: "Make it Decodable, or add a transformer that creates it.",
+                    host: url?.origin.host.text))
         }
-        return decode(model, body, codecs)
+        return decode(model, body, self.codecs ?? codecs)
     }
 
-    private func decode<Content: Sendable, Model: Decodable>(
+    private func decode<Content: Sendable, Model: Decodable & Sendable>(
         _ model: Model.Type, _ body: Data, _ codecs: CodecRegistry
     ) -> Result<Content, RequestFailure> {
         do throws(RequestFailure) {
-            let decoded = try codecs.decode(model, from: body, contentType: contentType, response: head, host: host)
+            let decoded = try ModelReader(model, codecs: codecs).modelHere(
+                from: body, contentType: contentType, .init(head: head, method: method, url: url))
             // `Model` is `Content`; the compiler lost that with the conformance.
             guard let content = decoded as? Content else {
-                return .failure(RequestFailure(.decoding, "\(model) is not \(Content.self).", host: host))
+                return .failure(RequestFailure(.decoding, "\(model) is not \(Content.self)."))
             }
             return .success(content)
         } catch {

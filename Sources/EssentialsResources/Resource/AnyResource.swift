@@ -21,7 +21,22 @@ public struct AnyResource: Sendable {
     public func invalidate() { core.invalidate() }
 
     /// Removes the content and cancels all loads; see ``Resource/wipe()``.
-    public func wipe() { core.wipe() }
+    public func wipe(_ extent: WipeExtent = .loads) {
+        core.wipe()
+        if extent == .includingWrites { core.cancelRequests() }
+    }
+}
+
+/// What a wipe cancels.
+///
+/// ```swift
+/// cart.wipe(.includingWrites)
+/// ```
+public enum WipeExtent: Sendable, Hashable {
+    /// The loads.
+    case loads
+    /// The loads and all other requests of the resource.
+    case includingWrites
 }
 
 extension AnyResource: Hashable {

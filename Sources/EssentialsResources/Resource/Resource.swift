@@ -108,32 +108,8 @@ public struct Resource<Content: Sendable>: Sendable {
         return try await content(of: run)
     }
 
-    /// Starts a load like that of ``load(_:)`` and returns at once. The load runs to its end even if no task waits.
-    @discardableResult
-    public func startLoad(_ mode: LoadMode = .current) -> ResourceRequest<Content> {
-        let environment = prepare()
-        let run = core.beginLoad(isAwaited: false, isStarted: true)
-        start(run, LoadWish(mode, in: environment))
-        return ResourceRequest(resource: self, run: run)
-    }
-
-    /// Starts a load if the content is not fresh and no recent load is running.
-    ///
-    /// - Returns: The load that runs, even if the content is fresh; `nil` if there is nothing to do and none runs.
-    @discardableResult
-    public func startLoadIfNeeded() -> ResourceRequest<Content>? {
-        let environment = prepare()
-        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: service.clock.now, in: environment) {
-        case .nothing: return core.newestRun.map { ResourceRequest(resource: self, run: $0) }
-        case .running(let run): return ResourceRequest(resource: self, run: run)
-        case .new(let run, let wish):
-            start(run, wish)
-            return ResourceRequest(resource: self, run: run)
-        }
-    }
-
     /// Adopts the environment, and makes sure that the load reads content of this type.
-    private func prepare() -> EnvironmentSnapshot {
+    func prepare() -> EnvironmentSnapshot {
         let environment = service.adoptEnvironment()
         _ = core.snapshot(of: Content.self, service.codecs)
         return environment
@@ -161,7 +137,9 @@ public struct Resource<Content: Sendable>: Sendable {
     public func override(with content: Content) { core.override(with: content, entity: nil, service) }
 
     /// Sets content and entity without a request; see ``override(with:)``.
-    public func override(with content: Content, entity: Entity) { core.override(with: content, entity: entity, service) }
+    public func override(with content: Content, entity: Entity) {
+        core.override(with: content, entity: entity, service)
+    }
 
     /// Changes the content in place without a request; otherwise like ``override(with:)``. Concurrent updates are all
     /// applied.
@@ -178,7 +156,10 @@ public struct Resource<Content: Sendable>: Sendable {
     public func invalidate() { core.invalidate() }
 
     /// Removes content and failure, and cancels all loads, whose responses are ignored.
-    public func wipe() { core.wipe() }
+    ///
+    /// - Parameter extent: Whether other requests of the resource are cancelled too. By default they go on, because the
+    ///   server may have carried them out already.
+    public func wipe(_ extent: WipeExtent = .loads) { any.wipe(extent) }
 }
 
 extension Resource: Hashable {

@@ -21,13 +21,14 @@ extension ResourceCore {
 
     private func deliver() {
         while true {
-            let change = contents.withLock { contents -> PendingChange? in
+            let (change, followers) = contents.withLock { contents -> (PendingChange?, [@Sendable () -> Void]) in
                 guard let change = contents.pending.popFirst() else {
                     contents.isDelivering = false
-                    return nil
+                    return (nil, contents.takeFollowers(before: .max))
                 }
-                return change
+                return (change, contents.takeFollowers(before: change.version))
             }
+            for follower in followers { follower() }
             guard let change else { return }
             if let target = change.target {
                 contents.withLock { $0.observers.receiver(target) }?.receive(change)
@@ -39,6 +40,16 @@ extension ResourceCore {
                 last = batch.last
             }
         }
+    }
+
+    /// Does something after all changes up to now have reached the observers: at once, unless another thread delivers
+    /// changes.
+    func afterDelivery(_ action: @escaping @Sendable () -> Void) {
+        let isLater = contents.withLock { contents in
+            if contents.isDelivering { contents.followers.append((contents.facts.version, action)) }
+            return contents.isDelivering
+        }
+        if !isLater { action() }
     }
 
     private func writeFlags(_ facts: ResourceFacts) {
@@ -86,6 +97,14 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
+    /// Takes out what is to be done before a change of a version is delivered.
+    fileprivate mutating func takeFollowers(before version: UInt64) -> [@Sendable () -> Void] {
+        guard !followers.isEmpty else { return [] }
+        let due = followers.filter { $0.version < version }.map(\.action)
+        followers.removeAll { $0.version < version }
+        return due
+    }
+
     /// Adds an event for the observers, if there are any.
     mutating func enqueue(_ event: ResourceEvent, target: UInt64? = nil) {
         guard observers.count > 0 else { return }

@@ -105,12 +105,15 @@ extension ResourceCore {
         }
     }
 
+    /// The content types of all views.
+    var contentTypes: [Any.Type] { contents.withLock { $0.snapshots.map(\.type) } }
+
     // MARK: Outcomes
 
     /// Ends a load with a response. Its projections are made before, outside the lock.
     func commit(_ value: LoadedValue, _ entity: Entity, _ run: LoadRun, _ service: HTTPResourceService) {
         let now = service.clock.now
-        let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
+        let freshUntil = service.effective(for: self).values.freshness.deadline(of: .content(.init(time: now)))
         var projections: [any AnyProjection] = []
         var known: Set<ObjectIdentifier> = []
         // Handles for further types may be created meanwhile, so the list is compared under the lock.
@@ -153,7 +156,7 @@ extension ResourceCore {
     /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
     func confirm(_ fields: HTTPFields, _ run: LoadRun, _ service: HTTPResourceService) -> Bool {
         let now = service.clock.now
-        let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
+        let freshUntil = service.effective(for: self).values.freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
         let projections = changing { contents -> [any AnyProjection]? in
             guard let entity = contents.facts.entity, contents.snapshots.allSatisfy(\.hasContent) else { return nil }
@@ -177,7 +180,7 @@ extension ResourceCore {
             return projections
         }
         guard let projections else { return false }
-        run.end(.notModified(projections))
+        run.end(.notModified(projections, fields))
         return true
     }
 
@@ -189,7 +192,8 @@ extension ResourceCore {
         }
         let now = service.clock.now
         let retryAfter = failure.retryAfter(now: service.clock.date)
-        let freshUntil = service.freshness.deadline(of: .failure(time: now, retryAfter: retryAfter))
+        let freshUntil = service.effective(for: self).values.freshness.deadline(
+            of: .failure(time: now, retryAfter: retryAfter))
         changing { contents in
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return }

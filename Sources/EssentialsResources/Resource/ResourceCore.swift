@@ -23,6 +23,14 @@ final class ResourceCore: Sendable {
         var isDelivering = false
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
+        /// The definition by which the resource was obtained; `nil` if its loads are plain ones.
+        var definition: ResourceDefinition?
+        /// The configuration for each method that was needed, of the version that was the present one then.
+        var configurations: [EffectiveConfiguration] = []
+        /// The requests that run beside the loads, in the order of their start.
+        var requests: [RequestRecord] = []
+        /// What is to be done after the changes up to a version have been delivered.
+        var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
     }
 
     /// The header fields that select the representation.
@@ -70,8 +78,8 @@ final class ResourceCore: Sendable {
 
     /// Sets the content.
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
-        let now = service.clock.now
-        changing { $0.set(content, entity: entity, provenance: .local, now, service) }
+        let (now, freshness) = (service.clock.now, service.effective(for: self).values.freshness)
+        changing { $0.set(content, entity: entity, provenance: .local, now, freshness, service) }
     }
 
     /// Changes the content.
@@ -85,10 +93,10 @@ final class ResourceCore: Sendable {
             let number = contents.withLock { $0.machine.committed }
             guard var content = snapshot(of: Content.self, codecs).content else { return false }
             change(&content)
-            let now = service.clock.now
+            let (now, freshness) = (service.clock.now, service.effective(for: self).values.freshness)
             let isDone = changing { contents in
                 guard contents.machine.committed == number else { return false }
-                contents.set(content, entity: nil, provenance: .local, now, service)
+                contents.set(content, entity: nil, provenance: .local, now, freshness, service)
                 return true
             }
             if isDone { return true }
@@ -155,7 +163,8 @@ extension ResourceCore.Contents {
     /// - Parameter entity: The entity; `nil` means that the media type and the header fields stay, or that the media
     ///   type is `application/octet-stream` if there are none.
     mutating func set<Content: Sendable>(
-        _ content: Content, entity: Entity?, provenance: Provenance, _ now: Duration, _ service: HTTPResourceService
+        _ content: Content, entity: Entity?, provenance: Provenance, _ now: Duration, _ freshness: FreshnessRules,
+        _ service: HTTPResourceService
     ) {
         machine.override()
         let entity =
@@ -167,7 +176,7 @@ extension ResourceCore.Contents {
             value: content, contentType: entity.mediaType?.description,
             head: HTTPResponse(status: .ok, headerFields: entity.headerFields))
         kept = value
-        let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
+        let freshUntil = freshness.deadline(of: .content(.init(time: now)))
         // Views of another type show the content if it is of that type too. Without a body nothing is decoded.
         let projections = snapshots.compactMap { $0.project(value, .standard) }
         change(.replace(projections), .newContent(provenance)) { facts in

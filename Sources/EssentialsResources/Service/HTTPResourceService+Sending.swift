@@ -2,53 +2,91 @@ import EssentialsHTTP
 import EssentialsRequests
 
 extension HTTPResourceService {
-    /// The rules for how long content is fresh.
-    var freshness: FreshnessRules {
-        FreshnessRules(
-            expiration: .after(configuration.defaults.expiration), retryTime: configuration.defaults.retryTime)
-    }
-
-    /// Sends the request of a load.
-    ///
-    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional.
-    func send(
-        _ wish: LoadWish, for core: ResourceCore, _ condition: (name: HTTPField.Name, value: String)?
-    ) async throws(RequestFailure) -> DataResponse {
+    /// - Throws: `closed` after the service was closed.
+    func checkOpen() throws(RequestFailure) {
         guard !isClosed else {
             throw RequestFailure(.closed, "The resource service was closed.", remedy: "Create another one.")
         }
+    }
+
+    /// The request of a load. Its base and path are those of the resource.
+    ///
+    /// Header fields have this precedence: the variant's, the definition's, the configuration's.
+    ///
+    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional.
+    /// - Throws: `invalidRequest` if the resource has no URL or its definition is invalid.
+    func request(
+        _ wish: LoadWish, for core: ResourceCore, _ condition: (name: HTTPField.Name, value: String)?
+    ) throws(RequestFailure) -> DataRequest {
         if var request = wish.request {
             if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
-            return try await requests.send(request)
+            return request
         }
-        let address = core.address
-        let url = try address.requestURL()
-        var fields = configuration.defaults.headerFields
-        for field in core.variant.headerFields { fields[field.name] = field.value }
-        if let cacheControl = wish.cacheControl { fields[.cacheControl] = cacheControl }
-        var expected = StatusExpectation.success
+        var request = try request(.get, for: core, in: wish.environment)
+        if let cacheControl = wish.cacheControl { request.headerFields[.cacheControl] = cacheControl }
         if let condition {
-            fields[condition.name] = condition.value
-            expected = expected.union(Self.unchanged)
+            request.headerFields[condition.name] = condition.value
+            request.expectedStatus = request.expectedStatus.union(Self.unchanged)
         }
-        switch address.place {
-        case .below:
-            var request = DataRequest(.get, "").pinned(to: wish.environment, at: url)
-            request.headerFields = fields
-            request.expectedStatus = expected
-            return try await requests.send(request)
-        case .sameOrigin where isListed(url.origin.host, withCredentials: true):
-            var request = DataRequest(.get, "", headerFields: fields, expecting: expected)
+        return request.requesting(core.contentTypes)
+    }
+
+    /// The request of a recipe.
+    func request(
+        _ recipe: RequestRecipe, for core: ResourceCore, in environment: EnvironmentSnapshot
+    ) throws(RequestFailure) -> DataRequest {
+        guard !recipe.isRepeated || recipe.body.isReplayable else {
+            throw RequestFailure(.notReplayable, "The body of the repeated request cannot be sent twice.")
+        }
+        var request = try request(recipe.method, for: core, in: environment)
+        if let cacheControl = recipe.cacheControl { request.headerFields[.cacheControl] = cacheControl }
+        for name in Set(recipe.headerFields.map(\.name)) {
+            request.headerFields[fields: name] = recipe.headerFields[fields: name]
+        }
+        request.body = recipe.body
+        return request
+    }
+
+    /// A request with the URL of a resource, and with the header fields that all of its requests have.
+    private func request(
+        _ method: HTTPRequest.Method, for core: ResourceCore, in environment: EnvironmentSnapshot
+    ) throws(RequestFailure) -> DataRequest {
+        let address = core.address
+        let definition = try core.definition?.request.get()
+        let url = try address.requestURL()
+        var request = DataRequest(method, "")
+        if let definition, method == .get {
+            request = definition
+        } else {
+            request.codecs = definition?.codecs
+            request.errorModel = definition?.errorModel
+        }
+        if address.place == .below {
+            request = request.pinned(to: environment, at: url)
+        } else {
             request.base = RequestBase(url)
+            request.path = ""
+        }
+        request.setFields(effective(for: core, method).values.headerFields)
+        for field in core.variant.headerFields { request.headerFields[field.name] = field.value }
+        return request
+    }
+
+    /// Sends the request of a resource: through the data-request service if the resource lies below the base URL, or if
+    /// its host is listed with credentials, and otherwise through the open service.
+    func transmit(_ request: DataRequest, for core: ResourceCore) async throws(RequestFailure) -> DataResponse {
+        guard !request.base.isEnvironment, let url = try request.base.url else {
             return try await requests.send(request)
-        case .sameOrigin, .otherOrigin, .unusable:
-            return try await sendOpenly(url, fields, expected)
+        }
+        switch core.address.place {
+        case .below: return try await requests.send(request)
+        case .sameOrigin where isListed(url.origin.host, withCredentials: true):
+            return try await requests.send(request)
+        case .sameOrigin, .otherOrigin, .unusable: return try await sendOpenly(url, request)
         }
     }
 
-    private func sendOpenly(
-        _ url: RequestURL, _ fields: HTTPFields, _ expected: StatusExpectation
-    ) async throws(RequestFailure) -> DataResponse {
+    private func sendOpenly(_ url: RequestURL, _ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let host = url.origin.host
         guard isListed(host, withCredentials: false) else {
             throw RequestFailure(
@@ -60,7 +98,12 @@ extension HTTPResourceService {
                 .hostRefused, "The resource service has no open service for \(host.text).",
                 remedy: "Create the resource service with one, such as `UnsafeRequestService`.", host: host.text)
         }
-        return try await open.send(OpenRequest(url.description, headerFields: fields, expecting: expected))
+        var copy = OpenRequest(
+            url, headerFields: request.headerFields, expecting: request.expectedStatus, options: request.options)
+        copy.method = request.method
+        copy.redirects = request.redirects
+        copy.retry = request.retry
+        return try await open.send(copy.requesting(like: request))
     }
 
     private func isListed(_ host: HostName, withCredentials: Bool) -> Bool {
@@ -68,4 +111,13 @@ extension HTTPResourceService {
     }
 
     private static var unchanged: StatusExpectation { 304 }
+}
+
+extension DataRequest {
+    /// Adds header fields whose names the request does not have.
+    mutating func setFields(_ fields: HTTPFields) {
+        guard !fields.isEmpty else { return }
+        let own = Set(headerFields.map(\.name))
+        for field in fields where !own.contains(field.name) { headerFields.append(field) }
+    }
 }

@@ -18,10 +18,8 @@ import Synchronization
 public final class HTTPResourceService: ResourceService {
     /// Settings of a resource service.
     public struct Configuration: Sendable {
-        /// The settings of all resources.
+        /// The settings of all resources, which ``HTTPResourceService/configure(_:methods:name:_:)`` changes for some.
         public var defaults = ResourceConfiguration()
-        /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
-        public var maximumBody = 64 << 20
         /// How many resources are kept that nobody uses. The default is 2,048.
         public var maximumUnused = 2_048
         /// How many bytes of content are kept for resources that nobody uses. The default is 32 MiB.
@@ -40,6 +38,7 @@ public final class HTTPResourceService: ResourceService {
     /// Loads resources outside the base URL.
     let open: (any OpenRequestService)?
     let configuration: Configuration
+    let configurations: ConfigurationStore
     let table: ResourceTable
     let clock: RequestClock
     let codecs: CodecRegistry
@@ -62,6 +61,7 @@ public final class HTTPResourceService: ResourceService {
         self.environment = environment
         self.open = open
         self.configuration = configuration
+        configurations = ConfigurationStore(configuration.defaults)
         clock = configuration.clock
         codecs = requests.codecs
         let current = VersionedSnapshot(of: environment)
@@ -105,7 +105,10 @@ public final class HTTPResourceService: ResourceService {
             let current = VersionedSnapshot(of: environment)
             defer { adopted = current }
             guard current.snapshot != adopted.snapshot else { return (current.snapshot, []) }
-            return (current.snapshot, table.move(to: ResourceBase(current.snapshot.baseURL)))
+            let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
+            let moved = table.move(to: base)
+            configurations.move(from: old, to: base)
+            return (current.snapshot, moved)
         }
         for core in moved { core.wipe(.environment) }
         return current
@@ -123,6 +126,7 @@ public final class HTTPResourceService: ResourceService {
         closed.store(true, ordering: .releasing)
         for core in table.cores {
             core.cancelAll()
+            core.cancelRequests()
             core.finishObservers()
         }
     }

@@ -1,3 +1,5 @@
+public import EssentialsRequests
+
 /// Gives resources: one observable object for each URL, whoever asks for it, and however it is written.
 ///
 /// Application code resolves this protocol from the locator. ``HTTPResourceService`` is the service itself.
@@ -20,6 +22,21 @@ public protocol ResourceService: Sendable {
     ///   - address: The address. An invalid one gives a resource whose loads fail as `invalidRequest`.
     ///   - variant: The header fields that select one of several representations; `nil` means that there is one.
     func resource(at address: ResourceAddress, variant: ResourceVariant?) -> AnyResource
+
+    /// The resource at the URL of a definition.
+    ///
+    /// ```swift
+    /// let profile = service.resource(Users.get(id: 7))  // Resource<User>
+    /// ```
+    ///
+    /// It is the same resource as that of its path. Its loads are GET requests with the header fields, the codecs, the
+    /// error model, the expected statuses and the options of the definition; method, body and conditions do not count.
+    /// If several definitions have the same URL, the one that was used last counts. The fields `Accept` and
+    /// `Accept-Language` select a representation, so they make a variant.
+    ///
+    /// - Parameter request: The definition. If it has a base URL of its own, the resource is that of the whole URL. An
+    ///   invalid one gives a resource whose loads fail with the failure of the definition.
+    func resource<Request: TypedRequest>(_ request: Request) -> Resource<Request.Response>
 }
 
 extension ResourceService {

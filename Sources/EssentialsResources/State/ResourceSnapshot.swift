@@ -8,6 +8,8 @@ import Synchronization
 protocol AnySnapshot: AnyObject, Sendable {
     /// The content type.
     var contentType: ObjectIdentifier { get }
+    /// The content type itself.
+    var type: Any.Type { get }
     /// What all views have in common.
     var facts: ResourceFacts { get }
     /// Whether there is content of this type.
@@ -89,6 +91,7 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
     }
 
     var contentType: ObjectIdentifier { ObjectIdentifier(Content.self) }
+    var type: Any.Type { Content.self }
     var hasContent: Bool { content != nil }
 
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)? {

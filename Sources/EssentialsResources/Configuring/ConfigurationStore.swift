@@ -1,0 +1,105 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The configuration of a resource for one method, as it was computed from all matching blocks.
+final class EffectiveConfiguration: Sendable {
+    /// The version of the blocks from which it was computed.
+    let version: UInt64
+    let method: HTTPRequest.Method
+    let values: ResourceConfiguration
+    /// The names of the blocks that matched, in their order. Blocks without a name are left out.
+    let names: [String]
+
+    init(version: UInt64, method: HTTPRequest.Method, values: ResourceConfiguration, names: [String]) {
+        (self.version, self.method, self.values, self.names) = (version, method, values, names)
+    }
+}
+
+/// The blocks of configuration of a service, in the order in which they were added.
+///
+/// A version counts their changes. What was computed from them stays valid as long as the version is the same.
+final class ConfigurationStore: Sendable {
+    struct Block: Sendable {
+        let name: String?
+        let methods: Set<HTTPRequest.Method>?
+        let change: @Sendable (inout ResourceConfiguration) -> Void
+        var pattern: ResourcePattern
+        fileprivate(set) var number: UInt64 = 0
+
+        init(
+            _ pattern: ResourcePattern, _ methods: Set<HTTPRequest.Method>?, _ name: String?,
+            _ change: @escaping @Sendable (inout ResourceConfiguration) -> Void
+        ) {
+            (self.pattern, self.methods, self.name, self.change) = (pattern, methods, name, change)
+        }
+    }
+
+    private struct Contents: Sendable {
+        var blocks: [Block] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    /// The maximum number of blocks.
+    static let maximumBlocks = 1_024
+
+    private let defaults: ResourceConfiguration
+    private let contents = Mutex(Contents())
+    private let counter = Atomic<UInt64>(0)
+
+    init(_ defaults: ResourceConfiguration) { self.defaults = defaults }
+
+    /// The version of the blocks. Reading it takes no lock.
+    var version: UInt64 { counter.load(ordering: .acquiring) }
+
+    /// Adds a block after all others.
+    ///
+    /// - Returns: Its number; `nil` if there are too many blocks.
+    func add(_ block: Block) -> UInt64? {
+        let number = contents.withLock { contents -> UInt64? in
+            guard contents.blocks.count < Self.maximumBlocks else { return nil }
+            contents.lastNumber += 1
+            var block = block
+            block.number = contents.lastNumber
+            contents.blocks.append(block)
+            return block.number
+        }
+        expire()
+        return number
+    }
+
+    /// Removes a block. Removing it again does nothing.
+    func remove(_ number: UInt64) {
+        contents.withLock { contents in contents.blocks.removeAll { $0.number == number } }
+        expire()
+    }
+
+    /// Uses another base. Patterns of one URL below the old base move with it.
+    func move(from old: ResourceBase, to new: ResourceBase) {
+        contents.withLock { contents in
+            for index in contents.blocks.indices {
+                contents.blocks[index].pattern = contents.blocks[index].pattern.moved(from: old, to: new)
+            }
+        }
+        expire()
+    }
+
+    /// Lets all configurations be computed again at their next use.
+    func expire() { counter.wrappingAdd(1, ordering: .releasing) }
+
+    /// Computes the configuration of a resource. The blocks are called without a lock.
+    func effective(
+        for url: ResourceURL, below base: ResourceBase, _ method: HTTPRequest.Method
+    ) -> EffectiveConfiguration {
+        // The version is read first, so that blocks that are newer than it are taken into account once more.
+        let version = version
+        var values = defaults
+        var names: [String] = []
+        for block in contents.withLock({ $0.blocks }) {
+            if let methods = block.methods, !methods.contains(method) { continue }
+            guard block.pattern.matches(url, below: base) else { continue }
+            block.change(&values)
+            if let name = block.name { names.append(name) }
+        }
+        return EffectiveConfiguration(version: version, method: method, values: values, names: names)
+    }
+}

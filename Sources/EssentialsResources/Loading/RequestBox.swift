@@ -1,0 +1,199 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The object behind all copies of a ``ResourceRequest``: its state, its hooks, and how it is started and repeated.
+///
+/// The mutex is never held while foreign code runs. Whoever ends the request delivers the last progress, and then starts
+/// one task that calls the hooks in order.
+final class RequestBox<Content: Sendable>: Sendable {
+    typealias Outcome = Result<ResourceResponse<Content>, RequestFailure>
+    /// Starts the work, whose outcome goes to ``end(_:)``. Returns how it is cancelled.
+    typealias Begin = @Sendable (RequestBox) -> @Sendable () -> Void
+
+    private struct State {
+        var phase = ResourceRequestPhase.notStarted
+        var outcome: Outcome?
+        var cancellation: (@Sendable () -> Void)?
+        /// What is to be done at the start.
+        var starters: [@Sendable () -> Void] = []
+        /// The hooks that were not called yet.
+        var hooks: [@Sendable (Outcome) async -> Void] = []
+        /// Whether a task calls the hooks.
+        var callsHooks = false
+        var progressObservers: [@Sendable (Double) -> Void] = []
+        /// The progress that is to be delivered; `nil` if it was delivered.
+        var progress: Double?
+        var deliversProgress = false
+        var lastProgress = 0.0
+        /// Whether hooks and waiting tasks may be told about the outcome.
+        var isTold = false
+    }
+
+    private let state: Mutex<State>
+    private let completion = Completion<Outcome>()
+    private let begin: Begin
+    private let again: @Sendable () -> RequestBox
+    /// Whether ``cancel()`` ends the request.
+    private let isCancellable: Bool
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - isCancellable: Whether cancelling ends it.
+    ///   - again: Creates the repeated request.
+    ///   - begin: Starts the work.
+    init(
+        isCancellable: Bool = true, again: @escaping @Sendable () -> RequestBox, begin: @escaping Begin
+    ) {
+        (self.isCancellable, self.again, self.begin) = (isCancellable, again, begin)
+        state = Mutex(State())
+    }
+
+    var phase: ResourceRequestPhase { state.withLock { $0.phase } }
+
+    func repeated() -> RequestBox { again() }
+
+    // MARK: Start and end
+
+    /// Starts the request, unless it was started or has ended.
+    func start() {
+        let starters = state.withLock { state -> [@Sendable () -> Void]? in
+            guard state.phase == .notStarted else { return nil }
+            state.phase = .running
+            defer { state.starters = [] }
+            return state.starters
+        }
+        guard let starters else { return }
+        let cancellation = begin(self)
+        let isOver = state.withLock { state in
+            guard state.phase == .running else { return true }
+            state.cancellation = cancellation
+            return false
+        }
+        if isOver { cancellation() }
+        for starter in starters { starter() }
+    }
+
+    /// Calls a closure when the request is started; at once if it was.
+    func whenStarted(_ starter: @escaping @Sendable () -> Void) {
+        let isStarted = state.withLock { state in
+            if state.phase == .notStarted { state.starters.append(starter) }
+            return state.phase != .notStarted
+        }
+        if isStarted { starter() }
+    }
+
+    /// Ends the request. Only the first outcome counts.
+    ///
+    /// - Returns: Whether the outcome counts.
+    @discardableResult
+    func end(_ outcome: Outcome) -> Bool {
+        let isFirst = state.withLock { state in
+            guard state.outcome == nil else { return false }
+            (state.outcome, state.phase, state.cancellation) = (outcome, .completed, nil)
+            state.starters = []
+            return true
+        }
+        guard isFirst else { return false }
+        deliver(progress: 1)
+        return true
+    }
+
+    /// Ends the request as cancelled, and its work.
+    func cancel() {
+        guard isCancellable else { return }
+        let cancellation = state.withLock { state in
+            defer { state.cancellation = nil }
+            return state.cancellation
+        }
+        // The end of the work comes first, so that the observers of a load are told before the hooks.
+        cancellation?()
+        end(.failure(LoadOutcome.cancelledFailure))
+    }
+
+    /// Waits for the outcome. The request is started if it was not.
+    nonisolated(nonsending) func outcome() async -> Outcome {
+        start()
+        return await completion.value() ?? .failure(LoadOutcome.cancelledFailure)
+    }
+
+    // MARK: Progress
+
+    /// Whether anybody listens to progress.
+    var reportsProgress: Bool { state.withLock { !$0.progressObservers.isEmpty } }
+
+    func observeProgress(_ observer: @escaping @Sendable (Double) -> Void) {
+        state.withLock { if $0.outcome == nil { $0.progressObservers.append(observer) } }
+    }
+
+    /// Delivers progress, unless it is being delivered: then whoever does it delivers the newest value too. After the end
+    /// the outcome is told.
+    func deliver(progress: Double) {
+        let isMine = state.withLock { state in
+            guard progress == 1 || (state.outcome == nil && progress > state.lastProgress) else { return false }
+            (state.progress, state.lastProgress) = (progress, progress)
+            guard !state.deliversProgress else { return false }
+            state.deliversProgress = true
+            return true
+        }
+        guard isMine else { return }
+        while let (value, observers) = nextProgress() {
+            for observer in observers { observer(value) }
+        }
+        tell()
+    }
+
+    private func nextProgress() -> (Double, [@Sendable (Double) -> Void])? {
+        state.withLock { state in
+            guard let value = state.progress else {
+                state.deliversProgress = false
+                return nil
+            }
+            state.progress = nil
+            defer { if value == 1 { state.progressObservers = [] } }
+            return (value, state.progressObservers)
+        }
+    }
+
+    // MARK: Hooks
+
+    /// Adds a hook, which is called after the end, also if the request has ended already.
+    func addHook(_ hook: @escaping @Sendable (Outcome) async -> Void) {
+        let isTold = state.withLock { state in
+            state.hooks.append(hook)
+            return state.isTold
+        }
+        if isTold { callHooks() }
+    }
+
+    private func tell() {
+        let outcome = state.withLock { state -> Outcome? in
+            guard let outcome = state.outcome, !state.isTold, !state.deliversProgress else { return nil }
+            state.isTold = true
+            return outcome
+        }
+        guard let outcome else { return }
+        completion.complete(outcome)
+        callHooks()
+    }
+
+    private func callHooks() {
+        let outcome = state.withLock { state -> Outcome? in
+            guard !state.callsHooks, !state.hooks.isEmpty else { return nil }
+            state.callsHooks = true
+            return state.outcome
+        }
+        guard let outcome else { return }
+        Task { while let hook = nextHook() { await hook(outcome) } }
+    }
+
+    private func nextHook() -> (@Sendable (Outcome) async -> Void)? {
+        state.withLock { state in
+            guard !state.hooks.isEmpty else {
+                state.callsHooks = false
+                return nil
+            }
+            return state.hooks.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+public import EssentialsHTTP
+import Synchronization
+
+/// What follows after a request of a chain has ended.
+///
+/// ```swift
+/// let request = cart.startLoad().chained { outcome in
+///     if case .failure(let failure) = outcome, failure.reason == .status { return .pass(to: backup.startLoad()) }
+///     return .keep
+/// }
+/// ```
+public enum ChainStep<Content: Sendable>: Sendable {
+    /// The outcome of the first request is that of the chain.
+    case keep
+    /// Another outcome.
+    case use(Result<ResourceResponse<Content>, RequestFailure>)
+    /// The outcome of another request, which is started.
+    case pass(to: ResourceRequest<Content>)
+}
+
+extension ResourceRequest {
+    /// A request that begins with this one and goes on as a closure says.
+    ///
+    /// Starting it starts this request, and if this request was started, it has been started too. Cancelling it cancels
+    /// whichever request runs, and the closure is not called. If only the first request is cancelled, the closure
+    /// receives `cancelled`. Its progress goes through all requests. ``repeated()`` repeats the first one and the closure.
+    ///
+    /// - Parameter next: Decides what follows, after the first request has ended.
+    public func chained(
+        _ next: @escaping @Sendable (Result<ResourceResponse<Content>, RequestFailure>) async -> ChainStep<Content>
+    ) -> ResourceRequest {
+        let first = self
+        let chain = RequestBox<Content>(again: { first.repeated().chained(next).box }) { chain in
+            let run = ChainRun<Content>(first)
+            if chain.reportsProgress {
+                // The part for the first request; what is left is for the one that may follow.
+                first.onProgress { chain.deliver(progress: min($0 * 0.8, 0.8)) }
+            }
+            let task = Task {
+                let outcome = await first.box.outcome()
+                guard run.isActive else { return }
+                switch await next(outcome) {
+                case .keep: chain.end(outcome)
+                case .use(let other): chain.end(other)
+                case .pass(let second):
+                    guard run.goOn(with: second) else { return second.cancel() }
+                    if chain.reportsProgress {
+                        second.onProgress { if $0 < 1 { chain.deliver(progress: 0.8 + $0 * 0.2) } }
+                    }
+                    chain.end(await second.box.outcome())
+                }
+            }
+            return {
+                run.cancel()
+                task.cancel()
+            }
+        }
+        box.whenStarted { [weak chain] in chain?.start() }
+        return ResourceRequest(chain)
+    }
+}
+
+/// The request of a chain that runs.
+private final class ChainRun<Content: Sendable>: Sendable {
+    private let present: Mutex<ResourceRequest<Content>?>
+
+    init(_ first: ResourceRequest<Content>) { present = Mutex(first) }
+
+    /// Whether the chain was not cancelled.
+    var isActive: Bool { present.withLock { $0 != nil } }
+
+    /// Goes on with another request.
+    ///
+    /// - Returns: Whether the chain was not cancelled.
+    func goOn(with request: ResourceRequest<Content>) -> Bool {
+        present.withLock { present in
+            guard present != nil else { return false }
+            present = request
+            return true
+        }
+    }
+
+    func cancel() {
+        let request = present.withLock { present in
+            defer { present = nil }
+            return present
+        }
+        request?.cancel()
+    }
+}

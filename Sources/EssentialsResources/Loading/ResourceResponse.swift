@@ -1,0 +1,44 @@
+public import EssentialsHTTP
+
+/// What a request of a resource has brought: the content, and the head of the response.
+///
+/// ```swift
+/// let response = try await cart.request(.post, "{}").start().response
+/// print(response.status, response.headerFields[.location] ?? "none")
+/// ```
+public struct ResourceResponse<Content: Sendable>: Sendable {
+    /// The content.
+    public var content: Content
+    /// The status. After 304 the content is that which was there.
+    public var status: HTTPResponse.Status
+    /// The header fields of the response.
+    public var headerFields: HTTPFields
+
+    /// Creates a response.
+    public init(_ content: Content, status: HTTPResponse.Status = .ok, headerFields: HTTPFields = [:]) {
+        self.content = content
+        self.status = status
+        self.headerFields = headerFields
+    }
+
+    /// Whether the server has confirmed the content that was there.
+    public var isNotModified: Bool { status == .notModified }
+}
+
+extension LoadOutcome {
+    /// The outcome as the result of a request for content of a type.
+    func result<Content: Sendable>(
+        of type: Content.Type, _ codecs: CodecRegistry
+    ) -> Result<ResourceResponse<Content>, RequestFailure> {
+        Result { () throws(RequestFailure) in
+            let content = try content(of: type, codecs)
+            switch self {
+            case .failed(let failure): throw failure
+            case .notModified(_, let fields):
+                return ResourceResponse(content, status: .notModified, headerFields: fields)
+            case .loaded(let value, _):
+                return ResourceResponse(content, status: value.head.status, headerFields: value.head.headerFields)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+
+/// Requests that are started by hand.
+extension Resource {
+    /// A load like that of ``load(_:)`` that is not started yet, so that hooks can be added before.
+    ///
+    /// ```swift
+    /// let request = film.loadRequest().onProgress { bar.show($0) }.start()
+    /// ```
+    ///
+    /// Once started, the load runs to its end even if no task waits.
+    public func loadRequest(_ mode: LoadMode = .current) -> ResourceRequest<Content> {
+        let again = RequestRecipe(method: .get, cacheControl: LoadWish.cacheControl(of: mode), isRepeated: true)
+        return ResourceRequest(
+            RequestBox(again: { box(of: again) }) { box in
+                let environment = prepare()
+                let run = core.beginLoad(isAwaited: false, isStarted: true)
+                var wish = LoadWish(mode, in: environment)
+                wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
+                let cancellation = follow(run, box)
+                start(run, wish)
+                return cancellation
+            })
+    }
+
+    /// Starts a load like that of ``load(_:)`` and returns at once. The load runs to its end even if no task waits.
+    @discardableResult
+    public func startLoad(_ mode: LoadMode = .current) -> ResourceRequest<Content> { loadRequest(mode).start() }
+
+    /// Starts a load if the content is not fresh and no recent load is running.
+    ///
+    /// - Returns: The load that runs, even if the content is fresh; `nil` if there is nothing to do and none runs.
+    @discardableResult
+    public func startLoadIfNeeded() -> ResourceRequest<Content>? {
+        let (environment, now) = (prepare(), service.clock.now)
+        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment) {
+        case .nothing: return core.newestRun.map { request(following: $0) }
+        case .running(let run): return request(following: run)
+        case .new(let run, let wish):
+            let request = request(following: run)
+            start(run, wish)
+            return request
+        }
+    }
+
+    /// A request to the URL of the resource, with any method. It is not started yet, and changes neither the state nor
+    /// causes events.
+    ///
+    /// ```swift
+    /// let request: ResourceRequest<Receipt> = cart.request(.post, body: .model(order))
+    /// let receipt = try await request.content
+    /// ```
+    ///
+    /// It has the configuration of the resource for its method, and the codecs and the error model of the resource's
+    /// definition. A foreign resource accepts only safe methods.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - body: The body.
+    ///   - headerFields: Header fields, which win over those of the configuration.
+    ///   - type: What the body of the response is read as: a model, `Data`, `String`, or `EmptyResponse` to ignore it.
+    ///   - change: Changes the request before it is sent, each time that it is sent.
+    public func request<Reply: Sendable>(
+        _ method: HTTPRequest.Method, body: DataRequest.Body = .none, headerFields: HTTPFields = [:],
+        as type: Reply.Type = Reply.self,
+        change: (@Sendable (inout DataRequest) async throws -> Void)? = nil
+    ) -> ResourceRequest<Reply> {
+        let recipe = RequestRecipe(method: method, headerFields: headerFields, body: body, change: change)
+        return ResourceRequest(resource(as: type).box(of: recipe))
+    }
+
+    /// The loads and requests that run, in the order of their start.
+    public var runningRequests: [RunningRequest] { any.runningRequests }
+
+    /// A request that ends with a load which runs already.
+    private func request(following run: LoadRun) -> ResourceRequest<Content> {
+        let again = RequestRecipe(method: .get, isRepeated: true)
+        return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(run, box) }).start()
+    }
+
+    /// Lets a request end with a load.
+    ///
+    /// - Returns: Cancels the load.
+    private func follow(_ run: LoadRun, _ box: RequestBox<Content>) -> @Sendable () -> Void {
+        run.whenEnded { [core, service] outcome in
+            core.afterDelivery { box.end(outcome.result(of: Content.self, service.codecs)) }
+        }
+        return { [core] in core.cancel(run) }
+    }
+
+    private func box(of recipe: RequestRecipe) -> RequestBox<Content> {
+        var repeated = recipe
+        repeated.isRepeated = true
+        return RequestBox(again: { [repeated] in box(of: repeated) }) { box in
+            let environment = service.adoptEnvironment()
+            let source = box.progressSource(
+                isGet: recipe.method == .get, hasBody: !recipe.body.isNone, service.clock)
+            let number = core.add(recipe.method) { box.cancel() }
+            let task = Task {
+                let exchange = ResourceExchange(service: service, core: core)
+                let outcome: RequestBox<Content>.Outcome
+                do throws(RequestFailure) {
+                    var request = try service.request(recipe, for: core, in: environment)
+                    request = request.requesting([Content.self])
+                    source?.attach(to: &request)
+                    outcome = .success(try await exchange.response(to: request, recipe, as: Content.self))
+                } catch {
+                    outcome = .failure(error)
+                }
+                core.remove(request: number)
+                box.end(outcome)
+            }
+            return { [core] in
+                core.remove(request: number)
+                task.cancel()
+            }
+        }
+    }
+}
+
+/// How a request beside the loads of a resource is made.
+struct RequestRecipe: Sendable {
+    var method: HTTPRequest.Method
+    var headerFields: HTTPFields = [:]
+    var body = DataRequest.Body.none
+    /// The value of `Cache-Control`; `nil` sends none.
+    var cacheControl: String?
+    /// The change that the caller makes to the request.
+    var change: (@Sendable (inout DataRequest) async throws -> Void)?
+    /// Whether it repeats another request. The decorators of the configuration do not apply again.
+    var isRepeated = false
+}
+
+/// A load or a request that runs.
+///
+/// ```swift
+/// for request in cart.runningRequests where request.method != .get { request.cancel() }
+/// ```
+public struct RunningRequest: Sendable {
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// Whether it is a load, which can change the state of the resource.
+    public let isLoad: Bool
+    private let end: @Sendable () -> Void
+
+    init(method: HTTPRequest.Method, isLoad: Bool, _ end: @escaping @Sendable () -> Void) {
+        (self.method, self.isLoad, self.end) = (method, isLoad, end)
+    }
+
+    /// Cancels it, for all who wait for it.
+    public func cancel() { end() }
+}
+
+extension AnyResource {
+    /// The loads and requests that run, in the order of their start.
+    public var runningRequests: [RunningRequest] { core.runningRequests }
+}

@@ -1,0 +1,57 @@
+import EssentialsHTTP
+import Synchronization
+
+/// A request beside the loads of a resource, while it runs.
+struct RequestRecord: Sendable {
+    let number: UInt64
+    /// The number of the newest load when the request was started.
+    let load: UInt64
+    let running: RunningRequest
+}
+
+extension ResourceCore {
+    /// Takes note of a request that was started.
+    ///
+    /// - Returns: Its number.
+    func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
+        contents.withLock { contents in
+            let number = (contents.requests.last?.number ?? 0) + 1
+            contents.requests.append(
+                RequestRecord(
+                    number: number, load: contents.machine.last,
+                    running: RunningRequest(method: method, isLoad: false, cancel)))
+            return number
+        }
+    }
+
+    /// Takes note of the end of a request.
+    func remove(request number: UInt64) {
+        // The last reference to the request may end here, outside the lock.
+        _ = contents.withLock { contents in
+            contents.requests.firstIndex { $0.number == number }.map { contents.requests.remove(at: $0) }
+        }
+    }
+
+    /// The loads and requests that run, in the order of their start.
+    var runningRequests: [RunningRequest] {
+        let (runs, requests) = contents.withLock { ($0.runs, $0.requests) }
+        let loads = runs.map { run in
+            (run.number, RunningRequest(method: .get, isLoad: true) { [self] in cancel(run) })
+        }
+        var merged: [RunningRequest] = []
+        var rest = requests[...]
+        for (number, load) in loads {
+            while let request = rest.first, request.load < number {
+                merged.append(request.running)
+                rest = rest.dropFirst()
+            }
+            merged.append(load)
+        }
+        return merged + rest.map(\.running)
+    }
+
+    /// Cancels the requests beside the loads.
+    func cancelRequests() {
+        for request in contents.withLock({ $0.requests }) { request.running.cancel() }
+    }
+}

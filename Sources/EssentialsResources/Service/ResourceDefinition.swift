@@ -1,0 +1,110 @@
+import EssentialsHTTP
+public import EssentialsRequests
+import Synchronization
+
+/// The definition by which a resource was obtained: the settings of its loads.
+final class ResourceDefinition: Sendable {
+    /// The request without its URL and body, or why the definition is invalid.
+    let request: Result<DataRequest, RequestFailure>
+
+    init(_ request: Result<DataRequest, RequestFailure>) {
+        self.request = request.map { request in
+            var request = request
+            request.method = .get
+            request.body = .none
+            request.query = QueryItems()
+            for name in [HTTPField.Name.contentType, .ifNoneMatch, .ifModifiedSince] {
+                request.headerFields[name] = nil
+            }
+            return request
+        }
+    }
+
+    /// The header fields that select a representation (RFC 9110, 12.5).
+    static let selecting: [HTTPField.Name] = [.accept, .acceptLanguage]
+
+    /// The variant that header fields select.
+    static func variant(of fields: HTTPFields) -> ResourceVariant {
+        ResourceVariant(selecting.compactMap { name in fields[name].map { .field(name, $0) } })
+    }
+
+    /// Whether loads with the definition are sent like those without one.
+    var isPlain: Bool {
+        guard case .success(let request) = request else { return false }
+        return request.headerFields.isEmpty && request.codecs == nil && request.errorModel == nil
+            && request.options == TransportOptions() && request.expectedStatus.isStandard
+            && request.redirects == nil && request.retry == nil && request.finishesOnShutdown == nil
+    }
+}
+
+extension HTTPResourceService {
+    /// The resource at the URL of a definition; see the protocol.
+    public func resource<Request: TypedRequest>(_ request: Request) -> Resource<Request.Response> {
+        adoptEnvironment()
+        let definition = request.definition
+        let built: Result<DataRequest, RequestFailure>
+        let address: ResourceAddress
+        var variant = ResourceVariant.standard
+        do throws(RequestFailure) {
+            let request: DataRequest = try definition.build()
+            // The slash at the end of the base's path belongs to the URL of every resource.
+            let base = table.base
+            let url = try definition.url(under: try RequestURL(base.prefix + base.suffix))
+            address = .url(url.description)
+            variant = ResourceDefinition.variant(of: request.headerFields)
+            built = .success(request)
+        } catch {
+            // Invalid definitions with the same description have one resource. It is no URL.
+            address = .url("\u{0}\(definition.description)")
+            built = .failure(error)
+        }
+        let resource = resource(at: address, variant: variant)
+        resource.core.define(ResourceDefinition(built))
+        return resource.resource(as: Request.Response.self)
+    }
+}
+
+/// Definitions that are sent beside the resource.
+extension Resource {
+    /// Sends a definition through the data-request service of this resource's service. The state does not change.
+    ///
+    /// ```swift
+    /// let profile = service.resource(Users.get(id: 7))
+    /// let renamed = try await profile.send(Users.rename(id: 7, to: "Ada"))
+    /// profile.override(with: renamed)
+    /// ```
+    ///
+    /// - Throws: The failures of `DataRequestService.send`, and `closed` after the service was closed.
+    public func send<Request: TypedRequest>(
+        _ request: Request
+    ) async throws(RequestFailure) -> Request.Response where Request.Response: Decodable {
+        try service.checkOpen()
+        return try await service.requests.send(request)
+    }
+
+    /// Sends a definition whose response has no content, such as 204. The state does not change.
+    public func send<Request: TypedRequest>(_ request: Request) async throws(RequestFailure)
+    where Request.Response == Void {
+        try service.checkOpen()
+        try await service.requests.send(request)
+    }
+
+    /// Sends a definition and returns the response with its body. The state does not change.
+    @discardableResult
+    public func send<Request: TypedRequest>(_ request: Request) async throws(RequestFailure) -> DataResponse
+    where Request.Response == DataResponse {
+        try service.checkOpen()
+        return try await service.requests.send(request)
+    }
+}
+
+extension ResourceCore {
+    /// Uses the settings of a definition for the loads that follow.
+    func define(_ definition: ResourceDefinition) {
+        let kept = definition.isPlain ? nil : definition
+        contents.withLock { $0.definition = kept }
+    }
+
+    /// The definition that was used last to obtain the resource.
+    var definition: ResourceDefinition? { contents.withLock { $0.definition } }
+}

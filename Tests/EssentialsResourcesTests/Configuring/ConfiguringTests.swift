@@ -1,0 +1,136 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTestKit
+import Synchronization
+import Testing
+
+@Suite("Resource: configuration")
+struct ConfiguringTests {
+    private final class Counter: Sendable {
+        private let count = Atomic(0)
+        var value: Int { count.load(ordering: .relaxed) }
+        func add() { count.wrappingAdd(1, ordering: .relaxed) }
+    }
+
+    @Test("All blocks that match apply in the order in which they were added")
+    func order() throws {
+        let fixture = try ResourceFixture { $0.defaults.retryTime = .seconds(7) }
+        try fixture.service.configure("/items/*", name: "items") {
+            $0.expiration = .seconds(1)
+            $0.maximumBody = 10
+        }
+        try fixture.service.configure("/items/7", name: "seven") { $0.expiration += .seconds(1) }
+        try fixture.service.configure("/other") { $0.expiration = .seconds(9) }
+        let item: Resource<Item> = fixture.service.resource("items/7")
+        #expect(item.configuration().expiration == .seconds(2))
+        #expect(item.configuration().maximumBody == 10)
+        #expect(item.configuration().retryTime == .seconds(7))
+        #expect(item.any.configurationNames() == ["items", "seven"])
+        let plain: Resource<Item> = fixture.service.resource("plain")
+        #expect(plain.configuration().expiration == .seconds(30))
+        #expect(plain.any.configurationNames() == [])
+    }
+
+    @Test("A block for some methods leaves the others alone")
+    func methods() throws {
+        let fixture = try ResourceFixture()
+        try fixture.service.configure("/**", methods: [.post, .put], name: "writes") { $0.maximumBody = 1 }
+        let item: Resource<Item> = fixture.service.resource("item")
+        #expect(item.configuration(for: .post).maximumBody == 1)
+        #expect(item.configuration(for: .get).maximumBody == 64 << 20)
+        #expect(item.any.configurationNames(for: .put) == ["writes"])
+    }
+
+    @Test("A configuration is computed at first need, once for each method, and never by navigation")
+    func lazy() throws {
+        let fixture = try ResourceFixture()
+        let counter = Counter()
+        try fixture.service.configure("/**") { _ in counter.add() }
+        let item: Resource<Item> = fixture.service.resource("items", as: Item.self).child("7")
+        #expect(counter.value == 0)
+        item.override(with: Item(name: "a"))
+        item.override(with: Item(name: "b"))
+        _ = item.configuration()
+        #expect(counter.value == 1)
+        _ = item.configuration(for: .put)
+        _ = item.configuration(for: .put)
+        _ = item.configuration()
+        #expect(counter.value == 2)
+        fixture.service.reconfigure()
+        _ = item.configuration()
+        #expect(counter.value == 3)
+    }
+
+    @Test("A removed block no longer counts")
+    func removal() throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Item> = fixture.service.resource("item")
+        let block = try fixture.service.configure("/item", name: "short") { $0.expiration = .seconds(1) }
+        #expect(block.name == "short")
+        #expect(item.configuration().expiration == .seconds(1))
+        block.remove()
+        block.remove()
+        #expect(item.configuration().expiration == .seconds(30))
+    }
+
+    @Test("A change of the environment lets configurations be computed again, and a pattern of one URL moves with it")
+    func environmentChange() throws {
+        let fixture = try ResourceFixture()
+        let counter = Counter()
+        let item: Resource<Item> = fixture.service.resource("item")
+        let base = ResourcePattern.matching { $0.description.contains("new") }
+        try fixture.service.configure(base, name: "new") { _ in counter.add() }
+        #expect(item.any.configurationNames() == [])
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://new/v2/")))
+        #expect(item.any.configurationNames() == ["new"])
+        #expect(counter.value == 1)
+    }
+
+    @Test("A malformed pattern, and a block beyond the limit, are refused")
+    func refusals() throws {
+        let fixture = try ResourceFixture()
+        let malformed = #expect(throws: RequestFailure.self) { try fixture.service.configure("/***") { _ in } }
+        #expect(malformed?.reason == .invalidRequest)
+        for _ in 0..<1_024 { try fixture.service.configure("/x") { _ in } }
+        let tooMany = #expect(throws: RequestFailure.self) { try fixture.service.configure("/x") { _ in } }
+        #expect(tooMany?.reason == .invalidRequest)
+    }
+
+    @Test("Expiration, retry time, header fields and the maximum body are those of the matching resources")
+    func effects() async throws {
+        let fixture = try ResourceFixture { $0.defaults.headerFields[.userAgent] = "default" }
+        try fixture.service.configure("/item") {
+            $0.expiration = .seconds(5)
+            $0.headerFields[.userAgent] = "item"
+        }
+        try fixture.service.configure("/small") { $0.maximumBody = 3 }
+        try fixture.service.configure("/failing") { $0.retryTime = .seconds(60) }
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"))
+        fixture.transport.on(.get, "/v1/small").answer(json: Item(name: "too long"))
+        fixture.transport.on(.get, "/v1/failing").answer(.notFound)
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        #expect(fixture.transport.requests.last?.headerFields[.userAgent] == "item")
+        #expect(item.state.freshFor == .seconds(5))
+        let small: Resource<Item> = fixture.service.resource("small")
+        let failure = await #expect(throws: RequestFailure.self) { try await small.load() }
+        #expect(failure?.reason == .tooLarge)
+        #expect(fixture.transport.requests.last?.headerFields[.userAgent] == "default")
+        let failing: Resource<Item> = fixture.service.resource("failing")
+        await #expect(throws: RequestFailure.self) { try await failing.load() }
+        #expect(failing.state.freshFor == .seconds(60))
+    }
+
+    @Test("A configuration of a hundred patterns is computed once and then kept")
+    func hundredPatterns() throws {
+        let fixture = try ResourceFixture()
+        let counter = Counter()
+        for index in 0..<100 {
+            try fixture.service.configure(ResourcePattern("/items/\(index)/*")) { _ in counter.add() }
+        }
+        let item: Resource<Item> = fixture.service.resource("items/7/x")
+        for _ in 0..<1_000 { _ = item.configuration() }
+        #expect(counter.value == 1)
+    }
+}

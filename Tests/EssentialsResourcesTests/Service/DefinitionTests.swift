@@ -1,0 +1,158 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("Resource: definitions")
+struct DefinitionTests {
+    private enum Items: Endpoint {
+        typealias Parent = EnvironmentAPI
+        static let path: RequestPath = "items"
+
+        static func get(id: Int) -> Request<Item> { request(.get, "\(id)") }
+        static func find(_ text: String) -> Request<[Item]> { request(.get) { QueryItems { ("q", text) } } }
+        static func rename(id: Int, _ item: Item) -> Request<Item> { request(.put, "\(id)") { Body { item } } }
+        static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+        static func marked(id: Int) -> Request<Item> {
+            request(.get, "\(id)") {
+                Headers {
+                    ("X-Client", "test")
+                    ("If-None-Match", "mine")
+                }
+            }
+        }
+        static let broken: Request<Item> = request(.get) { Headers { ("Bad Name", "x") } }
+        static let table: Request<String> = request(.get, "table") { Headers { ("Accept", "text/csv") } }
+    }
+
+    private struct Problem: Decodable, Sendable { let title: String }
+
+    private struct Spoken: Decodable, Sendable, Equatable { let fullName: String }
+
+    @Test("The resource of a definition is that of its path")
+    func identity() throws {
+        let fixture = try ResourceFixture()
+        #expect(fixture.service.resource(Items.get(id: 7)) == fixture.service.resource("items/7"))
+        let found = fixture.service.resource(Items.find("a b&c"))
+        #expect(found == fixture.service.resource("items").withParam("q", "a b&c"))
+        #expect(found.url == "https://h/v1/items?q=a%20b%26c")
+    }
+
+    @Test("The resource of a definition without a path is that of the base URL, with a slash at its end")
+    func emptyPath() throws {
+        let fixture = try ResourceFixture(base: "https://h/v1?key=1")
+        let root = fixture.service.resource(APIRequest<Item>(.get))
+        #expect(root.url == "https://h/v1/?key=1")
+        #expect(root == fixture.service.resource(""))
+    }
+
+    @Test("Loads send the header fields of the definition, without its conditions, and the method GET without a body")
+    func fields() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items/7").answer(json: Item(name: "Ada"))
+        try await fixture.service.resource(Items.marked(id: 7)).load()
+        let first = try #require(fixture.transport.requests.first)
+        #expect(first.headerFields[HTTPField.Name("X-Client")!] == "test")
+        #expect(first.headerFields[.ifNoneMatch] == nil)
+        try await fixture.service.resource(Items.rename(id: 7, Item(name: "x"))).load()
+        let second = try #require(fixture.transport.requests.last)
+        #expect(second.method == .get && second.body.isEmpty)
+        #expect(second.headerFields[.contentType] == nil)
+        #expect(second.headerFields[HTTPField.Name("X-Client")!] == nil)
+    }
+
+    @Test("A field that selects a representation makes a variant")
+    func variant() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items/table").answer(text: "a,b")
+        let table = fixture.service.resource(Items.table)
+        #expect(table == fixture.service.resource("items/table", variant: .accept("text/csv")))
+        #expect(table != fixture.service.resource("items/table"))
+        #expect(try await table.load() == "a,b")
+        #expect(fixture.transport.requests.first?.headerFields[.accept] == "text/csv")
+    }
+
+    @Test("Loads read bodies with the codecs of the definition, and failures with its error model")
+    func codecs() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/who").answer(json: ["full_name": "Ada"])
+            .thenAnswer(.notFound, json: ["title": "gone"])
+        var definition = APIRequest<Spoken>(.get, "who")
+        definition.codecs = CodecRegistry.standard.registering(
+            JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
+        definition.errorModel = Problem.self
+        let who = fixture.service.resource(definition)
+        #expect(try await who.load() == Spoken(fullName: "Ada"))
+        #expect(who.content == Spoken(fullName: "Ada"))
+        let failure = await #expect(throws: RequestFailure.self) { try await who.load() }
+        #expect(failure?.errorModel(as: Problem.self)?.title == "gone")
+        #expect(who.content == Spoken(fullName: "Ada"))
+    }
+
+    @Test(
+        "A definition with another base makes a resource by whole URL, which a change of the environment leaves alone")
+    func ownBase() async throws {
+        let other = ScriptedTransport()
+        other.on(.get, "/feed").answer(json: Item(name: "news"))
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = ["news.example.com"]
+        }
+        let feed = fixture.service.resource(APIRequest<Item>(.get, url: "https://news.example.com/feed"))
+        #expect(try await feed.load().name == "news")
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://new/v2/")))
+        #expect(feed.url == "https://news.example.com/feed")
+        #expect(feed == fixture.service.resource(url: "https://news.example.com/feed"))
+        #expect(other.requests.first?.headerFields[.accept] == "application/json")
+    }
+
+    @Test("After a change of the environment the resource of a definition lies below the new base")
+    func environmentChange() throws {
+        let fixture = try ResourceFixture()
+        let item = fixture.service.resource(Items.get(id: 7))
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://new/v2/")))
+        #expect(item == fixture.service.resource(Items.get(id: 7)))
+        #expect(item.url == "https://new/v2/items/7")
+    }
+
+    @Test("Loads of an invalid definition fail with its failure and send nothing")
+    func invalid() async throws {
+        let fixture = try ResourceFixture()
+        let definition = Items.broken
+        let expected = #expect(throws: RequestFailure.self) { try definition.build() }
+        let item = fixture.service.resource(definition)
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load() }
+        #expect(failure?.message == expected?.message)
+        #expect(fixture.transport.requestCount == 0)
+    }
+
+    @Test("Sending another definition leaves the state alone")
+    func sending() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.put, "/v1/items/7").answer(json: Item(name: "Grace"))
+        fixture.transport.on(.delete, "/v1/items/7").answer(.noContent)
+        let item = fixture.service.resource(Items.get(id: 7))
+        item.override(with: Item(name: "Ada"))
+        let version = item.state.version
+        #expect(try await item.send(Items.rename(id: 7, Item(name: "Grace"))).name == "Grace")
+        try await item.send(Items.delete(id: 7))
+        #expect(item.state.version == version)
+        #expect(item.content?.name == "Ada")
+        await fixture.service.close()
+        let failure = await #expect(throws: RequestFailure.self) { try await item.send(Items.delete(id: 7)) }
+        #expect(failure?.reason == .closed)
+    }
+
+    @Test("The Accept field is that of the content types of all views")
+    func accept() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        #expect(fixture.transport.requests.last?.headerFields[.accept] == "application/json")
+        let text: Resource<String> = item.resource()
+        try await text.load()
+        #expect(fixture.transport.requests.last?.headerFields[.accept] == "*/*")
+    }
+}
