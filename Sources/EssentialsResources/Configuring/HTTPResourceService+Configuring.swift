@@ -21,14 +21,19 @@ extension HTTPResourceService {
     ///   - methods: The methods of the requests; `nil` means all. Loads use GET, and so does freshness.
     ///   - name: A name for ``AnyResource/configurationNames(for:)``.
     ///   - change: Changes the configuration. It is called on any thread, without a lock, and must not use the network.
+    ///     The first call is made at once, with the defaults, to check what it does.
     /// - Returns: The block, with which it can be removed. It stays if the token is dropped.
-    /// - Throws: `invalidRequest` if the pattern is malformed, or if there are 1,024 blocks already.
+    /// - Throws: `invalidRequest` if the pattern is malformed, if a stage occurs twice in the order of the pipeline, or if
+    ///   there are 1,024 blocks already.
     @discardableResult
     public func configure(
         _ pattern: ResourcePattern, methods: Set<HTTPRequest.Method>? = nil, name: String? = nil,
         _ change: @escaping @Sendable (inout ResourceConfiguration) -> Void
     ) throws(RequestFailure) -> ConfigurationBlock {
         if let problem = pattern.problem { throw problem }
+        var trial = configuration.defaults
+        change(&trial)
+        if let problem = trial.pipeline.problem { throw problem }
         adoptEnvironment()
         guard let number = configurations.add(.init(pattern, methods, name, change)) else {
             throw RequestFailure(

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsRequests
 
 /// How resources are loaded, and how long their content counts as fresh.
 ///
@@ -18,6 +19,12 @@ public struct ResourceConfiguration: Sendable {
     public var headerFields: HTTPFields = [:]
     /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
     public var maximumBody = 64 << 20
+    /// The steps through which responses become content. The default has none.
+    public var pipeline = ResourcePipeline()
+    /// The changes of requests, in order.
+    var mutations: [@Sendable (inout DataRequest) async throws -> Void] = []
+    /// What wraps the sending of requests; the last one is the outermost.
+    var decorators: [ResourceDecorator] = []
 
     /// Creates the default configuration.
     public init() {}

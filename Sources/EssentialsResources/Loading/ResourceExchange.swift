@@ -18,17 +18,63 @@ struct ResourceExchange: Sendable {
         case notModified(HTTPFields)
     }
 
-    /// Sends a request and reads the whole body.
+    /// Sends a request with the mutations and decorators of its method, reads the whole body, and runs the pipeline.
     func reply(to request: DataRequest, isDecorated: Bool = true) async throws(RequestFailure) -> Reply {
         try service.checkOpen()
-        let response = try await service.transmit(request, for: core)
+        var request = request
+        var configuration = service.effective(for: core, request.method).values
+        let method = request.method
+        for mutation in configuration.mutations { try await Self.apply(mutation, to: &request) }
+        // The method after the mutations selects all that follows.
+        if request.method != method { configuration = service.effective(for: core, request.method).values }
+        let decorators = isDecorated ? configuration.decorators[...] : []
+        guard !configuration.pipeline.isEmpty else {
+            return try await reply(to: request, decorators, configuration.maximumBody)
+        }
+        let outcome: Result<LoadedValue, RequestFailure>
+        do throws(RequestFailure) {
+            switch try await reply(to: request, decorators, configuration.maximumBody) {
+            case .notModified(let fields): return .notModified(fields)
+            case .loaded(let value): outcome = .success(value)
+            }
+        } catch {
+            guard error.reason != .cancelled else { throw error }
+            outcome = .failure(error)
+        }
+        return .loaded(try await configuration.pipeline.run(outcome, service.codecs))
+    }
+
+    private func reply(
+        to request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>, _ maximumBody: Int
+    ) async throws(RequestFailure) -> Reply {
+        let response = try await send(request, decorators)
         if response.status == .notModified { return .notModified(response.headerFields) }
-        let limit = service.effective(for: core, request.method).values.maximumBody
-        let body = try await response.body.collect(upTo: limit)
+        let body = try await response.body.collect(upTo: maximumBody)
         return .loaded(
             LoadedValue(
                 body: body, contentType: response.headerFields[.contentType], head: response.head,
                 method: request.method, url: response.url, codecs: request.codecs))
+    }
+
+    /// Sends a request through decorators, beginning with the last one.
+    private func send(
+        _ request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>
+    ) async throws(RequestFailure) -> DataResponse {
+        guard let decorator = decorators.last else { return try await service.transmit(request, for: core) }
+        let call = DecoratedRequest(resource: AnyResource(service: service, core: core), request: request)
+        do {
+            return try await decorator(call) { request throws(RequestFailure) in
+                try await send(request, decorators.dropLast())
+            }
+        } catch let failure as RequestFailure {
+            throw failure
+        } catch is CancellationError {
+            throw LoadOutcome.cancelledFailure
+        } catch {
+            throw RequestFailure(
+                .invalidRequest, "A decorator has ended the request.", remedy: "See the underlying error.",
+                underlying: error)
+        }
     }
 
     /// Sends a request beside the loads, and reads content from its response.

@@ -1,0 +1,61 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+
+/// A request of a resource that decorators receive.
+///
+/// ```swift
+/// $0.decorate { call, next in
+///     logger.debug("\(call.request.method) \(call.resource)")
+///     return try await next(call.request)
+/// }
+/// ```
+public struct DecoratedRequest: Sendable {
+    /// The resource.
+    public let resource: AnyResource
+    /// The request, with the changes of all mutations.
+    public let request: DataRequest
+}
+
+/// Sends a request of a resource, possibly several times or not at all.
+///
+/// It receives the request, and a function that sends a request: through the decorators that were added before, and then
+/// through the data-request service. It returns the response that counts. A `RequestFailure` that it throws is that of
+/// the request; any other error becomes `invalidRequest`.
+public typealias ResourceDecorator =
+    @Sendable (
+        _ call: DecoratedRequest, _ next: @Sendable (DataRequest) async throws(RequestFailure) -> DataResponse
+    ) async throws -> DataResponse
+
+extension ResourceConfiguration {
+    /// Changes every request before it is sent, after the changes that its caller has made.
+    ///
+    /// ```swift
+    /// $0.mutate { request in request.headerFields[.acceptLanguage] = await settings.language }
+    /// ```
+    ///
+    /// Mutations run in the order in which they were added. If one changes the method, decorators, pipeline and limits are
+    /// those of the new method. If one throws, nothing is sent.
+    public mutating func mutate(_ mutation: @escaping @Sendable (inout DataRequest) async throws -> Void) {
+        mutations.append(mutation)
+    }
+
+    /// Wraps the sending of every request. The decorator that was added last is the outermost.
+    ///
+    /// This is how a login by hand repeats a request, once:
+    ///
+    /// ```swift
+    /// $0.decorate { call, next in
+    ///     do {
+    ///         return try await next(call.request)
+    ///     } catch let failure as RequestFailure where failure.response?.head.status == .unauthorized {
+    ///         var again = call.request
+    ///         again.headerFields[.authorization] = "Bearer \(try await login.newToken())"
+    ///         return try await next(again)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// For tokens that are refreshed, the token stage of the data-request service does the same for all requests of an
+    /// origin together.
+    public mutating func decorate(_ decorator: @escaping ResourceDecorator) { decorators.append(decorator) }
+}

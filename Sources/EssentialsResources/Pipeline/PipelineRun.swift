@@ -1,0 +1,88 @@
+import EssentialsHTTP
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The state of one pass through a pipeline: an entity, or a failure.
+struct PipelineRun: Sendable {
+    private var state: Result<AnyEntity, RequestFailure>
+    /// What the pass began with, or an empty value after a failure.
+    private var start: LoadedValue
+    /// The last bytes, for views that read them by a codec; `nil` after a failure became content.
+    private var bytes: Data?
+    private let codecs: CodecRegistry
+
+    init(_ outcome: Result<LoadedValue, RequestFailure>, _ codecs: CodecRegistry) {
+        switch outcome {
+        case .success(let value):
+            start = value
+            bytes = value.body
+            state = .success(
+                AnyEntity(
+                    content: value.body ?? Data(),
+                    mediaType: value.contentType.flatMap { MediaType(parsing: $0) } ?? .octetStream,
+                    headerFields: value.head.headerFields, status: value.head.status))
+        case .failure(let failure):
+            start = LoadedValue(head: failure.response?.head ?? HTTPResponse(status: .ok))
+            state = .failure(failure)
+        }
+        self.codecs = start.codecs ?? codecs
+    }
+
+    mutating func apply(_ transformer: Transformer) async {
+        guard case .success(let entity) = state else { return }
+        do {
+            let next = try await transformer.apply(to: entity, codecs)
+            if let data = next.content as? Data { bytes = data }
+            state = .success(next)
+        } catch let failure as RequestFailure {
+            state = .failure(failure)
+        } catch is CancellationError {
+            state = .failure(LoadOutcome.cancelledFailure)
+        } catch {
+            state = .failure(
+                RequestFailure(
+                    .decoding, "A transformer could not read the response.", remedy: "See the underlying error.",
+                    host: start.url?.origin.host.text, underlying: error))
+        }
+    }
+
+    mutating func apply(_ transformer: FailureTransformer) async {
+        guard case .failure(let failure) = state, failure.reason != .cancelled else { return }
+        switch await transformer.apply(to: failure) {
+        case .keep: break
+        case .fail(let other): state = .failure(other)
+        case .use(let content):
+            // The validators are those of the response that was a failure.
+            start.head.headerFields[.eTag] = nil
+            start.head.headerFields[.lastModified] = nil
+            let fields = start.head.headerFields
+            bytes = nil
+            state = .success(
+                AnyEntity(
+                    content: content,
+                    mediaType: fields[.contentType].flatMap { MediaType(parsing: $0) } ?? .octetStream,
+                    headerFields: fields, status: start.head.status))
+        }
+    }
+
+    /// The value at the end.
+    func value() throws(RequestFailure) -> LoadedValue {
+        let entity = try state.get()
+        var value = start
+        value.body = bytes
+        value.head.headerFields = entity.headerFields
+        let original = start.contentType.flatMap { MediaType(parsing: $0) } ?? .octetStream
+        // A missing or malformed type stays as it is, because codecs treat it differently from binary data.
+        if entity.mediaType != original {
+            value.contentType = entity.mediaType.description
+            value.head.headerFields[.contentType] = value.contentType
+        }
+        // The content is in the value, unless it is only the bytes.
+        value.value = entity.content is Data ? nil : entity.content
+        return value
+    }
+}
