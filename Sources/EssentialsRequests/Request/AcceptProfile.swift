@@ -25,7 +25,7 @@ public enum AcceptProfile: Sendable, Hashable {
 }
 
 /// The kind of value that is read from a response.
-enum ResponseKind: Sendable, Hashable {
+package enum ResponseKind: Sendable, Hashable {
     /// The response itself, text, or nothing.
     case response
     /// A model that a codec decodes.

@@ -129,10 +129,10 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
 }
 
 extension DataRequest {
-    /// The request for a response that is read as several types. It asks for a media type if all types need it.
-    package func requesting(_ types: [Any.Type]) -> DataRequest {
+    /// The request with the kind of value that is read from its response.
+    package func requesting(_ kind: ResponseKind) -> DataRequest {
         var request = self
-        request.responseKind = ResponseKind(readingAll: types)
+        request.responseKind = kind
         return request
     }
 }
@@ -147,13 +147,14 @@ extension OpenRequest {
 }
 
 extension ResponseKind {
-    /// The kind for a response that is read as several types. A type that is not Decodable is made from any response.
-    fileprivate init(readingAll types: [Any.Type]) {
+    /// The kind for a response that is read as several types: that of all of them, or else any response. A type that is
+    /// not Decodable is made from any response.
+    package init(readingAll types: [Any.Type]) {
         func kind<Model>(_ type: Model.Type) -> ResponseKind {
             type is any Decodable.Type ? ResponseKind(reading: type) : .response
         }
-        let kinds = Set(types.map { kind($0) })
-        self = kinds.count == 1 ? kinds.first ?? .response : .response
+        let kinds = types.map { kind($0) }
+        self = kinds.allSatisfy { $0 == kinds.first } ? kinds.first ?? .response : .response
     }
 }
 

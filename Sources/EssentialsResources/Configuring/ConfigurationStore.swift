@@ -7,11 +7,14 @@ final class EffectiveConfiguration: Sendable {
     let version: UInt64
     let method: HTTPRequest.Method
     let values: ResourceConfiguration
+    /// The rules for how long content is fresh.
+    let freshness: FreshnessRules
     /// The names of the blocks that matched, in their order. Blocks without a name are left out.
     let names: [String]
 
     init(version: UInt64, method: HTTPRequest.Method, values: ResourceConfiguration, names: [String]) {
         (self.version, self.method, self.values, self.names) = (version, method, values, names)
+        freshness = FreshnessRules(expiration: .after(values.expiration), retryTime: values.retryTime)
     }
 }
 

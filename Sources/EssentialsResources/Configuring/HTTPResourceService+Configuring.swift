@@ -109,7 +109,10 @@ extension ResourceCore {
                 $0.version != configuration.version || $0.method == configuration.method
             }
             // There are few methods; the limit is for programs that make up names.
-            if contents.configurations.count < 8 { contents.configurations.append(configuration) }
+            guard contents.configurations.count < 8 else { return }
+            // That of loads comes first.
+            let index = configuration.method == .get ? 0 : contents.configurations.count
+            contents.configurations.insert(configuration, at: index)
         }
     }
 }

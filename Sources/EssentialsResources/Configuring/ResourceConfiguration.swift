@@ -28,7 +28,4 @@ public struct ResourceConfiguration: Sendable {
 
     /// Creates the default configuration.
     public init() {}
-
-    /// The rules for how long content is fresh.
-    var freshness: FreshnessRules { FreshnessRules(expiration: .after(expiration), retryTime: retryTime) }
 }

@@ -22,18 +22,21 @@ struct ResourceExchange: Sendable {
     func reply(to request: DataRequest, isDecorated: Bool = true) async throws(RequestFailure) -> Reply {
         try service.checkOpen()
         var request = request
-        var configuration = service.effective(for: core, request.method).values
-        let method = request.method
-        for mutation in configuration.mutations { try await Self.apply(mutation, to: &request) }
-        // The method after the mutations selects all that follows.
-        if request.method != method { configuration = service.effective(for: core, request.method).values }
-        let decorators = isDecorated ? configuration.decorators[...] : []
-        guard !configuration.pipeline.isEmpty else {
-            return try await reply(to: request, decorators, configuration.maximumBody)
+        var configuration = service.effective(for: core, request.method)
+        if !configuration.values.mutations.isEmpty {
+            let method = request.method
+            for mutation in configuration.values.mutations { try await Self.apply(mutation, to: &request) }
+            // The method after the mutations selects all that follows.
+            if request.method != method { configuration = service.effective(for: core, request.method) }
+        }
+        let decorators = isDecorated ? configuration.values.decorators[...] : []
+        let maximumBody = configuration.values.maximumBody
+        guard !configuration.values.pipeline.isEmpty else {
+            return try await reply(to: request, decorators, maximumBody)
         }
         let outcome: Result<LoadedValue, RequestFailure>
         do throws(RequestFailure) {
-            switch try await reply(to: request, decorators, configuration.maximumBody) {
+            switch try await reply(to: request, decorators, maximumBody) {
             case .notModified(let fields): return .notModified(fields)
             case .loaded(let value): outcome = .success(value)
             }
@@ -41,7 +44,7 @@ struct ResourceExchange: Sendable {
             guard error.reason != .cancelled else { throw error }
             outcome = .failure(error)
         }
-        return .loaded(try await configuration.pipeline.run(outcome, service.codecs))
+        return .loaded(try await configuration.values.pipeline.run(outcome, service.codecs))
     }
 
     private func reply(

@@ -102,7 +102,7 @@ extension Resource {
                 let outcome: RequestBox<Content>.Outcome
                 do throws(RequestFailure) {
                     var request = try service.request(recipe, for: core, in: environment)
-                    request = request.requesting([Content.self])
+                    request = request.requesting(ResponseKind(readingAll: [Content.self]))
                     source?.attach(to: &request)
                     outcome = .success(try await exchange.response(to: request, recipe, as: Content.self))
                 } catch {

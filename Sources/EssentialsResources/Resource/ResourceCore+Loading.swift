@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import Synchronization
 
 extension ResourceCore {
@@ -105,15 +106,24 @@ extension ResourceCore {
         }
     }
 
-    /// The content types of all views.
-    var contentTypes: [Any.Type] { contents.withLock { $0.snapshots.map(\.type) } }
+    /// What the views read from a response. It is computed again when views were added.
+    var responseKind: ResponseKind {
+        let (known, types) = contents.withLock { contents -> (ResponseKind?, [Any.Type]) in
+            if let known = contents.responseKind, known.views == contents.snapshots.count { return (known.kind, []) }
+            return (nil, contents.snapshots.map(\.type))
+        }
+        if let known { return known }
+        let kind = ResponseKind(readingAll: types)
+        contents.withLock { $0.responseKind = (types.count, kind) }
+        return kind
+    }
 
     // MARK: Outcomes
 
     /// Ends a load with a response. Its projections are made before, outside the lock.
     func commit(_ value: LoadedValue, _ entity: Entity, _ run: LoadRun, _ service: HTTPResourceService) {
         let now = service.clock.now
-        let freshUntil = service.effective(for: self).values.freshness.deadline(of: .content(.init(time: now)))
+        let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
         var projections: [any AnyProjection] = []
         var known: Set<ObjectIdentifier> = []
         // Handles for further types may be created meanwhile, so the list is compared under the lock.
@@ -156,7 +166,7 @@ extension ResourceCore {
     /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
     func confirm(_ fields: HTTPFields, _ run: LoadRun, _ service: HTTPResourceService) -> Bool {
         let now = service.clock.now
-        let freshUntil = service.effective(for: self).values.freshness.deadline(of: .content(.init(time: now)))
+        let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
         let projections = changing { contents -> [any AnyProjection]? in
             guard let entity = contents.facts.entity, contents.snapshots.allSatisfy(\.hasContent) else { return nil }
@@ -192,7 +202,7 @@ extension ResourceCore {
         }
         let now = service.clock.now
         let retryAfter = failure.retryAfter(now: service.clock.date)
-        let freshUntil = service.effective(for: self).values.freshness.deadline(
+        let freshUntil = service.effective(for: self).freshness.deadline(
             of: .failure(time: now, retryAfter: retryAfter))
         changing { contents in
             let verdict = contents.machine.end(run.number)

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import Synchronization
 
 /// The one object behind all handles of a resource.
@@ -27,6 +28,8 @@ final class ResourceCore: Sendable {
         var definition: ResourceDefinition?
         /// The configuration for each method that was needed, of the version that was the present one then.
         var configurations: [EffectiveConfiguration] = []
+        /// What the views read from a response, and the number of views for which it was computed.
+        var responseKind: (views: Int, kind: ResponseKind)?
         /// The requests that run beside the loads, in the order of their start.
         var requests: [RequestRecord] = []
         /// What is to be done after the changes up to a version have been delivered.
@@ -78,7 +81,7 @@ final class ResourceCore: Sendable {
 
     /// Sets the content.
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
-        let (now, freshness) = (service.clock.now, service.effective(for: self).values.freshness)
+        let (now, freshness) = (service.clock.now, service.effective(for: self).freshness)
         changing { $0.set(content, entity: entity, provenance: .local, now, freshness, service) }
     }
 
@@ -93,7 +96,7 @@ final class ResourceCore: Sendable {
             let number = contents.withLock { $0.machine.committed }
             guard var content = snapshot(of: Content.self, codecs).content else { return false }
             change(&content)
-            let (now, freshness) = (service.clock.now, service.effective(for: self).values.freshness)
+            let (now, freshness) = (service.clock.now, service.effective(for: self).freshness)
             let isDone = changing { contents in
                 guard contents.machine.committed == number else { return false }
                 contents.set(content, entity: nil, provenance: .local, now, freshness, service)

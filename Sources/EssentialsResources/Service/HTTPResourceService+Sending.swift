@@ -28,7 +28,7 @@ extension HTTPResourceService {
             request.headerFields[condition.name] = condition.value
             request.expectedStatus = request.expectedStatus.union(Self.unchanged)
         }
-        return request.requesting(core.contentTypes)
+        return request.requesting(core.responseKind)
     }
 
     /// The request of a recipe.
@@ -51,8 +51,8 @@ extension HTTPResourceService {
     private func request(
         _ method: HTTPRequest.Method, for core: ResourceCore, in environment: EnvironmentSnapshot
     ) throws(RequestFailure) -> DataRequest {
-        let address = core.address
-        let definition = try core.definition?.request.get()
+        let (address, known) = core.addressAndDefinition
+        let definition = try known?.request.get()
         let url = try address.requestURL()
         var request = DataRequest(method, "")
         if let definition, method == .get {

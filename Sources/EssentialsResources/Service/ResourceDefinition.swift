@@ -98,6 +98,15 @@ extension Resource {
     }
 }
 
+extension Resource {
+    /// Sends a definition and returns the body as a stream. The state does not change.
+    public func send<Request: TypedRequest>(_ request: Request) async throws(RequestFailure) -> ResponseBody
+    where Request.Response == ResponseBody {
+        try service.checkOpen()
+        return try await service.requests.send(request)
+    }
+}
+
 extension ResourceCore {
     /// Uses the settings of a definition for the loads that follow.
     func define(_ definition: ResourceDefinition) {
@@ -105,6 +114,8 @@ extension ResourceCore {
         contents.withLock { $0.definition = kept }
     }
 
-    /// The definition that was used last to obtain the resource.
-    var definition: ResourceDefinition? { contents.withLock { $0.definition } }
+    /// The address, and the definition that was used last to obtain the resource.
+    var addressAndDefinition: (ResourceURL, ResourceDefinition?) {
+        contents.withLock { ($0.address, $0.definition) }
+    }
 }
