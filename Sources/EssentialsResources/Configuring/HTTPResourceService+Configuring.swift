@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import Logging
 import Synchronization
 
 /// Configuring resources by pattern.
@@ -52,6 +53,15 @@ extension HTTPResourceService {
         if let kept = core.configuration(method, configurations.version) { return kept }
         let made = configurations.effective(for: core.address, below: table.base, method)
         core.keep(made)
+        let skipped = made.values.pipeline.skippedStages
+        if !skipped.isEmpty {
+            configuration.logger.debug(
+                "Transformers of stages outside the order of the pipeline are skipped.",
+                metadata: [
+                    "category": "pipeline", "resource": "\(core.address)",
+                    "stages": .array(skipped.map(\.name).sorted().map { .string($0) }),
+                ])
+        }
         return made
     }
 }

@@ -22,7 +22,7 @@ public struct ResourcePipeline: Sendable {
 
     /// The stages that are run, in this order. The default is raw, decoding, parsing, model and cleanup.
     ///
-    /// Transformers of other stages are kept and skipped. A stage that occurs twice is refused by
+    /// Transformers of other stages are kept and skipped, which the service logs. A stage that occurs twice is refused by
     /// ``HTTPResourceService/configure(_:methods:name:_:)``, and runs once.
     public var order: [PipelineStage] = [.raw, .decoding, .parsing, .model, .cleanup]
     private var steps: [PipelineStage: [Step]] = [:]

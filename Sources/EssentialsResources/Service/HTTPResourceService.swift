@@ -1,5 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsRequests
+public import Logging
 import Synchronization
 
 /// The resource service over a data-request service.
@@ -28,6 +29,8 @@ public final class HTTPResourceService: ResourceService {
         public var foreignHosts: [ForeignHost] = []
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
+        /// Logs mistakes in the configuration at the level debug, without queries. The default logs nothing.
+        public var logger = Logger(label: "essentials.resources", factory: { _ in SwiftLogNoOpLogHandler() })
 
         /// Creates the default settings.
         public init() {}

@@ -3,8 +3,25 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
+import Logging
 import Synchronization
 import Testing
+
+/// Writes the resource and the stages of each message into a journal.
+private struct JournalHandler: LogHandler {
+    let journal: Journal
+    var logLevel = Logger.Level.debug
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        journal.add("\(event.metadata?["resource"] ?? "") \(event.metadata?["stages"] ?? "")")
+    }
+}
 
 @Suite("Resource: pipeline")
 struct PipelineTests {
@@ -95,6 +112,23 @@ struct PipelineTests {
         #expect(text(try await item.load()) == "d")
         try fixture.service.configure("/item") { $0.pipeline.removeAll() }
         #expect(text(try await item.load()) == "")
+    }
+
+    @Test("Stages that are skipped are logged once for each configuration, without the query of the resource")
+    func logging() throws {
+        let journal = Journal()
+        let fixture = try ResourceFixture {
+            $0.logger = Logger(label: "test") { _ in JournalHandler(journal: journal) }
+        }
+        try fixture.service.configure("/item") {
+            $0.pipeline.order = [.raw]
+            $0.pipeline.add(Self.adding("m"), at: .model)
+            $0.pipeline.add(Self.adding("c"), at: .cleanup)
+        }
+        let item: Resource<Data> = fixture.service.resource("item").withParam("key", "secret")
+        _ = item.configuration()
+        _ = item.configuration()
+        #expect(journal.all == [#"https://h/v1/item?… ["cleanup", "model"]"#])
     }
 
     @Test("The order can have own stages, skips stages that are not listed, and refuses a stage that occurs twice")
