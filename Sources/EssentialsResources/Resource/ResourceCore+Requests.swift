@@ -15,12 +15,13 @@ extension ResourceCore {
     /// - Returns: Its number.
     func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
         contents.withLock { contents in
-            let number = (contents.requests.last?.number ?? 0) + 1
+            // No number is used twice, because a request can be removed twice.
+            contents.lastRequest += 1
             contents.requests.append(
                 RequestRecord(
-                    number: number, load: contents.machine.last,
+                    number: contents.lastRequest, load: contents.machine.last,
                     running: RunningRequest(method: method, isLoad: false, cancel)))
-            return number
+            return contents.lastRequest
         }
     }
 

@@ -32,6 +32,8 @@ final class ResourceCore: Sendable {
         var responseKind: (views: Int, kind: ResponseKind)?
         /// The requests that run beside the loads, in the order of their start.
         var requests: [RequestRecord] = []
+        /// The number of the request that was started last.
+        var lastRequest: UInt64 = 0
         /// What is to be done after the changes up to a version have been delivered.
         var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
     }

@@ -20,7 +20,7 @@ extension HTTPResourceService {
     ) throws(RequestFailure) -> DataRequest {
         if var request = wish.request {
             if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
-            return request
+            return request.requesting(core.responseKind)
         }
         var request = try request(.get, for: core, in: wish.environment)
         if let cacheControl = wish.cacheControl { request.headerFields[.cacheControl] = cacheControl }

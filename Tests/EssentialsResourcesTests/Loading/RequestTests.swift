@@ -172,6 +172,33 @@ struct RequestTests {
         latch.open()
     }
 
+    @Test("The late end of a cancelled request does not remove a newer one from the list")
+    func lateEnd() async throws {
+        let fixture = try ResourceFixture()
+        let (latch, answer) = (Latch(), Latch())
+        try fixture.service.configure("/item") {
+            $0.mutate { request in
+                // It ignores the cancellation.
+                if request.method == .post { await latch.wait() }
+            }
+        }
+        fixture.transport.on(.put, "/v1/item").answer { _ in
+            await answer.wait()
+            return ScriptedAnswer()
+        }
+        let item: Resource<Item> = fixture.service.resource("item")
+        let first = item.request(.post, as: Item.self).start()
+        first.cancel()
+        let second = item.request(.put, as: Item.self).start()
+        _ = try await fixture.transport.request(number: 1)
+        latch.open()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(item.runningRequests.map(\.method) == [.put])
+        second.cancel()
+        #expect(item.runningRequests.isEmpty)
+        answer.open()
+    }
+
     @Test("A repeated load sends the request again without its hooks, and does not change the state")
     func repeated() async throws {
         let fixture = try ResourceFixture()
