@@ -12,19 +12,11 @@ import Testing
         serving handler: @escaping @Sendable (ServerRequest) -> ServerReply,
         _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
     ) async throws {
-        let server = try LoopbackServer(handler: handler)
         var configuration = HTTPDataRequestService.Configuration()
         configuration.cookies = jar
         configuration.retry = retry
         configuration.retry.backoff = .exponential(base: .milliseconds(1), cap: .milliseconds(1))
-        let service = HTTPDataRequestService(
-            environment: try ConstantEnvironment(server.url), transport: try CurlTransport(),
-            configuration: configuration)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(service, server)) } catch { result = .failure(error) }
-        await service.shutdown()
-        server.stop()
-        try result.get()
+        try await withLoopbackService(configuration, serving: handler, body)
     }
 
     private func cookies(_ server: LoopbackServer) -> [String?] { server.requests.map { $0.header("Cookie") } }
