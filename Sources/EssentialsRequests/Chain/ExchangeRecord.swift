@@ -26,6 +26,8 @@ final class ExchangeRecord {
     var wasSentAgainForToken = false
     /// How many times a request was passed to the transport, over all hops, challenges and retries.
     var attempts = 0
+    /// The header fields of the last attempt, as the transport received them; empty before the first one.
+    var sentFields = HTTPFields()
     /// The retries over all hops.
     var retries = RetryProgress()
     /// Where the stages log what they do.

@@ -9,6 +9,8 @@ struct TransportStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         try record.cancellation.check(host: request.hostText)
         record.attempts += 1
+        // A reference to the same fields, so this costs no allocation.
+        record.sentFields = request.headerFields
         return try await transport.send(request, cancellation: record.cancellation)
     }
 }
