@@ -76,7 +76,8 @@ final class DownloadRetries: Sendable {
         record.retries = current.progress
         record.deadline = deadline
         record.log = log
-        guard let next = try await chain.retry.following(current.attempt, after: .failure(failure), record) else {
+        var result = Result<TransportResponse, RequestFailure>.failure(failure)
+        guard let next = try await chain.retry.following(current.attempt, after: &result, record) else {
             return false
         }
         state.withLock { $0 = State(progress: record.retries, attempt: next) }

@@ -24,8 +24,8 @@ import Synchronization
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService, URLResolving {
     private let environment: any EnvironmentService
     private let transport: any Transport
-    private let settings: ServiceSettings
-    private let chain: Chain
+    let settings: ServiceSettings
+    let chain: Chain
     private let inFlight = RequestsInFlight()
     private let authorization = AuthorizationStore()
     /// Cancels running requests, or closes groups of equal ones, when the environment changes.
