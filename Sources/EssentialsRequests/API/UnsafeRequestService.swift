@@ -186,6 +186,6 @@ public final class UnsafeRequestService: Sendable {
     private func rules(expecting expected: StatusExpectation) -> ExchangeRules {
         ExchangeRules(
             expectedStatus: expected, errorModel: configuration.errorModel, codecs: configuration.codecs,
-            redirects: configuration.redirects, retry: settings.retry(nil))
+            redirects: configuration.redirects, retry: settings.retry(nil), joins: settings.joins(nil))
     }
 }

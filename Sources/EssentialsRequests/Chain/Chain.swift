@@ -49,7 +49,7 @@ struct Chain: Sendable {
             stage = ReceivingStage(interceptors: settings.configuration.interceptors, next: stage)
         }
         stage = RedirectStage(clock: clock, next: stage)
-        // Equal requests share all that follows.
+        // Equal requests share all that follows, if the service or the request allows it.
         if let joins = settings.joins {
             let isJudged = !settings.configuration.interceptors.isEmpty
             stage = JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isJudged, next: stage)

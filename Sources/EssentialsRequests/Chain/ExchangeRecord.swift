@@ -76,5 +76,7 @@ struct ExchangeRules: Sendable {
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.
+    /// Whether the request shares its exchange with equal requests.
+    var joins = false
     var tokens: TokenSession?
 }

@@ -179,7 +179,7 @@ struct RequestAssembly {
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body,
                 retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
-                usesCookies: request.usesCookies, digest: digest, tokens: tokens),
+                usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
             passedOver: passedOver)
     }
 

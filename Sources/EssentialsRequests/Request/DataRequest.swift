@@ -113,7 +113,7 @@ extension DataRequest: CustomReflectable {
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
                 "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
                 "finishesOnShutdown": finishesOnShutdown as Any, "retry": retry as Any,
-                "isIdempotent": isIdempotent as Any,
+                "isIdempotent": isIdempotent as Any, "joins": joins as Any,
             ])
     }
 }

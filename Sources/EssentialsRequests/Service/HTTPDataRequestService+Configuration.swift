@@ -68,7 +68,8 @@ extension HTTPDataRequestService {
         public var cookies: (any CookieStorage)?
         /// The limits of each origin: concurrency, rate and circuit breaker; see <doc:LimitingRequests>. The default is no limit.
         public var limits = OriginLimits.none
-        /// Whether equal requests that run at the same time are sent once; see <doc:LimitingRequests>. The default is `false`.
+        /// Whether equal requests that run at the same time are sent once; see <doc:LimitingRequests>. A request's own
+        /// ``DataRequest/joins`` wins. The default is `false`.
         public var joinsEqualRequests = false
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.

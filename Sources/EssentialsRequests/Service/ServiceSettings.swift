@@ -7,7 +7,7 @@ final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
     /// The limits of the origins; `nil` without limits.
     let limits: RequestLimits?
-    /// The groups of equal requests; `nil` if each request is sent by itself.
+    /// The groups of equal requests; `nil` if an interceptor makes each request different.
     let joins: JoinedExchanges?
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
@@ -20,8 +20,7 @@ final class ServiceSettings: Sendable {
         }
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
-        let joins = configuration.joinsEqualRequests && !configuration.interceptors.contains(where: \.preventsJoining)
-        self.joins = joins ? JoinedExchanges() : nil
+        joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
         acceptModel = accept(.model)
@@ -43,6 +42,11 @@ final class ServiceSettings: Sendable {
         let policy = own ?? configuration.retry
         return policy.allowsRetries || policy.attemptTimeout != nil ? policy : nil
     }
+
+    /// Whether a request shares its exchange with equal requests.
+    ///
+    /// - Parameter own: The request's own setting; `nil` means that of the service.
+    func joins(_ own: Bool?) -> Bool { joins != nil && own ?? configuration.joinsEqualRequests }
 
     private func accept(_ kind: ResponseKind) -> HTTPField {
         switch kind {
