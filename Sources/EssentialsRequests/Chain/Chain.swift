@@ -33,10 +33,10 @@ struct Chain: Sendable {
         if !settings.configuration.interceptors.isEmpty {
             stage = SigningStage(interceptors: settings.configuration.interceptors, next: stage)
         }
-        // Every attempt has its own cookies.
-        if let cookies = settings.configuration.cookies { stage = CookieStage(storage: cookies, next: stage) }
+        // Every attempt has its own cookies: those of the service, or of an environment.
+        stage = CookieStage(storage: settings.configuration.cookies, next: stage)
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
-        if let limits = settings.limits { stage = GateStage(limits: limits, next: stage) }
+        stage = GateStage(limits: settings.limits, next: stage)
         // Tokens: at most one more attempt after a 401.
         stage = TokenStage(clock: clock, next: stage)
 

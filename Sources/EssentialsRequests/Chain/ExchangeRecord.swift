@@ -67,16 +67,19 @@ struct ExchangeRules: Sendable {
     var redirects: RedirectPolicy
     /// The body of the first hop without progress reporting, which turns bytes into a stream.
     var body = RequestBody.none
+    /// What replaces the next rule, the limits and the cookies on hops to the environment's origin; `nil` if the
+    /// environment has no settings of its own.
+    var ownOrigin: OwnOriginRules?
     /// How a failed attempt is retried; `nil` if it is not.
     var retry: RetryPolicy?
     /// Whether the server may process the request twice; `nil` means that the method decides.
     var isIdempotent: Bool?
-    /// Whether cookies are sent and stored, if the service has a storage for them.
+    /// Whether cookies are sent and stored, if the service or the environment has a storage for them.
     var usesCookies = true
+    /// Whether the request shares its exchange with equal requests.
+    var joins = false
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.
-    /// Whether the request shares its exchange with equal requests.
-    var joins = false
     var tokens: TokenSession?
 }

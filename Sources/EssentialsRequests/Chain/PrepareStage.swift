@@ -178,7 +178,8 @@ struct RequestAssembly {
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body,
-                retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
+                ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
+                retry: settings.retry(request.retry), isIdempotent: isIdempotent,
                 usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
             passedOver: passedOver)
     }

@@ -1,17 +1,19 @@
 import EssentialsHTTP
 
-/// Adds the cookies of the service to each attempt, and stores those of each response.
+/// Adds the cookies of the service or the environment to each attempt, and stores those of each response.
 ///
 /// The stage is below the redirects, the retries and the tokens, so that each hop gets its own cookies, and those of a
 /// redirect, of a 401 and of a response that is retried are kept. It is above the signatures, which cover the field.
 struct CookieStage: Stage {
-    let storage: any CookieStorage
+    /// The cookies of the service; `nil` for none.
+    let storage: (any CookieStorage)?
     let next: any Stage
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard record.rules.usesCookies else { return try await next.send(request, record) }
+        let storage = if let own = record.rules.own(request) { own.cookies } else { self.storage }
+        guard let storage, record.rules.usesCookies else { return try await next.send(request, record) }
         let response: TransportResponse
         if let field = storage.field(for: request.url) {
             var request = request

@@ -30,9 +30,9 @@ final class DownloadRetries: Sendable {
     ) {
         self.chain = chain
         self.makeRecord = makeRecord
-        deadline = rules.retry == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
+        deadline = rules.retry(of: request) == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
         self.request = request
-        state = Mutex(rules.retry.map { State(attempt: RetryStage.Attempt($0, request, rules)) })
+        state = Mutex(rules.retry(of: request).map { State(attempt: RetryStage.Attempt($0, request, rules)) })
     }
 
     /// Downloads a response through the chain; see `Transport.download`.

@@ -22,7 +22,7 @@ struct RetryStage: Stage {
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard let policy = record.rules.retry else { return try await next.send(request, record) }
+        guard let policy = record.rules.retry(of: request) else { return try await next.send(request, record) }
         if case .within = policy.limit, record.retries.firstAttempt == nil {
             record.retries.firstAttempt = clock.now
         }

@@ -9,6 +9,7 @@ final class ServiceSettings: Sendable {
     let limits: RequestLimits?
     /// The groups of equal requests; `nil` if an interceptor makes each request different.
     let joins: JoinedExchanges?
+    private let environmentStages: EnvironmentStages
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
     private let acceptModel: HTTPField
@@ -21,6 +22,7 @@ final class ServiceSettings: Sendable {
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
+        environmentStages = EnvironmentStages(clock: configuration.clock)
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
         acceptModel = accept(.model)
@@ -41,6 +43,23 @@ final class ServiceSettings: Sendable {
     func retry(_ own: RetryPolicy?) -> RetryPolicy? {
         let policy = own ?? configuration.retry
         return policy.allowsRetries || policy.attemptTimeout != nil ? policy : nil
+    }
+
+    /// The limits of an environment with these settings; `nil` for no limits.
+    func limits(of stages: StageSettings) -> RequestLimits? {
+        guard let own = stages.limits, own != configuration.limits else { return limits }
+        return environmentStages.counts(of: own)
+    }
+
+    /// The cookies of an environment with these settings; `nil` for no cookies.
+    func cookies(of stages: StageSettings) -> (any CookieStorage)? {
+        guard let choice = stages.cookies else { return configuration.cookies }
+        return environmentStages.storage(of: choice)
+    }
+
+    /// All cookies that requests of the service may have changed.
+    var usedCookies: Set<CookieChoice> {
+        Set(environmentStages.cookies + (configuration.cookies.map { [.storage($0)] } ?? []))
     }
 
     /// Whether a request shares its exchange with equal requests.
