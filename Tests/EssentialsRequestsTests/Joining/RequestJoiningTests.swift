@@ -1,8 +1,9 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Testing
+
+@testable import EssentialsRequests
 
 @Suite("Joining by request", .timeLimit(.minutes(1)))
 struct RequestJoiningTests {
@@ -17,9 +18,10 @@ struct RequestJoiningTests {
         }
         let service = try ServiceFixture(transport, change).service
         let tasks = requests.map { request in Task { try await service.send(request) } }
-        await until { service.requestsInFlight == requests.count && transport.requests.count >= expected }
-        // Those that share an exchange have no other effect.
-        for _ in 0..<1_000 { await Task.yield() }
+        let joining = requests.filter { service.settings.joins($0.joins) }.count
+        await until {
+            service.settings.joins?.usage.waiters ?? 0 == joining && transport.requests.count >= expected
+        }
         gate.open()
         for task in tasks { #expect(try await task.value.status == .ok) }
         return transport.requests.count

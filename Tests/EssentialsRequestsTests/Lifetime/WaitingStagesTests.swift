@@ -28,7 +28,7 @@ struct WaitingStagesTests {
                 if place == .refresh { await gate.opened() }
                 return try AccessToken("t\(number)")
             }
-            let failed = Mutex<Set<String>>([])
+            let failed = Mutex<Set<Substring>>([])
             transport = StubTransport { [gate] request throws(RequestFailure) in
                 if place == .gate { await gate.opened() }
                 let isFirst = failed.withLock { $0.insert(request.url.path).inserted }

@@ -66,6 +66,16 @@ struct RetriedResponseTests {
         return (fixture.service, transport)
     }
 
+    /// Moves the clock to the end of each wait until the task is cancelled.
+    private func advancing(_ clock: ManualClock) -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                await clock.waitForSleepers(count: 1)
+                clock.advanceToNextDeadline()
+            }
+        }
+    }
+
     @Test("A refused response holds neither its connection nor a permit while the request waits for the budget")
     func releasedBeforeTheWait() async throws {
         for body in [HeldBody(["a", "b"]), HeldBody(["a"], isEndless: true)] {
@@ -80,11 +90,10 @@ struct RetriedResponseTests {
             await until { body.isReleased }
             await until { service.limits?.state(of: service.currentEnvironment.baseURL.origin).permitsInUse == 0 }
             #expect(transport.requests.count == 1)
-            while transport.requests.count == 1 {
-                await clock.waitForSleepers(count: 1)
-                clock.advanceToNextDeadline()
-            }
+            let advancing = advancing(clock)
             #expect(try await request.value.status == .ok)
+            advancing.cancel()
+            await advancing.value
         }
     }
 
@@ -103,12 +112,7 @@ struct RetriedResponseTests {
         served.withLock { $0 = service }
         var request = DataRequest(.get, "a", expecting: .any)
         request.options.totalTimeout = .seconds(4)
-        let advancing = Task {
-            while !Task.isCancelled {
-                await clock.waitForSleepers(count: 1)
-                clock.advanceToNextDeadline()
-            }
-        }
+        let advancing = advancing(clock)
         let response = try await service.send(request)
         advancing.cancel()
         await advancing.value
