@@ -173,8 +173,9 @@ struct RequestAssembly {
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
-                retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
-                usesCookies: request.usesCookies, digest: digest, tokens: tokens),
+                ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
+                retry: settings.retry(request.retry), isIdempotent: isIdempotent,
+                usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
             passedOver: passedOver)
     }
 
