@@ -78,8 +78,11 @@ struct RequestAssembly {
     /// The URL without the query items and the parameters.
     func url() throws(RequestFailure) -> RequestURL {
         let base = environment.baseURL
-        let url = try PathRules.url(
-            request.path, under: base, request.isDefined ? .join : settings.configuration.pathResolution)
+        let resolution = request.isDefined ? .join : settings.configuration.pathResolution
+        if let url = request.base.knownURL(of: request.path) {
+            return try PathRules.url(url, under: base, resolution)
+        }
+        let url = try PathRules.url(request.path, under: base, resolution)
         guard request.isDefined || !request.base.isEnvironment, !request.hasWholeQuery else { return url }
         return try url.keepingQuery(of: base)
     }
