@@ -8,8 +8,7 @@ struct LoadTask: Sendable {
     let run: LoadRun
     let wish: LoadWish
 
-    /// Performs the load in the present task, on no caller's actor.
-    @concurrent
+    /// Performs the load in the present task.
     func perform() async {
         do throws(RequestFailure) {
             let isConditional = wish.request == nil || wish.request?.isConditional == false

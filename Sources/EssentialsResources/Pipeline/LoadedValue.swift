@@ -5,6 +5,13 @@ import EssentialsHTTP
     import Foundation
 #endif
 
+/// A value that is kept with its resource, behind one reference, because most resources of a large table have none.
+final class KeptValue: Sendable {
+    let value: LoadedValue
+
+    init(_ value: LoadedValue) { self.value = value }
+}
+
 /// What a load or an override has given, before it is read as the content types of the views.
 struct LoadedValue: Sendable {
     /// The body; `nil` if there was none to keep, or if the value was set without one.

@@ -46,7 +46,7 @@ extension Resource {
     private func near<Other: Sendable>(
         _ derive: (ResourceBase, ResourceURL) -> ResourceURL
     ) -> Resource<Other> {
-        service.adoptEnvironment()
+        service.checkEnvironment()
         let derived = service.table.core(variant: core.variant) { base in derive(base, core.address) }
         return Resource<Other>(service: service, core: derived)
     }

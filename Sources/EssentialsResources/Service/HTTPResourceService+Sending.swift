@@ -22,7 +22,7 @@ extension HTTPResourceService {
             return try await requests.send(request)
         }
         let address = core.address
-        let url = try address.requestURL()
+        let url = try table.base.requestURL(of: address)
         var fields = configuration.defaults.headerFields
         for field in core.variant.headerFields { fields[field.name] = field.value }
         if let cacheControl = wish.cacheControl { fields[.cacheControl] = cacheControl }
@@ -33,7 +33,7 @@ extension HTTPResourceService {
         }
         switch address.place {
         case .below:
-            var request = DataRequest(.get, "").pinned(to: wish.environment, at: url)
+            var request = DataRequest(.get, "").pinned(to: wish.environment.snapshot, at: url)
             request.headerFields = fields
             request.expectedStatus = expected
             return try await requests.send(request)

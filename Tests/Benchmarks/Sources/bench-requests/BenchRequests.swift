@@ -17,6 +17,7 @@
 // machine. It requires bench-server and bench-limit in the same directory. With `--url` it is the client that sends the
 // file, with the arguments of the load clients.
 
+internal import Figures
 internal import Glibc
 
 @main
@@ -38,7 +39,10 @@ struct BenchRequests {
     }
 
     private static func report(_ options: Options) async throws -> Table {
-        var table = Table(options)
+        let smoke = options.isSmoke ? "; smoke: the figures mean nothing" : ""
+        var table = Table(
+            "Data-request service",
+            remark: "medians of \(options.rounds) rounds, of \(options.uploadRounds) for uploads\(smoke)")
         if options.parts.contains("null") { table.add(try await OwnCost.measure(options)) }
         if options.parts.contains("composition") { table.add(try await CompositionCost.measure(options)) }
         if options.parts.contains("json") {
