@@ -66,7 +66,8 @@ let package = Package(
             name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
             swiftSettings: settings),
         .target(
-            name: "EssentialsResources", dependencies: ["EssentialsHTTP", "EssentialsRequests"], swiftSettings: settings),
+            name: "EssentialsResources", dependencies: ["EssentialsHTTP", "EssentialsRequests"], swiftSettings: settings
+        ),
         .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),

@@ -100,6 +100,31 @@ struct ReadmeTests {
         try transport.verify()
     }
 
+    @Test("The README's resource is loaded once and observed")
+    func resources() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/cart").answer(json: Cart(items: ["tea"]))
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        let resources = try HTTPResourceService(
+            requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
+        var shown: [[String]] = []
+        func show(_ cart: Cart?, _ message: String?) {
+            shown.append(cart?.items ?? [])
+            Task { await resources.close() }
+        }
+
+        // README begins
+        let cart: Resource<Cart> = resources.resource("cart")
+        let items = try await cart.loadIfNeeded().items
+        for await state in cart.states { show(state.content, state.failure?.message) }
+        // README ends
+        #expect(items == ["tea"])
+        #expect(shown.first == ["tea"])
+        #expect(transport.requestCount == 1)
+    }
+
+    private struct Cart: Codable, Sendable { var items: [String] }
+
     @Test("The README contains exactly the tested code and has a limited length")
     func sameText() throws {
         let tested = try blocks(of: #filePath, after: { $0.hasSuffix("// README begins") }) {
@@ -109,7 +134,7 @@ struct ReadmeTests {
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
         var shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        try #require(shown.count == 5)
+        try #require(shown.count == 6)
 
         // The tutorial's manifest has the same dependencies.
         let resources = root.appending(path: "Sources/ServiceEssentials/ServiceEssentials.docc/Resources")

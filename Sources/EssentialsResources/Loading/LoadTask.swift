@@ -17,7 +17,7 @@ struct LoadTask: Sendable {
                 case .loaded(let value, let entity): return core.commit(value, entity, run, service)
                 case .notModified(let fields):
                     if core.confirm(fields, run, service) { return }
-                    // A view was added whose content is not there, so the body is needed after all.
+                // A view was added whose content is not there, so the body is needed after all.
                 }
             }
             guard !run.hasEnded else { return }

@@ -1,9 +1,5 @@
 import EssentialsHTTP
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A value that is kept with its resource, behind one reference, because most resources of a large table have none.
 final class KeptValue: Sendable {

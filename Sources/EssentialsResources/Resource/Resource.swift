@@ -143,7 +143,9 @@ public struct Resource<Content: Sendable>: Sendable {
     @discardableResult
     public func startLoadIfNeeded() -> ResourceRequest<Content>? {
         let environment = prepare()
-        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: service.time.now, in: environment) {
+        switch core.beginLoadIfNeeded(
+            of: Content.self, isAwaited: false, isStarted: true, at: service.time.now, in: environment)
+        {
         case .nothing: return core.newestRun.map { ResourceRequest(resource: self, run: $0) }
         case .running(let run): return ResourceRequest(resource: self, run: run)
         case .new(let run, let wish):
@@ -181,7 +183,9 @@ public struct Resource<Content: Sendable>: Sendable {
     public func override(with content: Content) { core.override(with: content, entity: nil, service) }
 
     /// Sets content and entity without a request; see ``override(with:)``.
-    public func override(with content: Content, entity: Entity) { core.override(with: content, entity: entity, service) }
+    public func override(with content: Content, entity: Entity) {
+        core.override(with: content, entity: entity, service)
+    }
 
     /// Changes the content in place without a request; otherwise like ``override(with:)``. Concurrent updates are all
     /// applied.

@@ -156,7 +156,9 @@ extension ResourceCore {
         let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
         let projections = changing { contents -> [any AnyProjection]? in
-            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else { return nil }
+            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
+                return nil
+            }
             let projections = contents.views.compactMap(\.snapshot.projection)
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return projections }

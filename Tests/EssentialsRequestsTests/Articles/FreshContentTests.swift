@@ -17,7 +17,8 @@ struct FreshContentTests {
         // Article begins
         var configuration = HTTPResourceService.Configuration()
         configuration.defaults.expiration = .seconds(300)
-        let service = try HTTPResourceService(requests: requests, environment: environment, configuration: configuration)
+        let service = try HTTPResourceService(
+            requests: requests, environment: environment, configuration: configuration)
         // Article ends
         var shown: [Bool] = []
         func show(_ value: Bool) { shown.append(value) }

@@ -107,7 +107,10 @@ struct LoadingTests {
     func notModified() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item")
-            .answer(json: Item(name: "a"), headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=5", .contentLanguage: "en"])
+            .answer(
+                json: Item(name: "a"),
+                headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=5", .contentLanguage: "en"]
+            )
             .thenAnswer(.notModified, headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=9"])
         let item: Resource<Item> = fixture.service.resource("item")
         try await item.load()
@@ -174,7 +177,7 @@ struct LoadingTests {
         leaving.cancel()
         #expect(await leaving.value?.reason == .cancelled)
         latch.open()
-        #expect(try await staying?.content.name == "Ada" )
+        #expect(try await staying?.content.name == "Ada")
         #expect(fixture.transport.requestCount == 1)
     }
 

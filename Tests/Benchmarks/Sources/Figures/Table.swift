@@ -16,7 +16,8 @@ package struct Row: Sendable {
     /// Whether a missed goal is a failure on every machine.
     package let isJudged: Bool
 
-    package init(what: String, value: Double, unit: String, digits: Int = 0, goal: Goal = .none, isJudged: Bool = false) {
+    package init(what: String, value: Double, unit: String, digits: Int = 0, goal: Goal = .none, isJudged: Bool = false)
+    {
         self.what = what
         self.value = value
         self.unit = unit

@@ -22,7 +22,9 @@ enum LoadingCost {
         let (request, load) = (Cost.medians(plain), Cost.medians(whole))
         let shared = try await singleFlight(scale)
         return [
-            Row(what: "a GET of the data-request service, decoded", value: request.nanoseconds / 1000, unit: "us", digits: 2),
+            Row(
+                what: "a GET of the data-request service, decoded", value: request.nanoseconds / 1000, unit: "us",
+                digits: 2),
             Row(
                 what: "    added by a load of a resource", value: (load.nanoseconds - request.nanoseconds) / 1000,
                 unit: "us", digits: 2, goal: .atMost(5)),
@@ -56,7 +58,9 @@ enum LoadingCost {
             waits.append(bare.nanoseconds)
         }
         return [
-            Row(what: "1,000 tasks, one loadIfNeeded", value: median(tasks) / 1e6, unit: "ms", digits: 2, goal: .atMost(1)),
+            Row(
+                what: "1,000 tasks, one loadIfNeeded", value: median(tasks) / 1e6, unit: "ms", digits: 2,
+                goal: .atMost(1)),
             Row(
                 what: "    share of 1,000 tasks with a continuation", value: median(tasks) / median(waits), unit: "",
                 digits: 2, goal: .atMost(2)),

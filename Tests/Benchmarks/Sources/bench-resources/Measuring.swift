@@ -1,6 +1,6 @@
 internal import EssentialsResources
-internal import FoundationEssentials
 internal import Figures
+internal import FoundationEssentials
 internal import Glibc
 internal import ThreadCounters
 
@@ -41,7 +41,8 @@ func cost(of count: Int, _ work: () -> Void) -> Cost {
     work()
     let spent = thread_cpu_nanoseconds() - start
     return Cost(
-        nanoseconds: Double(spent) / Double(count), allocations: Double(thread_allocations() - allocations) / Double(count))
+        nanoseconds: Double(spent) / Double(count),
+        allocations: Double(thread_allocations() - allocations) / Double(count))
 }
 
 /// Runs work on all threads, and returns the elapsed time and the allocations of one operation.
@@ -51,7 +52,8 @@ func elapsed(of count: Int, _ work: () async throws -> Void) async rethrows -> C
     try await work()
     let spent = monotonic_nanoseconds() - start
     return Cost(
-        nanoseconds: Double(spent) / Double(count), allocations: Double(process_allocations() - allocations) / Double(count))
+        nanoseconds: Double(spent) / Double(count),
+        allocations: Double(process_allocations() - allocations) / Double(count))
 }
 
 /// Keeps the optimizer from dropping a value.

@@ -18,7 +18,9 @@ enum MemoryCost {
         let made = cost(of: count) { for path in paths { consume(service.resource(path, as: Int.self)) } }
         let bytes = Double(heapBytes() - before) / Double(count)
         let handles = paths.map { service.resource($0, as: Int.self) }
-        let inUse = cost(of: 1_000) { for index in 0..<1_000 { consume(service.resource("more/\(index)", as: Int.self)) } }
+        let inUse = cost(of: 1_000) {
+            for index in 0..<1_000 { consume(service.resource("more/\(index)", as: Int.self)) }
+        }
         withExtendedLifetime(handles) {}
         let dropped = await elapsed(of: 1) { service.dropUnused() }
         return [

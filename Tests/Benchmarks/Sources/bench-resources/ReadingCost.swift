@@ -40,7 +40,10 @@ enum ReadingCost {
             guard round > 0 else { continue }
             for (index, cost) in costs.enumerated() { sides[index].append(cost) }
         }
-        let medians = sides.map(Cost.medians)
+        return rows(sides.map(Cost.medians))
+    }
+
+    private static func rows(_ medians: [Cost]) -> [Row] {
         let (reference, lookUp, lowest, loading, fresh, snapshot, load) = (
             medians[0], medians[1], medians[2], medians[3], medians[4], medians[5], medians[6]
         )
@@ -48,23 +51,27 @@ enum ReadingCost {
             Row(what: "reference: a dictionary by URL behind a mutex", value: reference.nanoseconds, unit: "ns"),
             Row(what: "look-up by path", value: lookUp.nanoseconds, unit: "ns", goal: .atMost(150)),
             Row(
-                what: "    share of the reference", value: lookUp.nanoseconds / reference.nanoseconds, unit: "", digits: 2,
+                what: "    share of the reference", value: lookUp.nanoseconds / reference.nanoseconds, unit: "",
+                digits: 2,
                 goal: .atMost(1)),
             Row(
-                what: "    allocations", value: lookUp.allocations, unit: "", digits: 2, goal: .atMost(0), isJudged: true),
+                what: "    allocations", value: lookUp.allocations, unit: "", digits: 2, goal: .atMost(0),
+                isJudged: true),
             Row(what: "reference: a mutex and a reference", value: lowest.nanoseconds, unit: "ns", digits: 1),
             Row(what: "isLoading", value: loading.nanoseconds, unit: "ns", digits: 1, goal: .atMost(5)),
             Row(what: "isFresh, which reads the clock", value: fresh.nanoseconds, unit: "ns", digits: 1),
             Row(what: "state", value: snapshot.nanoseconds, unit: "ns", digits: 1),
             Row(
-                what: "    share of the reference", value: snapshot.nanoseconds / lowest.nanoseconds, unit: "", digits: 2,
+                what: "    share of the reference", value: snapshot.nanoseconds / lowest.nanoseconds, unit: "",
+                digits: 2,
                 goal: .atMost(1.3)),
             Row(
                 what: "    allocations", value: snapshot.allocations, unit: "", digits: 2, goal: .atMost(0),
                 isJudged: true),
             Row(what: "loadIfNeeded of fresh content", value: load.nanoseconds, unit: "ns", goal: .atMost(100)),
             Row(
-                what: "    allocations", value: load.allocations, unit: "", digits: 2, goal: .atMost(0.01), isJudged: true),
+                what: "    allocations", value: load.allocations, unit: "", digits: 2, goal: .atMost(0.01),
+                isJudged: true),
         ]
     }
 
