@@ -103,27 +103,25 @@ struct ReadmeTests {
     @Test("The README's resource is loaded once and observed")
     func resources() async throws {
         let transport = ScriptedTransport()
-        transport.on(.get, "/v1/cart").answer(json: Cart(items: ["tea"]))
+        transport.on(.get, "/v1/films/7").answer(json: Film(id: 7))
         let environment = try ConstantEnvironment("https://api.example.com/v1/")
         let resources = try HTTPResourceService(
             requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
-        var shown: [[String]] = []
-        func show(_ cart: Cart?, _ message: String?) {
-            shown.append(cart?.items ?? [])
+        var shown: [Film?] = []
+        func show(_ film: Film?, _ message: String?) {
+            shown.append(film)
             Task { await resources.close() }
         }
 
         // README begins
-        let cart: Resource<Cart> = resources.resource("cart")
-        let items = try await cart.loadIfNeeded().items
-        for await state in cart.states { show(state.content, state.failure?.message) }
+        let film: Resource<Film> = resources.resource("films", "7")
+        let current = try await film.loadIfNeeded()
+        for await state in film.states { show(state.content, state.failure?.message) }
         // README ends
-        #expect(items == ["tea"])
-        #expect(shown.first == ["tea"])
+        #expect(current == Film(id: 7))
+        #expect(shown.first == Film(id: 7))
         #expect(transport.requestCount == 1)
     }
-
-    private struct Cart: Codable, Sendable { var items: [String] }
 
     @Test("The README contains exactly the tested code and has a limited length")
     func sameText() throws {

@@ -23,11 +23,13 @@ struct PathsAndIdentityTests {
         // Article ends
 
         // Article begins
-        let orders: Resource<[String]> = service.resource("users/7").child("orders")
+        let orders: Resource<[String]> = service.resource("users", "7", "orders")
+        let first: Resource<String> = orders.child("1")
         let next: Resource<[String]>? = orders.relative("?page=2")
         let sorted = orders.withParam("sort", "date").withParam("limit", "10")
         show(sorted.url)  // https://api.example.com/v1/users/7/orders?limit=10&sort=date
         // Article ends
+        #expect(first.url == "https://api.example.com/v1/users/7/orders/1")
         #expect(next?.url == "https://api.example.com/v1/users/7/orders?page=2")
 
         // Article begins
