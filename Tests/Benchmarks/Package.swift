@@ -63,6 +63,14 @@ var targets: [Target] = [
             "Figures", "ThreadCounters", .product(name: "EssentialsResources", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .executableTarget(
+        name: "bench-stages",
+        dependencies: [
+            "Figures", "ThreadCounters",
+            .product(name: "EssentialsRequests", package: "ServiceEssentials"),
+            .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
     // Not a benchmark; it is in this package because this package is built with optimization.
     .executableTarget(
