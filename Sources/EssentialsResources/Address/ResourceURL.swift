@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+import EssentialsHTTP
 
 /// The address of a resource: a URL in canonical form, by which resources are compared.
 ///
@@ -13,7 +13,7 @@ public import EssentialsHTTP
 /// print(url)                                   // https://api.example.com/v1/users/7
 /// print(url.isBelowBase)                       // true
 /// ```
-public struct ResourceURL: Sendable, Hashable {
+struct ResourceURL: Sendable, Hashable {
     /// The maximum length of a URL in bytes. Loads of a longer one fail.
     static let maximumBytes = 64 << 10
 
@@ -56,16 +56,16 @@ public struct ResourceURL: Sendable, Hashable {
     }
 
     /// Whether the URL lies below the base URL of its service. `false` for URLs that cannot be loaded.
-    public var isBelowBase: Bool { place == .below }
+    var isBelowBase: Bool { place == .below }
 
     /// Whether the URL is loaded without the credentials and interceptors of the service: it lies on another origin, or
     /// outside the path of the base URL.
-    public var isForeign: Bool { place == .sameOrigin || place == .otherOrigin }
+    var isForeign: Bool { place == .sameOrigin || place == .otherOrigin }
 
     /// The URL to load. This parses the text again.
     ///
     /// - Throws: `invalidRequest` if the resource cannot be loaded.
-    public func requestURL() throws(RequestFailure) -> RequestURL {
+    func requestURL() throws(RequestFailure) -> RequestURL {
         guard case .unusable(let fault) = place else { return try RequestURL(text) }
         throw failure(fault)
     }
@@ -126,7 +126,7 @@ public struct ResourceURL: Sendable, Hashable {
 
 extension ResourceURL: CustomStringConvertible {
     /// The URL for logs: without its query, and without credentials. A path without a base URL begins with a slash.
-    public var description: String {
+    var description: String {
         switch place {
         case .below, .sameOrigin, .otherOrigin, .unusable(.dotSegment), .unusable(.noBase):
             "\(shownPath)\(query == nil ? "" : "?…")"

@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+import EssentialsHTTP
 import Synchronization
 
 /// Selects resources by their URLs, for configurations, invalidations and wipes.
@@ -16,7 +16,7 @@ import Synchronization
 /// path below the base URL. Its leading slash is optional, and queries are ignored. Without a scheme it matches nothing
 /// outside the base URL. With `http://` or `https://` it has to match the whole URL. Matching takes time linear in the
 /// length of the URL.
-public struct ResourcePattern: Sendable {
+struct ResourcePattern: Sendable {
     private enum Kind: Sendable {
         case glob(Glob)
         case regex(SearchedRegex)
@@ -27,7 +27,7 @@ public struct ResourcePattern: Sendable {
 
     private let kind: Kind
     /// The pattern for logs.
-    public let description: String
+    let description: String
 
     private init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 
@@ -36,22 +36,22 @@ public struct ResourcePattern: Sendable {
     /// - Throws: `invalidRequest` if the pattern is malformed: three stars in a row, a control character, more than 1,024
     ///   bytes, a scheme other than `http` and `https`, no host after a scheme, `**` in a host, credentials, or a `%` that
     ///   begins no escape in a pattern with a scheme.
-    public init(_ glob: String) throws(RequestFailure) { self.init(.glob(try Glob(glob)), glob) }
+    init(_ glob: String) throws(RequestFailure) { self.init(.glob(try Glob(glob)), glob) }
 
     /// The resources in whose whole URL, including the query, a regular expression is found.
     ///
     /// The time depends on the expression. Searches of one pattern run one after another.
-    public static func regex<Output>(_ regex: sending Regex<Output>) -> ResourcePattern {
+    static func regex<Output>(_ regex: sending Regex<Output>) -> ResourcePattern {
         ResourcePattern(.regex(SearchedRegex(regex)), "(regular expression)")
     }
 
     /// The resources whose URLs satisfy a predicate. It is called on any thread, and must not call the service.
-    public static func matching(_ predicate: @escaping @Sendable (ResourceURL) -> Bool) -> ResourcePattern {
+    static func matching(_ predicate: @escaping @Sendable (ResourceURL) -> Bool) -> ResourcePattern {
         ResourcePattern(.predicate(predicate), "(predicate)")
     }
 
     /// The resource with exactly this URL.
-    public static func url(_ url: ResourceURL) -> ResourcePattern { ResourcePattern(.url(url), "\(url)") }
+    static func url(_ url: ResourceURL) -> ResourcePattern { ResourcePattern(.url(url), "\(url)") }
 
     /// Why the literal is no pattern; `nil` for others. A malformed pattern matches nothing.
     var problem: RequestFailure? {
@@ -78,7 +78,7 @@ public struct ResourcePattern: Sendable {
 extension ResourcePattern: ExpressibleByStringLiteral, CustomStringConvertible {
     /// Creates a pattern with wildcards. If it is malformed, the method that it is passed to throws or logs why, and it
     /// matches nothing.
-    public init(stringLiteral glob: String) {
+    init(stringLiteral glob: String) {
         do throws(RequestFailure) {
             try self.init(glob)
         } catch {
