@@ -97,10 +97,12 @@ extension ResourceCore {
     /// The load that began last; `nil` if none runs.
     var newestRun: LoadRun? { contents.withLock { $0.runs.last } }
 
-    /// The condition for the next request; `nil` unless the content is here for all views.
+    /// The condition for the next request; `nil` unless the server's content is here for all views. With a condition, a 304
+    /// would otherwise confirm content that the server has never sent.
     var condition: (name: HTTPField.Name, value: String)? {
         contents.withLock { contents in
-            guard contents.views.allSatisfy(\.snapshot.hasContent), !contents.views.isEmpty else { return nil }
+            guard contents.facts.isOfServer, contents.views.allSatisfy(\.snapshot.hasContent), !contents.views.isEmpty
+            else { return nil }
             return contents.facts.entity?.condition
         }
     }
@@ -108,7 +110,11 @@ extension ResourceCore {
     // MARK: Outcomes
 
     /// Ends a load with a response. Its projections are made before, outside the lock.
-    func commit(_ value: LoadedValue, _ entity: Entity, _ run: LoadRun, _ service: HTTPResourceService) {
+    ///
+    /// - Parameter isOwn: Whether the request was a GET of this resource, not one of the caller's.
+    func commit(
+        _ value: LoadedValue, _ entity: Entity, isOwn: Bool, _ run: LoadRun, _ service: HTTPResourceService
+    ) {
         let now = service.time.now
         let freshUntil = service.freshness.deadline(of: .content(.init(time: now)))
         var projections: [any AnyProjection] = []
@@ -131,6 +137,7 @@ extension ResourceCore {
                     contents.change(.replace(projections), .newContent(.network)) { facts in
                         facts.entity = entity
                         facts.provenance = .network
+                        facts.isOfServer = isOwn
                         facts.contentTime = now
                         facts.failure = nil
                         facts.failureTime = nil

@@ -187,6 +187,7 @@ extension ResourceCore.Contents {
         change(.replace(projections), .newContent(provenance)) { facts in
             facts.entity = entity
             facts.provenance = provenance
+            facts.isOfServer = false
             facts.contentTime = now
             facts.freshUntil = freshUntil
             facts.failure = nil
