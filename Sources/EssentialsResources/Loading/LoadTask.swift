@@ -14,7 +14,8 @@ struct LoadTask: Sendable {
             let isConditional = wish.request == nil || wish.request?.isConditional == false
             if isConditional, let condition = core.condition {
                 switch try await send(condition) {
-                case .loaded(let value, let entity): return core.commit(value, entity, isOwn: wish.request == nil, run, service)
+                case .loaded(let value, let entity):
+                    return core.commit(value, entity, isOwn: wish.request == nil, run, service)
                 case .notModified(let fields):
                     if core.confirm(fields, run, service) { return }
                 // A view was added whose content is not there, so the body is needed after all.
