@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
         .library(name: "EssentialsReachability", targets: ["EssentialsReachability"]),
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
+        .library(name: "EssentialsResources", targets: ["EssentialsResources"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
@@ -65,6 +66,10 @@ let package = Package(
             name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
             swiftSettings: settings),
         .target(
+            name: "EssentialsResources", dependencies: ["EssentialsHTTP", "EssentialsRequests", logging],
+            swiftSettings: settings
+        ),
+        .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
@@ -76,6 +81,7 @@ let package = Package(
             name: "ServiceEssentials",
             dependencies: [
                 "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability", "EssentialsRequests",
+                "EssentialsResources",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -108,6 +114,9 @@ let package = Package(
             name: "EssentialsReachabilityTests", dependencies: ["EssentialsReachability"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsResourcesTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsFoundationTests",

@@ -3,3 +3,4 @@
 @_exported public import EssentialsLocator
 @_exported public import EssentialsReachability
 @_exported public import EssentialsRequests
+@_exported public import EssentialsResources

@@ -2,6 +2,7 @@ public import EssentialsCurl
 public import EssentialsLocator
 public import EssentialsReachability
 public import EssentialsRequests
+public import EssentialsResources
 
 /// Closing the locator shuts down the service and its transport: running requests are cancelled, and connections end.
 extension HTTPDataRequestService: Closeable {
@@ -14,6 +15,9 @@ extension UnsafeRequestService: Closeable {
     /// Calls `shutdown()`.
     public func close() async { await shutdown() }
 }
+
+/// Closing the locator closes the service. Its data-request service is shut down by its own registration.
+extension HTTPResourceService: Closeable {}
 
 /// Closing the locator shuts down a transport that is registered in it.
 extension CurlTransport: Closeable {

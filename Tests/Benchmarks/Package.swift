@@ -57,6 +57,20 @@ var targets: [Target] = [
             .product(name: "ServiceEssentials", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .executableTarget(
+        name: "bench-resources",
+        dependencies: [
+            "Figures", "ThreadCounters", .product(name: "EssentialsResources", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
+    .executableTarget(
+        name: "bench-stages",
+        dependencies: [
+            "Figures", "ThreadCounters",
+            .product(name: "EssentialsRequests", package: "ServiceEssentials"),
+            .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
     // Not a benchmark; it is in this package because this package is built with optimization.
     .executableTarget(

@@ -100,6 +100,29 @@ struct ReadmeTests {
         try transport.verify()
     }
 
+    @Test("The README's resource is loaded once and observed")
+    func resources() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/films/7").answer(json: Film(id: 7))
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        let resources = try HTTPResourceService(
+            requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
+        var shown: [Film?] = []
+        func show(_ film: Film?, _ message: String?) {
+            shown.append(film)
+            Task { await resources.close() }
+        }
+
+        // README begins
+        let film: Resource<Film> = resources.resource("films", "7")
+        let current = try await film.loadIfNeeded()
+        for await state in film.states { show(state.content, state.failure?.message) }
+        // README ends
+        #expect(current == Film(id: 7))
+        #expect(shown.first == Film(id: 7))
+        #expect(transport.requestCount == 1)
+    }
+
     @Test("The README contains exactly the tested code and has a limited length")
     func sameText() throws {
         let tested = try blocks(of: #filePath, after: { $0.hasSuffix("// README begins") }) {
@@ -109,7 +132,7 @@ struct ReadmeTests {
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
         var shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        try #require(shown.count == 5)
+        try #require(shown.count == 6)
 
         // The tutorial's manifest has the same dependencies.
         let resources = root.appending(path: "Sources/ServiceEssentials/ServiceEssentials.docc/Resources")

@@ -24,7 +24,7 @@ struct ResourceFixture {
         var configuration = HTTPResourceService.Configuration()
         configuration.clock = clock.requestClock
         change(&configuration)
-        service = HTTPResourceService(
+        service = try HTTPResourceService(
             requests: requests, environment: environment, open: open, configuration: configuration)
     }
 }

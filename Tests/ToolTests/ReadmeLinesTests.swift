@@ -22,7 +22,7 @@ extension ToolTests {
         @Test("The tool understands every command in the README")
         func understood() async throws {
             let commands = try Self.commands()
-            #expect(commands.count == 11)
+            #expect(commands.count == 8)
             let pin = "sha256/" + String(repeating: "A", count: 43) + "="
             for command in commands {
                 #expect(command.first == "essentials")

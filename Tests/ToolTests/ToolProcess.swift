@@ -42,10 +42,10 @@ final class ToolProcess: Sendable {
     private let errorFile: Int32
     private let terminal: PseudoTerminal?
 
-    /// Starts the tool with these environment variables in addition to those of the tests.
+    /// Starts the tool, or another program, with these environment variables in addition to those of the tests.
     init(
         _ arguments: [String], input: [UInt8] = [], output: Output = .captured, environment: [String: String] = [:],
-        directory: String? = nil
+        directory: String? = nil, program: String? = nil
     ) throws {
         outputFile = try Self.temporaryFile()
         errorFile = try Self.temporaryFile()
@@ -64,7 +64,7 @@ final class ToolProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, terminal?.programEnd ?? pipe ?? outputFile, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, terminal?.programEnd ?? errorFile, STDERR_FILENO)
 
-        let path = try #require(Self.executable, "no executable “essentials” beside the tests")
+        let path = try #require(program ?? Self.executable, "no executable “essentials” beside the tests")
         // The shell changes the directory and is replaced by the tool.
         let shell = directory.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] } ?? []
         let command = shell + [path] + arguments

@@ -6,7 +6,10 @@
 
 extension CookieMachine {
     /// Whether there are changes that the store does not have.
-    package var hasChanges: Bool { !(changes?.isEmpty ?? true) }
+    package var hasChanges: Bool { changeCount > 0 }
+
+    /// The number of cookies that were stored or removed since the changes were taken.
+    package var changeCount: Int { changes?.count ?? 0 }
 
     /// Returns all changes since the last call. Call ``confirmChanges(_:kept:)`` or ``restoreChanges(_:)`` next.
     package mutating func takeChanges() -> [CookieIdentity: CookieChange] {

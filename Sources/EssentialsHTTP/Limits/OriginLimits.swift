@@ -14,7 +14,7 @@
 /// forgotten, and their counts begin anew.
 public struct OriginLimits: Sendable, Hashable {
     /// No limits.
-    public static let none = OriginLimits()
+    public static let unlimited = OriginLimits()
 
     /// The maximum number of requests to one origin at the same time. A request counts until its body was read or
     /// dropped. The default is `nil`, which means no limit. A value below 1 counts as 1.

@@ -5,14 +5,14 @@
 #endif
 
 extension RequestFailure {
-    /// A short text for the users of an application, which is never empty. ``message`` is for developers.
+    /// A short text for the users of an application, which is never empty. `message` is for developers.
     ///
     /// It is the first of these texts that exists:
     ///
-    /// 1. the message that was set by ``with(message:)``, in this failure or one that caused it;
+    /// 1. the message that was set by `with(message:)`, in this failure or one that caused it;
     /// 2. the `errorDescription` of an underlying error of the application that conforms to `LocalizedError`;
     /// 3. for an unexpected status from 400 upward, its registered phrase in sentence case, such as “Not found”;
-    /// 4. the ``Reason/summary`` of the reason.
+    /// 4. the `summary` of the reason.
     ///
     /// ```swift
     /// label.text = failure.summary              // "Too many requests"

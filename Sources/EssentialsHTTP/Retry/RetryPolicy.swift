@@ -12,7 +12,8 @@
 /// - If the server may have processed it, it is retried only if its method is idempotent (RFC 9110, 9.2.2), or if the
 ///   request is marked as idempotent or has an idempotency key.
 /// - The statuses 408, 421, 425, 429, 502, 503 and 504 are retried, 500 only with ``retriesInternalServerError``. 429
-///   says that the request was not processed.
+///   says that the request was not processed. A status that the request declares as expected is a success, and is not
+///   retried.
 /// - Failures of trust and TLS, violations of the protocol, exceeded limits and cancellations are never retried.
 /// - A body that cannot be read again is not sent again.
 ///

@@ -13,27 +13,53 @@ struct BodyDrain: Sendable {
     /// Reads the body and returns when it was read or abandoned. Failures are ignored, because the body is unwanted.
     func drain(_ body: ResponseBody, _ cancellation: Cancellation) async {
         guard case .stream(let source) = body.content else { return }
-        let registration = cancellation.add { source.abandon() }
-        defer { cancellation.remove(registration) }
-        await withTaskGroup { group in
-            group.addTask { await Self.read(source) }
-            group.addTask {
-                // The sleep is cancelled and throws when the reader is done.
-                guard (try? await clock.sleep(for: Self.time, tolerance: nil)) != nil else { return }
-                source.abandon()
-            }
-            await group.next()
-            group.cancelAll()
+        _ = await read(source, keeps: false, cancellation)
+    }
+
+    /// Does the same, and returns what was read, and whether it is the whole body.
+    func keep(_ body: ResponseBody, _ cancellation: Cancellation) async -> (Data, isComplete: Bool) {
+        switch body.content {
+        case .bytes(let data): return (data, true)
+        case .stream(let source): return await read(source, keeps: true, cancellation)
         }
     }
 
-    private static func read(_ source: any ResponseBody.Source) async {
+    private func read(
+        _ source: any ResponseBody.Source, keeps: Bool, _ cancellation: Cancellation
+    ) async -> (Data, isComplete: Bool) {
+        let registration = cancellation.add { source.abandon() }
+        defer { cancellation.remove(registration) }
+        return await withTaskGroup(of: (Data, isComplete: Bool)?.self) { group in
+            group.addTask { await Self.read(source, keeps: keeps) }
+            group.addTask {
+                // The sleep is cancelled and throws when the reader is done.
+                guard (try? await clock.sleep(for: Self.time, tolerance: nil)) != nil else { return nil }
+                source.abandon()
+                return nil
+            }
+            var outcome = (Data(), isComplete: false)
+            for await read in group {
+                if let read { outcome = read }
+                group.cancelAll()
+            }
+            return outcome
+        }
+    }
+
+    private static func read(_ source: any ResponseBody.Source, keeps: Bool) async -> (Data, isComplete: Bool) {
         var count = 0
+        var data = Data()
         while count <= limit {
-            guard let chunk = try? await source.next() else { return }
-            count += chunk.count
+            do throws(RequestFailure) {
+                guard let chunk = try await source.next() else { return (data, true) }
+                count += chunk.count
+                if keeps { chunk.withUnsafeBytes { data.append(contentsOf: $0) } }
+            } catch {
+                return (data, false)
+            }
         }
         source.abandon()
+        return (data, false)
     }
 }
 

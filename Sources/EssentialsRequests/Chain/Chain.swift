@@ -27,16 +27,20 @@ struct Chain: Sendable {
         let clock = settings.configuration.clock.clock
         // Each attempt: all waiting is done in the stages above.
         var stage: any Stage = TransportStage(transport: transport)
-        // Digest answers are computed from the signed URL, and no other stage sees a 401 that Digest answers.
+        // Every attempt has its own cookies: those of the service, or of an environment. Those of every response are
+        // stored, including a 401 that Digest handles, whose next attempt sends them.
+        let isSigned = !settings.configuration.interceptors.isEmpty
+        let cookies = settings.configuration.cookies
+        stage = CookieStage(storage: cookies, adds: !isSigned, stores: true, next: stage)
+        // Digest credentials are computed from the signed URL, and no other stage sees a 401 that Digest handles.
         stage = DigestStage(clock: clock, next: stage)
-        // Signatures are created last, so that their dates are recent and they cover every other field.
-        if !settings.configuration.interceptors.isEmpty {
+        // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
+        if isSigned {
             stage = SigningStage(interceptors: settings.configuration.interceptors, next: stage)
+            stage = CookieStage(storage: cookies, adds: true, stores: false, next: stage)
         }
-        // Every attempt has its own cookies.
-        if let cookies = settings.configuration.cookies { stage = CookieStage(storage: cookies, next: stage) }
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
-        if let limits = settings.limits { stage = GateStage(limits: limits, next: stage) }
+        stage = GateStage(limits: settings.limits, next: stage)
         // Tokens: at most one more attempt after a 401.
         stage = TokenStage(clock: clock, next: stage)
 
@@ -49,7 +53,7 @@ struct Chain: Sendable {
             stage = ReceivingStage(interceptors: settings.configuration.interceptors, next: stage)
         }
         stage = RedirectStage(clock: clock, next: stage)
-        // Equal requests share all that follows.
+        // Equal requests share all that follows, if the service or the request allows it.
         if let joins = settings.joins {
             let isJudged = !settings.configuration.interceptors.isEmpty
             stage = JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isJudged, next: stage)

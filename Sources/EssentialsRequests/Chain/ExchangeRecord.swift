@@ -26,6 +26,8 @@ final class ExchangeRecord {
     var wasSentAgainForToken = false
     /// How many times a request was passed to the transport, over all hops, challenges and retries.
     var attempts = 0
+    /// The header fields of the last attempt, as the transport received them; empty before the first one.
+    var sentFields = HTTPFields()
     /// The retries over all hops.
     var retries = RetryProgress()
     /// Where the stages log what they do.
@@ -67,12 +69,17 @@ struct ExchangeRules: Sendable {
     var body = RequestBody.none
     /// Receives the progress of a collected response; `nil` if nobody does.
     var downloadProgress: ProgressReport?
+    /// What replaces the next rule, the limits and the cookies on hops to the environment's origin; `nil` if the
+    /// environment has no settings of its own.
+    var ownOrigin: OwnOriginRules?
     /// How a failed attempt is retried; `nil` if it is not.
     var retry: RetryPolicy?
     /// Whether the server may process the request twice; `nil` means that the method decides.
     var isIdempotent: Bool?
-    /// Whether cookies are sent and stored, if the service has a storage for them.
+    /// Whether cookies are sent and stored, if the service or the environment has a storage for them.
     var usesCookies = true
+    /// Whether the request shares its exchange with equal requests.
+    var joins = false
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.

@@ -78,8 +78,11 @@ struct RequestAssembly {
     /// The URL without the query items and the parameters.
     func url() throws(RequestFailure) -> RequestURL {
         let base = environment.baseURL
-        let url = try PathRules.url(
-            request.path, under: base, request.isDefined ? .join : settings.configuration.pathResolution)
+        let resolution = request.isDefined ? .join : settings.configuration.pathResolution
+        if let url = request.base.knownURL(of: request.path) {
+            return try PathRules.url(url, under: base, resolution)
+        }
+        let url = try PathRules.url(request.path, under: base, resolution)
         guard request.isDefined || !request.base.isEnvironment, !request.hasWholeQuery else { return url }
         return try url.keepingQuery(of: base)
     }
@@ -173,8 +176,9 @@ struct RequestAssembly {
                 expectedStatus: request.expectedStatus,
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
-                retry: settings.retry(request.retry ?? environment.stages.retry), isIdempotent: isIdempotent,
-                usesCookies: request.usesCookies, digest: digest, tokens: tokens),
+                ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
+                retry: settings.retry(request.retry), isIdempotent: isIdempotent,
+                usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
             passedOver: passedOver)
     }
 

@@ -9,6 +9,8 @@ struct TransportStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         try record.cancellation.check(host: request.hostText)
         record.attempts += 1
+        // A reference to the same fields, so this costs no allocation.
+        record.sentFields = request.headerFields
         if record.rules.downloadProgress != nil, case .collected(let limit) = request.options.delivery {
             return try await collect(request, upTo: limit, record)
         }

@@ -1,19 +1,26 @@
 import EssentialsHTTP
 
-/// Adds the cookies of the service to each attempt, and stores those of each response.
+/// Adds the cookies of the service or the environment to each attempt, and stores those of each response.
 ///
-/// The stage is below the redirects, the retries and the tokens, so that each hop gets its own cookies, and those of a
-/// redirect, of a 401 and of a response that is retried are kept. It is above the signatures, which cover the field.
+/// The stage is below the redirects, the retries, the tokens and Digest, so that each hop gets its own cookies, and those of
+/// a redirect, of a 401 and of a response that is retried are kept. Signatures cover the field, so a service that signs
+/// requests has a second stage above the signatures, which adds the field instead.
 struct CookieStage: Stage {
-    let storage: any CookieStorage
+    /// The cookies of the service; `nil` for none.
+    let storage: (any CookieStorage)?
+    /// Whether the stage adds the field to requests.
+    let adds: Bool
+    /// Whether the stage stores the cookies of responses.
+    let stores: Bool
     let next: any Stage
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard record.rules.usesCookies else { return try await next.send(request, record) }
+        let storage = if let own = record.rules.own(request) { own.cookies } else { self.storage }
+        guard let storage, record.rules.usesCookies else { return try await next.send(request, record) }
         let response: TransportResponse
-        if let field = storage.field(for: request.url) {
+        if adds, let field = storage.field(for: request.url) {
             var request = request
             let omitted = field.add(to: &request.headerFields)
             if omitted > 0 { record.log?.leftOut(cookies: omitted) }
@@ -21,7 +28,7 @@ struct CookieStage: Stage {
         } else {
             response = try await next.send(request, record)
         }
-        if response.hasSetCookie {
+        if stores, response.hasSetCookie {
             let refusals = storage.store(response.headerFields, from: request.url)
             if !refusals.isEmpty { record.log?.refused(refusals) }
         }

@@ -20,6 +20,7 @@ public struct APIConfiguration: Sendable {
         var appendsTrailingSlash = false
         var finishesOnShutdown: Bool?
         var retry: RetryPolicy?
+        var joins: Bool?
     }
 
     /// It is an object, because a configuration is large, rarely changed, and part of every request.
@@ -67,6 +68,13 @@ public struct APIConfiguration: Sendable {
     public var retry: RetryPolicy? {
         get { values.retry }
         set { values.retry = newValue }
+    }
+
+    /// Whether the requests share exchanges with equal requests that run at the same time. The default is `nil`, which
+    /// means the value of the service; see ``DataRequest/joins``.
+    public var joins: Bool? {
+        get { storage?.values.joins }
+        set { values.joins = newValue }
     }
 
     /// Whether a graceful shutdown waits for the requests. The default is `nil`, which means the value of the service.

@@ -110,6 +110,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         request.redirects = configuration.redirects
         request.finishesOnShutdown = configuration.finishesOnShutdown
         request.retry = configuration.retry
+        if let joins = configuration.joins { request.joins = joins }
         return request
     }
 

@@ -20,6 +20,20 @@ enum PathRules {
         }
     }
 
+    /// The URL for a path that is a whole URL, which was parsed already.
+    ///
+    /// - Throws: `invalidRequest` for the same URLs as ``url(_:under:_:)``.
+    static func url(
+        _ url: RequestURL, under base: RequestURL, _ resolution: PathResolution
+    ) throws(RequestFailure) -> RequestURL {
+        try HiddenDotSegments.refuse(in: url.target, base)
+        try checkOrigin(of: url, base)
+        return switch resolution {
+        case .join: try checked(url, under: base)
+        case .rfc3986: url
+        }
+    }
+
     /// Appends a path to the base's path, with one slash between them. The query of the path is kept.
     ///
     /// - Throws: `invalidRequest` if the path leads to another origin, hides a dot segment or leaves the base's path.
@@ -71,12 +85,16 @@ enum PathRules {
         let rest = scheme.map { path.utf8[$0.endIndex...].dropFirst() } ?? path.utf8[...]
         guard rest.starts(with: [slash, slash]) else { return nil }
         let url = try RequestURL(scheme == nil ? "\(base.origin.scheme.rawValue):\(path)" : path)
+        try checkOrigin(of: url, base)
+        return url
+    }
+
+    private static func checkOrigin(of url: RequestURL, _ base: RequestURL) throws(RequestFailure) {
         guard url.origin == base.origin else {
             throw RequestFailure(
                 .invalidRequest, "The path leads to \(url.origin) instead of \(base.origin).",
                 remedy: "Give a path below the environment's base URL.", host: base.origin.host.text)
         }
-        return url
     }
 
     /// The text before a colon that precedes every slash, question mark and number sign; `nil` if there is none.

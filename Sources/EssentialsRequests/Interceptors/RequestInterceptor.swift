@@ -68,8 +68,8 @@ public protocol RequestInterceptor: Sendable {
     ///   failure contains the response's head and ``HopOutcome/body``. A streamed body is cancelled.
     func received(_ outcome: HopOutcome) async throws
 
-    /// Whether each request of a service with this interceptor is sent by itself, even if the service sends equal
-    /// requests once. The default is `false`.
+    /// Whether each request of a service with this interceptor is sent by itself, even if the service or the request
+    /// allows that equal requests are sent once. The default is `false`.
     ///
     /// Equal requests that are sent once are prepared one by one, but signed and received once. Return `true` if
     /// ``sign(_:)`` gives each request a different meaning for the server.

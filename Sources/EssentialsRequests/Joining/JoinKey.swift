@@ -13,6 +13,8 @@ struct JoinKey: Sendable {
     private let digest: DigestSession?
     private let tokens: TokenSession?
     private let retry: RetryPolicy?
+    /// The policy at the environment's origin, if the environment has settings.
+    private let ownRetry: RetryPolicy?
     private let isIdempotent: Bool?
     private let usesCookies: Bool
     private let redirects: RedirectPolicy
@@ -54,6 +56,7 @@ struct JoinKey: Sendable {
         digest = record.rules.digest
         tokens = record.rules.tokens
         retry = record.rules.retry
+        ownRetry = record.rules.ownOrigin?.retry
         isIdempotent = record.rules.isIdempotent
         usesCookies = record.rules.usesCookies
         redirects = record.rules.redirects
@@ -64,7 +67,7 @@ extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
             && one.environment == other.environment && one.digest === other.digest && one.tokens === other.tokens
-            && one.retry == other.retry && one.isIdempotent == other.isIdempotent
+            && one.retry == other.retry && one.ownRetry == other.ownRetry && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement
             && one.redirects.isSame(as: other.redirects)
     }

@@ -21,7 +21,7 @@ struct JoinStage: Stage {
             defer { joins.close(request.url) }
             return try await next.send(request, record)
         }
-        guard let key = JoinKey(request, record, isJudged: isJudged) else {
+        guard record.rules.joins, let key = JoinKey(request, record, isJudged: isJudged) else {
             return try await next.send(request, record)
         }
         guard !record.cancellation.isCancelled, !Task.isCancelled else { throw Self.cancelled(request) }

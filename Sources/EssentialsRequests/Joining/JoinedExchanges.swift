@@ -38,6 +38,8 @@ final class JoinedExchanges: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Whether a group has ever begun, so that a service whose requests share nothing needs no lock.
+    private let isUsed = Atomic<Bool>(false)
 
     /// The number of groups, and of requests that wait for them.
     var usage: (groups: Int, waiters: Int) {
@@ -48,7 +50,8 @@ final class JoinedExchanges: Sendable {
 
     /// A request arrives. Unless it is sent alone, ``verdict(of:within:_:_:)`` has to be called.
     func arrive(_ key: JoinKey, at url: RequestURL) -> Arrival {
-        state.withLock { state in
+        isUsed.store(true, ordering: .relaxed)
+        return state.withLock { state in
             state.lastWaiter += 1
             let waiter = state.lastWaiter
             let arrival = state.machine.arrive(waiter, key, at: url)
@@ -116,7 +119,10 @@ final class JoinedExchanges: Sendable {
     }
 
     /// Closes the groups of a URL: later requests do not share an exchange that has begun.
-    func close(_ url: RequestURL) { state.withLock { $0.machine.close(url) } }
+    func close(_ url: RequestURL) {
+        guard isUsed.load(ordering: .relaxed) else { return }
+        state.withLock { $0.machine.close(url) }
+    }
 
     /// Closes all groups: later requests do not share an exchange that has begun.
     func closeAll() { state.withLock { $0.machine.closeAll() } }

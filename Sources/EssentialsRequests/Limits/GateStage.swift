@@ -5,17 +5,20 @@ import EssentialsHTTP
 /// The stage is below the retries and the tokens, so that no request has a permit while it waits for a delay or for a
 /// new token. A permit counts until the body of the response was read or dropped.
 struct GateStage: Stage {
-    let limits: RequestLimits
+    /// The limits of the service; `nil` for none.
+    let limits: RequestLimits?
     let next: any Stage
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
+        let limits = if let own = record.rules.own(request) { own.limits } else { self.limits }
+        guard let limits else { return try await next.send(request, record) }
         var request = request
         let permit: RequestLimits.Permit
         switch limits.arrive(request.url.origin, request.priority) {
         case .start(let free): permit = free
-        case .wait(let place): permit = try await turn(of: &request, place, record)
+        case .wait(let place): permit = try await turn(of: &request, place, limits, record)
         case .full(let waiting): throw LimitFailures.queueFull(request, waiting: waiting)
         case .refused(let open): throw LimitFailures.circuitOpen(request, open)
         }
@@ -39,7 +42,8 @@ struct GateStage: Stage {
 
     /// Waits in the line of the origin. The request then has the rest of its total time.
     private func turn(
-        of request: inout TransportRequest, _ place: RequestLimits.Place, _ record: ExchangeRecord
+        of request: inout TransportRequest, _ place: RequestLimits.Place, _ limits: RequestLimits,
+        _ record: ExchangeRecord
     ) async throws(RequestFailure) -> RequestLimits.Permit {
         let between = "its place in the line of its origin and its sending"
         let remaining: Duration?

@@ -20,10 +20,12 @@ extension DataRequest {
     ///     `rfc3986`, fails as `invalidRequest` when it is sent. The default is `nil`, which means that the path stays.
     public func pinned(to environment: EnvironmentSnapshot, at url: RequestURL? = nil) -> DataRequest {
         var request = self
-        request.base = .pinned(to: environment)
         if let url {
             request.path = url.description
+            request.base = .pinned(to: environment, at: url, path: request.path)
             request.hasWholeQuery = true
+        } else {
+            request.base = .pinned(to: environment)
         }
         return request
     }

@@ -9,6 +9,7 @@ final class RequestStageSettings: Sendable {
         var isIdempotent: Bool?
         var idempotencyKey: IdempotencyKey?
         var usesCookies = true
+        var joins: Bool?
     }
 
     let values: Values
@@ -45,6 +46,16 @@ extension DataRequest {
     public var usesCookies: Bool {
         get { stageSettings?.values.usesCookies ?? true }
         set { stageValues.usesCookies = newValue }
+    }
+
+    /// Whether the request shares an exchange with equal requests that run at the same time. The default is `nil`, which
+    /// means the value of ``HTTPDataRequestService/Configuration/joinsEqualRequests``.
+    ///
+    /// Both requests have to allow it. It has no effect on requests that never share, such as a POST, a streamed response
+    /// and a download, nor if an interceptor of the service prevents joining.
+    public var joins: Bool? {
+        get { stageSettings?.values.joins }
+        set { stageValues.joins = newValue }
     }
 
     /// The key by which the server recognizes the request if it is sent again. The default is `nil`, which means no key.

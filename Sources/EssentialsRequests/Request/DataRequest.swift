@@ -131,7 +131,7 @@ extension DataRequest: CustomReflectable {
                 "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
                 "downloadProgress": downloadProgress as Any,
                 "finishesOnShutdown": finishesOnShutdown as Any, "retry": retry as Any,
-                "isIdempotent": isIdempotent as Any,
+                "isIdempotent": isIdempotent as Any, "joins": joins as Any,
             ])
     }
 }

@@ -19,10 +19,16 @@ public struct RequestBase: Sendable, Hashable {
     /// Indirect, so that a copy is one reference.
     private indirect enum Content: Hashable {
         case current
-        case pinned(EnvironmentSnapshot)
+        case pinned(EnvironmentSnapshot, WholeURL?)
         case url(RequestURL)
         case own(EnvironmentSnapshot)
         case invalid(message: String, remedy: String?)
+    }
+
+    /// A whole URL that is the path of a request, so that it is not parsed again when the request is sent.
+    private struct WholeURL: Hashable {
+        let text: String
+        let url: RequestURL
     }
 
     private let content: Content
@@ -47,7 +53,20 @@ public struct RequestBase: Sendable, Hashable {
     ///
     /// The path may also be a whole URL below the environment's base URL; see ``DataRequest/pinned(to:at:)``.
     public static func pinned(to environment: EnvironmentSnapshot) -> RequestBase {
-        RequestBase(.pinned(environment))
+        RequestBase(.pinned(environment, nil))
+    }
+
+    /// A pinned base for a request whose path is a whole URL.
+    ///
+    /// - Parameter path: The text of the URL, as it is in the path of the request.
+    static func pinned(to environment: EnvironmentSnapshot, at url: RequestURL, path: String) -> RequestBase {
+        RequestBase(.pinned(environment, WholeURL(text: path, url: url)))
+    }
+
+    /// The URL that a path is; `nil` if it has to be parsed, because the path was changed or never was a known URL.
+    func knownURL(of path: String) -> RequestURL? {
+        guard case .pinned(_, let whole?) = content, whole.text == path else { return nil }
+        return whole.url
     }
 
     /// A URL. Its query is part of every request with this base.
@@ -84,7 +103,7 @@ public struct RequestBase: Sendable, Hashable {
             switch content {
             case .current: nil
             case .url(let url): url
-            case .pinned(let environment), .own(let environment): environment.baseURL
+            case .pinned(let environment, _), .own(let environment): environment.baseURL
             case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
             }
         }
@@ -98,7 +117,7 @@ public struct RequestBase: Sendable, Hashable {
     func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
         switch content {
         case .current: return RequestEnvironment(snapshot: current, isForeign: false)
-        case .pinned(let pinned):
+        case .pinned(let pinned, _):
             guard pinned == current else { throw Self.hasChanged(from: pinned) }
             return RequestEnvironment(snapshot: current, isForeign: false)
         case .url(let url):
@@ -152,7 +171,7 @@ extension RequestBase: CustomStringConvertible, CustomDebugStringConvertible, Cu
         switch content {
         case .current: "the environment"
         case .url(let url): url.redacted
-        case .pinned(let environment), .own(let environment): environment.baseURL.redacted
+        case .pinned(let environment, _), .own(let environment): environment.baseURL.redacted
         case .invalid: "an invalid URL"
         }
     }

@@ -235,6 +235,12 @@ public struct RequestBuilder: BuildableRequest {
         changed { builder throws(RequestFailure) in builder.request.idempotencyKey = key }
     }
 
+    /// Sets whether the request shares an exchange with equal requests, instead of the service's configuration; see
+    /// ``DataRequest/joins``.
+    public func joining(_ joins: Bool = true) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.joins = joins }
+    }
+
     // MARK: Steps
 
     private func body(_ body: DataRequest.Body, _ setting: String) -> RequestBuilder {

@@ -12,6 +12,7 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
     private enum Content: Sendable {
         /// The usual expectation, which needs no array.
         case success
+        case any
         case ranges([ClosedRange<Int>])
         case matching(@Sendable (Int) -> Bool)
     }
@@ -23,7 +24,10 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
     /// 200 to 299.
     public static var success: StatusExpectation { StatusExpectation(.success) }
     /// Every status, so that none is a failure.
-    public static let any: StatusExpectation = [0...999]
+    ///
+    /// It names no status in particular, so a retry policy applies as if only 200 to 299 were expected. Any other
+    /// expectation that contains 503, for example, says that such a response is a success, which is not retried.
+    public static var any: StatusExpectation { StatusExpectation(.any) }
 
     /// Only these codes.
     public static func codes(_ codes: Set<Int>) -> StatusExpectation {
@@ -47,6 +51,7 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
     public func contains(_ code: Int) -> Bool {
         switch content {
         case .success: (200...299).contains(code)
+        case .any: true
         case .ranges(let ranges): ranges.contains { $0.contains(code) }
         case .matching(let isExpected): isExpected(code)
         }
@@ -54,9 +59,16 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
 
     /// The statuses of this expectation and of another one.
     public func union(_ other: StatusExpectation) -> StatusExpectation {
+        if isAny || other.isAny { return .any }
         if let ranges, let others = other.ranges { return StatusExpectation(ranges + others) }
         return .matching { self.contains($0) || other.contains($0) }
     }
+
+    private var isAny: Bool { if case .any = content { true } else { false } }
+
+    /// Whether the expectation is about this status in particular, so that such a response is a success for a retry
+    /// policy too.
+    func declares(_ code: Int) -> Bool { !isAny && contains(code) }
 
     /// Whether the expectation has no status at all.
     var isEmpty: Bool {
@@ -72,6 +84,7 @@ public struct StatusExpectation: Sendable, ExpressibleByArrayLiteral, Expressibl
     var ranges: [ClosedRange<Int>]? {
         switch content {
         case .success: [200...299]
+        case .any: [0...999]
         case .ranges(let ranges): ranges
         case .matching: nil
         }

@@ -12,7 +12,7 @@ struct RetryStage: Stage {
     static let reachableWait = Duration.seconds(1)
 
     private let clock: RequestClock
-    private let budgets: RetryBudgets
+    let budgets: RetryBudgets
     private let reachability: (any ReachabilityService)?
     private let next: any Stage
 
@@ -26,16 +26,17 @@ struct RetryStage: Stage {
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard let policy = record.rules.retry else { return try await next.send(request, record) }
+        guard let policy = record.rules.retry(of: request) else { return try await next.send(request, record) }
         if case .within = policy.limit, record.retries.firstAttempt == nil {
             record.retries.firstAttempt = clock.now
         }
         var attempt = Attempt(policy, request, record.rules)
         while true {
-            let result: Result<TransportResponse, RequestFailure>
+            var result: Result<TransportResponse, RequestFailure>
             do throws(RequestFailure) {
                 let response = try await next.send(attempt.request, record)
-                guard policy.concerns(response) else {
+                // A status that the caller has declared is a success, even if it usually leads to a retry.
+                guard policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode) else {
                     if attempt.machine == nil { budgets.deposit(for: request.url.origin) }
                     return response
                 }
@@ -43,7 +44,7 @@ struct RetryStage: Stage {
             } catch {
                 result = .failure(error)
             }
-            guard let following = try await following(attempt, after: result, record) else { return try result.get() }
+            guard let following = try await following(attempt, after: &result, record) else { return try result.get() }
             attempt = following
         }
     }
@@ -79,9 +80,11 @@ struct RetryStage: Stage {
 
     /// Waits, and returns the next attempt; `nil` if there is none.
     ///
+    /// The result is read into memory if the wait for the budget begins. It is delivered if there is no next attempt.
+    ///
     /// - Throws: The failure of the last attempt if it was a failure and there is a remark about it, and `cancelled`.
     func following(
-        _ attempt: Attempt, after result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
+        _ attempt: Attempt, after result: inout Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> Attempt? {
         if case .failure(let failure) = result, failure.reason == .cancelled { return nil }
         var following = attempt
@@ -105,7 +108,7 @@ struct RetryStage: Stage {
             if case .stop(let stop) = action { try give(up: result, remark(on: stop), record) }
             return nil
         }
-        guard try await payFor(&retry, of: attempt, machine, moment, record, failure) else {
+        guard try await payFor(&retry, of: attempt, after: &result, machine, moment, record, failure) else {
             try give(up: result, Self.emptyBudget, record)
             return nil
         }
@@ -124,8 +127,9 @@ struct RetryStage: Stage {
 
     /// Takes a unit of the budget. A request that is never given up waits for one.
     private func payFor(
-        _ retry: inout RetryMachine.Retry, of attempt: Attempt, _ machine: RetryMachine, _ moment: RetryMachine.Moment,
-        _ record: ExchangeRecord, _ failure: RequestFailure
+        _ retry: inout RetryMachine.Retry, of attempt: Attempt,
+        after result: inout Result<TransportResponse, RequestFailure>, _ machine: RetryMachine,
+        _ moment: RetryMachine.Moment, _ record: ExchangeRecord, _ failure: RequestFailure
     ) async throws(RequestFailure) -> Bool {
         let origin = attempt.original.url.origin
         var waited = Duration.zero
@@ -140,8 +144,28 @@ struct RetryStage: Stage {
             // Spread, because all requests of the origin wait for the same unit.
             let pause = clock.random(in: retryIn...retryIn * 2)
             guard machine.allows(waited + pause, moment) else { return false }
+            try await release(&result, attempt.request, record)
             try await wait(pause, isHastened: false, host: attempt.original.hostText, record)
             waited += pause
+        }
+    }
+
+    /// Reads the body of a response into memory, so that it holds no connection and no permit during a wait.
+    ///
+    /// A response that cannot be read to its end within the limits becomes a failure, because it cannot be delivered.
+    private func release(
+        _ result: inout Result<TransportResponse, RequestFailure>, _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) {
+        guard case .success(var response) = result, !response.body.isWhole else { return }
+        let (data, isComplete) = await BodyDrain(clock: clock.clock).keep(response.body, record.cancellation)
+        try record.cancellation.check(host: request.hostText)
+        if isComplete {
+            response.body = ResponseBody(data)
+            result = .success(response)
+        } else {
+            record.keep(response)
+            let failed = FailedResponse(head: response.head, body: data)
+            result = .failure(StatusFailure(request, record).failure(failed))
         }
     }
 

@@ -67,8 +67,9 @@ extension HTTPDataRequestService {
         /// `clearAuthorization()` removes the cookies of the environment's host, and a shutdown saves the others.
         public var cookies: (any CookieStorage)?
         /// The limits of each origin: concurrency, rate and circuit breaker; see <doc:LimitingRequests>. The default is no limit.
-        public var limits = OriginLimits.none
-        /// Whether equal requests that run at the same time are sent once; see <doc:LimitingRequests>. The default is `false`.
+        public var limits = OriginLimits.unlimited
+        /// Whether equal requests that run at the same time are sent once; see <doc:LimitingRequests>. A request's own
+        /// ``DataRequest/joins`` wins. The default is `false`.
         public var joinsEqualRequests = false
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.

@@ -24,8 +24,8 @@ import Synchronization
 public final class HTTPDataRequestService: DataRequestService, AuthorizationService, URLResolving {
     private let environment: any EnvironmentService
     private let transport: any Transport
-    private let settings: ServiceSettings
-    private let chain: Chain
+    let settings: ServiceSettings
+    let chain: Chain
     private let inFlight = RequestsInFlight()
     private let authorization = AuthorizationStore()
     let privateState: PrivateStateStores
@@ -72,8 +72,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
     /// The number of running requests. A streamed body counts until it was read or dropped.
     public var requestsInFlight: Int { inFlight.count }
-    /// The use of the configuration's limits by each origin; `nil` without limits.
-    public var limits: RequestLimits? { settings.limits }
+    /// The use of the limits by each origin: those of the current environment if it has its own, otherwise those of the
+    /// configuration; `nil` without limits.
+    public var limits: RequestLimits? { settings.limits(of: currentEnvironment.stages) }
 
     // MARK: Requests
 
@@ -176,9 +177,11 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     /// Removes the credentials and the private state of the origin of the current environment; see the protocol.
     public func clearAuthorization() async {
-        let origin = currentEnvironment.baseURL.origin
+        let environment = currentEnvironment
+        let origin = environment.baseURL.origin
         authorization.clear(origin)
         configuration.cookies?.removeCookies(visibleTo: origin.host)
+        settings.cookies(of: environment.stages)?.removeCookies(visibleTo: origin.host)
         await privateState.clear(origin)
         settings.joins?.closeAll()
     }
@@ -221,11 +224,19 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         await saveCookies()
     }
 
+    /// Saves all cookies at the same time, because each file may be locked for a while.
     private func saveCookies() async {
-        do throws(RequestFailure) {
-            try await configuration.cookies?.flush()
-        } catch {
-            configuration.logger.debug("cookies not saved", metadata: ["error": "\(error)"])
+        await withTaskGroup { group in
+            for choice in settings.usedCookies {
+                guard let storage = choice.storage else { continue }
+                group.addTask { [logger = configuration.logger] in
+                    do throws(RequestFailure) {
+                        try await storage.flush()
+                    } catch {
+                        logger.debug("cookies not saved", metadata: ["error": "\(error)"])
+                    }
+                }
+            }
         }
     }
 }

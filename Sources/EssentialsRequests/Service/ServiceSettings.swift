@@ -7,8 +7,9 @@ final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
     /// The limits of the origins; `nil` without limits.
     let limits: RequestLimits?
-    /// The groups of equal requests; `nil` if each request is sent by itself.
+    /// The groups of equal requests; `nil` if an interceptor makes each request different.
     let joins: JoinedExchanges?
+    private let environmentStages: EnvironmentStages
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
     private let acceptModel: HTTPField
@@ -20,8 +21,8 @@ final class ServiceSettings: Sendable {
         }
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
-        let joins = configuration.joinsEqualRequests && !configuration.interceptors.contains(where: \.preventsJoining)
-        self.joins = joins ? JoinedExchanges() : nil
+        joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
+        environmentStages = EnvironmentStages(clock: configuration.clock)
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
         acceptModel = accept(.model)
@@ -43,6 +44,28 @@ final class ServiceSettings: Sendable {
         let policy = own ?? configuration.retry
         return policy.allowsRetries || policy.attemptTimeout != nil ? policy : nil
     }
+
+    /// The limits of an environment with these settings; `nil` for no limits.
+    func limits(of stages: StageSettings) -> RequestLimits? {
+        guard let own = stages.limits, own != configuration.limits else { return limits }
+        return environmentStages.counts(of: own)
+    }
+
+    /// The cookies of an environment with these settings; `nil` for no cookies.
+    func cookies(of stages: StageSettings) -> (any CookieStorage)? {
+        guard let choice = stages.cookies else { return configuration.cookies }
+        return environmentStages.storage(of: choice)
+    }
+
+    /// All cookies that requests of the service may have changed.
+    var usedCookies: Set<CookieChoice> {
+        Set(environmentStages.cookies + (configuration.cookies.map { [.storage($0)] } ?? []))
+    }
+
+    /// Whether a request shares its exchange with equal requests.
+    ///
+    /// - Parameter own: The request's own setting; `nil` means that of the service.
+    func joins(_ own: Bool?) -> Bool { joins != nil && own ?? configuration.joinsEqualRequests }
 
     private func accept(_ kind: ResponseKind) -> HTTPField {
         switch kind {

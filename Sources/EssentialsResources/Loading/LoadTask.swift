@@ -8,14 +8,14 @@ struct LoadTask: Sendable {
     let run: LoadRun
     let wish: LoadWish
 
-    /// Performs the load in the present task, on no caller's actor.
-    @concurrent
+    /// Performs the load in the present task.
     func perform() async {
         do throws(RequestFailure) {
-            let isConditional = wish.request == nil || wish.request?.isConditional == false
-            if isConditional, let condition = core.condition {
+            // A request of the caller's has its own conditions, or none.
+            if wish.request == nil, let condition = core.condition {
                 switch try await send(condition) {
-                case .loaded(let value, let entity): return core.commit(value, entity, run, service)
+                case .loaded(let value, let entity):
+                    return core.commit(value, entity, isOwn: true, run, service)
                 case .notModified(let fields):
                     if core.confirm(fields, run, service) { return }
                 // A view was added whose content is not there, so the body is needed after all.
@@ -23,7 +23,7 @@ struct LoadTask: Sendable {
             }
             guard !run.hasEnded else { return }
             switch try await send(nil) {
-            case .loaded(let value, let entity): core.commit(value, entity, run, service)
+            case .loaded(let value, let entity): core.commit(value, entity, isOwn: wish.request == nil, run, service)
             case .notModified(let fields):
                 guard wish.request != nil, core.confirm(fields, run, service) else {
                     throw RequestFailure(

@@ -21,14 +21,14 @@ struct LoadWish: Sendable {
     /// The request to send; `nil` means GET with the resource's URL.
     var request: DataRequest?
     /// The environment in which the load began. A request never goes to the servers of another one.
-    let environment: EnvironmentSnapshot
+    let environment: AdoptedEnvironment
     /// Measures the progress; `nil` if nobody listens.
     var progress: ProgressSource?
 
     static let noCache = "no-cache"
 
     /// The wish of `load`.
-    init(_ mode: LoadMode, in environment: EnvironmentSnapshot) {
+    init(_ mode: LoadMode, in environment: AdoptedEnvironment) {
         self.environment = environment
         cacheControl = Self.cacheControl(of: mode)
     }
@@ -41,13 +41,13 @@ struct LoadWish: Sendable {
     }
 
     /// The wish of `loadIfNeeded`. An invalid resource is not satisfied by a stored response.
-    init(isInvalid: Bool, in environment: EnvironmentSnapshot) {
+    init(isInvalid: Bool, in environment: AdoptedEnvironment) {
         self.environment = environment
         cacheControl = isInvalid ? Self.noCache : nil
     }
 
     /// The wish to send a request of the caller's.
-    init(_ request: DataRequest, in environment: EnvironmentSnapshot) {
+    init(_ request: DataRequest, in environment: AdoptedEnvironment) {
         self.environment = environment
         self.request = request
     }

@@ -1,11 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// Sends a request of a resource and reads its response, for loads and for all other requests.
 struct ResourceExchange: Sendable {

@@ -7,15 +7,20 @@ protocol ChangeReceiver: AnyObject, Sendable {
 }
 
 /// A change that waits for its delivery.
+@usableFromInline
 struct PendingChange: Sendable {
-    let event: ResourceEvent
-    /// The snapshots of all views after the event.
-    let snapshots: [any AnySnapshot]
+    @usableFromInline let event: ResourceEvent
+    /// The views after the event.
+    let views: [ResourceView]
     let version: UInt64
     /// The only observer that receives the change; `nil` means all.
     var target: UInt64?
     /// How many earlier changes were dropped.
-    var missed = 0
+    @usableFromInline var missed = 0
+
+    /// The snapshot of a content type; `nil` if the view was created later.
+    @usableFromInline
+    func object(of contentType: ObjectIdentifier) -> AnyObject? { views.object(of: contentType) }
 }
 
 /// The observers of a resource, in the order in which they were added.

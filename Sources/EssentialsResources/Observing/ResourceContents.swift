@@ -88,15 +88,15 @@ extension Resource {
     func loadForObserver() {
         let environment = service.adoptEnvironment()
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: false, at: service.clock.now, in: environment)
+            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment)
         if case .new(let run, let wish) = need { start(run, wish) }
     }
 
     /// A change as this view sees it; `nil` if the view did not exist yet.
     func change(_ change: PendingChange) -> ResourceChange<Content>? {
-        guard let snapshot = change.snapshots.snapshot(of: Content.self) else { return nil }
+        guard let snapshot = change.views.snapshot(of: Content.self) else { return nil }
         return ResourceChange(
-            event: change.event, state: ResourceState(snapshot: snapshot, clock: service.clock), missed: change.missed)
+            event: change.event, state: ResourceState(snapshot: snapshot, time: service.time), missed: change.missed)
     }
 }
 

@@ -54,4 +54,11 @@ public struct ResourceChange<Content: Sendable>: Sendable {
     public let state: ResourceState<Content>
     /// How many earlier events were dropped, because the observer was too slow. Their effects are in the state.
     public let missed: Int
+
+    @usableFromInline
+    init(event: ResourceEvent, state: ResourceState<Content>, missed: Int) {
+        self.event = event
+        self.state = state
+        self.missed = missed
+    }
 }

@@ -66,10 +66,22 @@ extension Resource {
     ///
     /// - Parameter body: Receives the changes, beginning with `attached`.
     /// - Returns: The observation, which ends with its last reference.
+    @inlinable
     public func observeSynchronously(
         _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
-        observe(ClosureReceiver(resource: self, body: body))
+        // This closure is compiled for the content type where the function is called, which makes it several times as
+        // fast.
+        observeChanges { change in
+            guard let object = change.object(of: ObjectIdentifier(Content.self)) else { return }
+            let state = ResourceState<Content>(snapshot: .typed(object), time: service.time)
+            body(ResourceChange(event: change.event, state: state, missed: change.missed))
+        }
+    }
+
+    @usableFromInline
+    func observeChanges(_ body: @escaping @Sendable (PendingChange) -> Void) -> ResourceObservation {
+        observe(ClosureReceiver(body: body))
     }
 
     /// Calls a closure for each change on a queue.
@@ -115,18 +127,12 @@ extension Resource {
 }
 
 /// Calls a closure on the thread that makes the change.
-private final class ClosureReceiver<Content: Sendable>: ChangeReceiver {
-    private let resource: Resource<Content>
-    private let body: @Sendable (ResourceChange<Content>) -> Void
+private final class ClosureReceiver: ChangeReceiver {
+    private let body: @Sendable (PendingChange) -> Void
 
-    init(resource: Resource<Content>, body: @escaping @Sendable (ResourceChange<Content>) -> Void) {
-        self.resource = resource
-        self.body = body
-    }
+    init(body: @escaping @Sendable (PendingChange) -> Void) { self.body = body }
 
-    func receive(_ change: PendingChange) {
-        if let change = resource.change(change) { body(change) }
-    }
+    func receive(_ change: PendingChange) { body(change) }
 
     func finish() {}
 }

@@ -54,12 +54,12 @@ public enum ObserverLoading: Sendable, Hashable {
 /// The place of one reader. It leaves the resource when the reader is gone.
 final class StateReader<Content: Sendable>: Sendable {
     private let resource: Resource<Content>
-    private let receiver: StateReceiver<Content>
+    private let receiver: StateReceiver
     private let number: UInt64
 
     init(_ resource: Resource<Content>) {
         self.resource = resource
-        receiver = StateReceiver()
+        receiver = StateReceiver(ObjectIdentifier(Content.self))
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = resource.state
         number = resource.core.add(receiver)
@@ -70,24 +70,27 @@ final class StateReader<Content: Sendable>: Sendable {
     deinit { resource.core.remove(observer: number) }
 
     func next() async -> ResourceState<Content>? {
-        guard let snapshot = await receiver.next() else { return nil }
-        return ResourceState(snapshot: snapshot, clock: resource.service.clock)
+        guard let object = await receiver.next() else { return nil }
+        return ResourceState(snapshot: .typed(object), time: resource.service.time)
     }
 }
 
 /// Keeps the newest snapshot until it is read.
-final class StateReceiver<Content: Sendable>: ChangeReceiver {
+final class StateReceiver: ChangeReceiver {
     private struct State {
-        var newest: ResourceSnapshot<Content>?
-        var waiter: CheckedContinuation<ResourceSnapshot<Content>?, Never>?
+        var newest: (any AnySnapshot)?
+        var waiter: CheckedContinuation<(any AnySnapshot)?, Never>?
         var isFinished = false
     }
 
+    private let contentType: ObjectIdentifier
     private let state = Mutex(State())
 
+    init(_ contentType: ObjectIdentifier) { self.contentType = contentType }
+
     func receive(_ change: PendingChange) {
-        guard let snapshot = change.snapshots.snapshot(of: Content.self) else { return }
-        let waiter = state.withLock { state -> CheckedContinuation<ResourceSnapshot<Content>?, Never>? in
+        guard let snapshot = change.views.first(where: { $0.contentType == contentType })?.snapshot else { return }
+        let waiter = state.withLock { state -> CheckedContinuation<(any AnySnapshot)?, Never>? in
             guard let waiter = state.waiter else {
                 state.newest = snapshot
                 return nil
@@ -107,7 +110,7 @@ final class StateReceiver<Content: Sendable>: ChangeReceiver {
         waiter?.resume(returning: nil)
     }
 
-    func next() async -> ResourceSnapshot<Content>? {
+    func next() async -> (any AnySnapshot)? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (snapshot, earlier, isReady) = state.withLock { state in
@@ -133,5 +136,5 @@ final class StateReceiver<Content: Sendable>: ChangeReceiver {
         }
     }
 
-    private typealias Ready = (ResourceSnapshot<Content>?, CheckedContinuation<ResourceSnapshot<Content>?, Never>?, Bool)
+    private typealias Ready = ((any AnySnapshot)?, CheckedContinuation<(any AnySnapshot)?, Never>?, Bool)
 }

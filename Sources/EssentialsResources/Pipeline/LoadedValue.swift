@@ -1,10 +1,13 @@
 import EssentialsHTTP
 import EssentialsRequests
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
+
+/// A value that is kept with its resource, behind one reference, because most resources of a large table have none.
+final class KeptValue: Sendable {
+    let value: LoadedValue
+
+    init(_ value: LoadedValue) { self.value = value }
+}
 
 /// What a load or an override has given, before it is read as the content types of the views.
 struct LoadedValue: Sendable {

@@ -1,10 +1,6 @@
 import EssentialsHTTP
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// The state of one pass through a pipeline: an entity, or a failure.
 struct PipelineRun: Sendable {

@@ -1,11 +1,7 @@
 public import EssentialsHTTP
 public import EssentialsRequests
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A step of the pipeline that turns the content of a response into other content.
 ///

@@ -6,10 +6,11 @@
 /// let text = resource.resource(as: String.self)   // another view of the same resource
 /// ```
 public struct AnyResource: Sendable {
-    let service: HTTPResourceService
-    let core: ResourceCore
+    @usableFromInline let service: HTTPResourceService
+    @usableFromInline let core: ResourceCore
 
     /// The resource with content of a type.
+    @inlinable
     public func resource<Content: Sendable>(as type: Content.Type = Content.self) -> Resource<Content> {
         Resource(service: service, core: core)
     }

@@ -1,9 +1,5 @@
 public import EssentialsHTTP
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
+public import FoundationEssentials
 
 /// What is known about a resource's content besides the content: its media type, header fields, validators and times.
 ///

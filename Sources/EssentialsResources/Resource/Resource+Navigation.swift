@@ -20,8 +20,10 @@ extension Resource {
     /// The reference replaces the query, and without a leading slash it replaces the last segment of the path. Its
     /// fragment is dropped.
     ///
-    /// - Parameter reference: The reference; `nil` gives `nil`. An invalid one gives a resource whose loads fail as
-    ///   `invalidRequest`.
+    /// - Parameters:
+    ///   - reference: The reference; `nil` gives `nil`. An invalid one gives a resource whose loads fail as
+    ///     `invalidRequest`.
+    ///   - type: The type of the content.
     public func relative<Other: Sendable>(_ reference: String?, as type: Other.Type = Other.self) -> Resource<Other>? {
         guard let reference else { return nil }
         return near { base, url in base.relative(to: url, reference) ?? url }
@@ -46,7 +48,7 @@ extension Resource {
     private func near<Other: Sendable>(
         _ derive: (ResourceBase, ResourceURL) -> ResourceURL
     ) -> Resource<Other> {
-        service.adoptEnvironment()
+        service.checkEnvironment()
         let derived = service.table.core(variant: core.variant) { base in derive(base, core.address) }
         return Resource<Other>(service: service, core: derived)
     }

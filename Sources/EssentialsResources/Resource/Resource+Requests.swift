@@ -33,7 +33,7 @@ extension Resource {
     /// - Returns: The load that runs, even if the content is fresh; `nil` if there is nothing to do and none runs.
     @discardableResult
     public func startLoadIfNeeded() -> ResourceRequest<Content>? {
-        let (environment, now) = (prepare(), service.clock.now)
+        let (environment, now) = (prepare(), service.time.now)
         switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment) {
         case .nothing: return core.newestRun.map { request(following: $0) }
         case .running(let run): return request(following: run)

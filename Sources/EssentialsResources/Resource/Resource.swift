@@ -15,8 +15,14 @@ public import EssentialsRequests
 /// It can be used from any task and thread. Nothing but ``load(_:)``, ``loadIfNeeded()`` and the functions that start
 /// loads sends a request; reading the state has no effect.
 public struct Resource<Content: Sendable>: Sendable {
-    let service: HTTPResourceService
-    let core: ResourceCore
+    @usableFromInline let service: HTTPResourceService
+    @usableFromInline let core: ResourceCore
+
+    @usableFromInline
+    init(service: HTTPResourceService, core: ResourceCore) {
+        self.service = service
+        self.core = core
+    }
 
     /// The resource without the type of its content.
     public var any: AnyResource { AnyResource(service: service, core: core) }
@@ -33,16 +39,19 @@ public struct Resource<Content: Sendable>: Sendable {
     // MARK: State
 
     /// The present state. Reading it sends nothing and waits for nothing.
-    public var state: ResourceState<Content> {
-        ResourceState(snapshot: core.snapshot(of: Content.self, service.codecs), clock: service.clock)
+    @inlinable public var state: ResourceState<Content> { ResourceState(snapshot: snapshot, time: service.time) }
+
+    @inlinable var snapshot: ResourceSnapshot<Content> {
+        if let object = core.object(of: ObjectIdentifier(Content.self)) { return .typed(object) }
+        return core.addView(of: Content.self, service.codecs)
     }
 
     /// The content; `nil` if nothing was loaded, or if it cannot be read as this type.
-    public var content: Content? { core.snapshot(of: Content.self, service.codecs).content }
+    @inlinable public var content: Content? { snapshot.content }
     /// Whether a load is running. Takes no lock.
     public var isLoading: Bool { core.flags.current.contains(.isLoading) }
     /// Whether ``loadIfNeeded()`` would send nothing now. Takes no lock.
-    public var isFresh: Bool { core.flags.isFresh(at: service.clock.now) }
+    public var isFresh: Bool { core.flags.isFresh(at: service.time.now) }
     /// Whether the content was marked as outdated and not been loaded since. Takes no lock.
     public var isInvalid: Bool { core.flags.current.contains(.isInvalid) }
 
@@ -77,14 +86,25 @@ public struct Resource<Content: Sendable>: Sendable {
     ///
     /// - Throws: The failures of ``load(_:)``.
     @discardableResult
+    @inlinable
     public func loadIfNeeded() async throws(RequestFailure) -> Content {
+        // Fresh content is found by code that is compiled for the content type where the function is called.
+        if let object = service.freshObject(of: core, ObjectIdentifier(Content.self)),
+            let content = ResourceSnapshot<Content>.typed(object).content
+        {
+            return content
+        }
+        return try await loadUnlessFresh()
+    }
+
+    @usableFromInline
+    func loadUnlessFresh() async throws(RequestFailure) -> Content {
         let environment = service.adoptEnvironment()
-        let now = service.clock.now
-        let snapshot = core.snapshot(of: Content.self, service.codecs)
-        if core.flags.isFresh(at: now), let content = snapshot.content { return content }
+        let now = service.time.now
+        _ = snapshot
         switch core.beginLoadIfNeeded(of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment) {
         case .nothing:
-            let state = core.snapshot(of: Content.self, service.codecs)
+            let state = snapshot
             if let content = state.content { return content }
             throw state.facts.failure ?? state.projectionFailure ?? LoadOutcome.cancelledFailure
         case .running(let run): return try await content(of: run)
@@ -109,9 +129,9 @@ public struct Resource<Content: Sendable>: Sendable {
     }
 
     /// Adopts the environment, and makes sure that the load reads content of this type.
-    func prepare() -> EnvironmentSnapshot {
+    func prepare() -> AdoptedEnvironment {
         let environment = service.adoptEnvironment()
-        _ = core.snapshot(of: Content.self, service.codecs)
+        _ = snapshot
         return environment
     }
 

@@ -108,7 +108,7 @@ extension ResourceCore.Contents {
     /// Adds an event for the observers, if there are any.
     mutating func enqueue(_ event: ResourceEvent, target: UInt64? = nil) {
         guard observers.count > 0 else { return }
-        var change = PendingChange(event: event, snapshots: snapshots, version: facts.version, target: target)
+        var change = PendingChange(event: event, views: views, version: facts.version, target: target)
         if pending.count >= ResourceCore.maximumPending, target == nil, let last = pending.last, last.target == nil {
             change.missed = last.missed + 1
             pending.replaceLast(with: change)

@@ -25,7 +25,7 @@ extension ResourceCore {
     /// A view whose content is not here, because it was too large to be kept, is never fresh.
     func beginLoadIfNeeded<Content: Sendable>(
         of type: Content.Type, isAwaited: Bool, isStarted: Bool, at now: Duration,
-        in environment: EnvironmentSnapshot
+        in environment: AdoptedEnvironment
     ) -> Need {
         changing { contents in
             if let freshUntil = contents.facts.freshUntil, now <= freshUntil,
@@ -98,10 +98,12 @@ extension ResourceCore {
     /// The load that began last; `nil` if none runs.
     var newestRun: LoadRun? { contents.withLock { $0.runs.last } }
 
-    /// The condition for the next request; `nil` unless the content is here for all views.
+    /// The condition for the next request; `nil` unless the server's content is here for all views. With a condition, a 304
+    /// would otherwise confirm content that the server has never sent.
     var condition: (name: HTTPField.Name, value: String)? {
         contents.withLock { contents in
-            guard contents.snapshots.allSatisfy(\.hasContent), !contents.snapshots.isEmpty else { return nil }
+            guard contents.facts.isOfServer, contents.views.allSatisfy(\.snapshot.hasContent), !contents.views.isEmpty
+            else { return nil }
             return contents.facts.entity?.condition
         }
     }
@@ -109,8 +111,8 @@ extension ResourceCore {
     /// What the views read from a response. It is computed again when views were added.
     var responseKind: ResponseKind {
         let (known, types) = contents.withLock { contents -> (ResponseKind?, [Any.Type]) in
-            if let known = contents.responseKind, known.views == contents.snapshots.count { return (known.kind, []) }
-            return (nil, contents.snapshots.map(\.type))
+            if let known = contents.responseKind, known.views == contents.views.count { return (known.kind, []) }
+            return (nil, contents.views.map(\.snapshot.type))
         }
         if let known { return known }
         let kind = ResponseKind(readingAll: types)
@@ -121,29 +123,34 @@ extension ResourceCore {
     // MARK: Outcomes
 
     /// Ends a load with a response. Its projections are made before, outside the lock.
-    func commit(_ value: LoadedValue, _ entity: Entity, _ run: LoadRun, _ service: HTTPResourceService) {
-        let now = service.clock.now
+    ///
+    /// - Parameter isOwn: Whether the request was a GET of this resource, not one of the caller's.
+    func commit(
+        _ value: LoadedValue, _ entity: Entity, isOwn: Bool, _ run: LoadRun, _ service: HTTPResourceService
+    ) {
+        let now = service.time.now
         let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
         var projections: [any AnyProjection] = []
-        var known: Set<ObjectIdentifier> = []
-        // Handles for further types may be created meanwhile, so the list is compared under the lock.
+        var known = 0
+        // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
         while true {
-            let missing = contents.withLock { $0.snapshots.filter { !known.contains($0.contentType) } }
-            for snapshot in missing {
-                known.insert(snapshot.contentType)
-                if let projection = snapshot.project(value, service.codecs) { projections.append(projection) }
+            let views = contents.withLock { $0.views }
+            for view in views[known...] {
+                if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
             }
+            known = views.count
             let isDone = changing { contents -> Bool in
-                guard contents.snapshots.allSatisfy({ known.contains($0.contentType) }) else { return false }
+                guard contents.views.count == known else { return false }
                 let verdict = contents.machine.end(run.number)
                 guard verdict != .unknown else { return true }
                 contents.runs.removeAll { $0 === run }
                 let isInvalid = contents.machine.isInvalid
                 if verdict == .commits {
-                    contents.kept = value.kept
+                    contents.kept = KeptValue(value.kept)
                     contents.change(.replace(projections), .newContent(.network)) { facts in
                         facts.entity = entity
                         facts.provenance = .network
+                        facts.isOfServer = isOwn
                         facts.contentTime = now
                         facts.failure = nil
                         facts.failureTime = nil
@@ -165,12 +172,14 @@ extension ResourceCore {
     ///
     /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
     func confirm(_ fields: HTTPFields, _ run: LoadRun, _ service: HTTPResourceService) -> Bool {
-        let now = service.clock.now
+        let now = service.time.now
         let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
         let projections = changing { contents -> [any AnyProjection]? in
-            guard let entity = contents.facts.entity, contents.snapshots.allSatisfy(\.hasContent) else { return nil }
-            let projections = contents.snapshots.compactMap(\.projection)
+            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
+                return nil
+            }
+            let projections = contents.views.compactMap(\.snapshot.projection)
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return projections }
             contents.runs.removeAll { $0 === run }
@@ -200,7 +209,7 @@ extension ResourceCore {
             cancel(run)
             return run.end(.failed(failure))
         }
-        let now = service.clock.now
+        let now = service.time.now
         let retryAfter = failure.retryAfter(now: service.clock.date)
         let freshUntil = service.effective(for: self).freshness.deadline(
             of: .failure(time: now, retryAfter: retryAfter))

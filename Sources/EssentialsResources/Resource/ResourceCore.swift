@@ -6,15 +6,16 @@ import Synchronization
 ///
 /// Everything that changes is protected by one mutex, under which nothing foreign is called. The core does not know its
 /// service, so that a service and its cores form no cycle: handles and running loads hold both.
+@usableFromInline
 final class ResourceCore: Sendable {
     /// What the mutex protects.
     struct Contents: Sendable {
         var machine = ResourceMachine()
         var facts = ResourceFacts()
-        /// The snapshots by content type. Most resources have one.
-        var snapshots: [any AnySnapshot] = []
+        /// The snapshots by content type. Most resources have one. Views are added and never removed.
+        var views: [ResourceView] = []
         /// The content as it was loaded or set, for content types that are asked for later.
-        var kept: LoadedValue?
+        var kept: KeptValue?
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()
@@ -59,20 +60,33 @@ final class ResourceCore: Sendable {
 
     // MARK: Reading
 
+    /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
+    @usableFromInline
+    func object(of contentType: ObjectIdentifier) -> AnyObject? {
+        contents.withLock { $0.views.object(of: contentType) }
+    }
+
     /// The snapshot of a content type. The first call for a type reads the content that is kept as this type.
     func snapshot<Content: Sendable>(
         of type: Content.Type, _ codecs: CodecRegistry
     ) -> ResourceSnapshot<Content> {
-        if let snapshot = contents.withLock({ $0.snapshot(of: type) }) { return snapshot }
+        if let object = object(of: ObjectIdentifier(type)) { return ResourceSnapshot.typed(object) }
+        return addView(of: type, codecs)
+    }
+
+    /// Adds a view of a content type, unless there is one.
+    @usableFromInline
+    func addView<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) -> ResourceSnapshot<Content> {
         while true {
             let (version, kept) = contents.withLock { ($0.facts.version, $0.kept) }
             // This may decode a body of at most 16 KiB, so it happens outside the lock.
-            let projection = kept?.content(of: type, codecs).map { Projection<Content>(result: $0) }
+            let projection = kept?.value.content(of: type, codecs).map { Projection<Content>(result: $0) }
             let added = contents.withLock { contents -> ResourceSnapshot<Content>? in
                 if let present = contents.snapshot(of: type) { return present }
                 guard contents.facts.version == version else { return nil }
                 let empty = ResourceSnapshot<Content>(contents.facts)
-                contents.snapshots.append(projection.map { empty.next(contents.facts, .replace([$0])) } ?? empty)
+                contents.views.append(
+                    ResourceView(projection.map { empty.next(contents.facts, .replace([$0])) } ?? empty))
                 return contents.snapshot(of: type)
             }
             if let added { return added }
@@ -83,7 +97,7 @@ final class ResourceCore: Sendable {
 
     /// Sets the content.
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
-        let (now, freshness) = (service.clock.now, service.effective(for: self).freshness)
+        let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
         changing { $0.set(content, entity: entity, provenance: .local, now, freshness, service) }
     }
 
@@ -98,7 +112,7 @@ final class ResourceCore: Sendable {
             let number = contents.withLock { $0.machine.committed }
             guard var content = snapshot(of: Content.self, codecs).content else { return false }
             change(&content)
-            let (now, freshness) = (service.clock.now, service.effective(for: self).freshness)
+            let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
             let isDone = changing { contents in
                 guard contents.machine.committed == number else { return false }
                 contents.set(content, entity: nil, provenance: .local, now, freshness, service)
@@ -138,7 +152,7 @@ final class ResourceCore: Sendable {
 extension ResourceCore.Contents {
     /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
-        snapshots.snapshot(of: type)
+        views.snapshot(of: type)
     }
 
     /// Changes what all views have in common, and keeps the content.
@@ -159,7 +173,7 @@ extension ResourceCore.Contents {
         facts.version += 1
         facts.loads = machine.loads.count
         if case .keep = content {} else { facts.contentVersion = facts.version }
-        for index in snapshots.indices { snapshots[index] = snapshots[index].next(facts, content) }
+        for index in views.indices { views[index].snapshot = views[index].snapshot.next(facts, content) }
         enqueue(event)
     }
 
@@ -180,13 +194,14 @@ extension ResourceCore.Contents {
         let value = LoadedValue(
             value: content, contentType: entity.mediaType?.description,
             head: HTTPResponse(status: .ok, headerFields: entity.headerFields))
-        kept = value
+        kept = KeptValue(value)
         let freshUntil = freshness.deadline(of: .content(.init(time: now)))
         // Views of another type show the content if it is of that type too. Without a body nothing is decoded.
-        let projections = snapshots.compactMap { $0.project(value, .standard) }
+        let projections = views.compactMap { $0.snapshot.project(value, .standard) }
         change(.replace(projections), .newContent(provenance)) { facts in
             facts.entity = entity
             facts.provenance = provenance
+            facts.isOfServer = false
             facts.contentTime = now
             facts.freshUntil = freshUntil
             facts.failure = nil

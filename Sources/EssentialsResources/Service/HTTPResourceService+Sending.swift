@@ -33,7 +33,7 @@ extension HTTPResourceService {
 
     /// The request of a recipe.
     func request(
-        _ recipe: RequestRecipe, for core: ResourceCore, in environment: EnvironmentSnapshot
+        _ recipe: RequestRecipe, for core: ResourceCore, in environment: AdoptedEnvironment
     ) throws(RequestFailure) -> DataRequest {
         guard !recipe.isRepeated || recipe.body.isReplayable else {
             throw RequestFailure(.notReplayable, "The body of the repeated request cannot be sent twice.")
@@ -49,11 +49,11 @@ extension HTTPResourceService {
 
     /// A request with the URL of a resource, and with the header fields that all of its requests have.
     private func request(
-        _ method: HTTPRequest.Method, for core: ResourceCore, in environment: EnvironmentSnapshot
+        _ method: HTTPRequest.Method, for core: ResourceCore, in environment: AdoptedEnvironment
     ) throws(RequestFailure) -> DataRequest {
         let (address, known) = core.addressAndDefinition
         let definition = try known?.request.get()
-        let url = try address.requestURL()
+        let url = try table.base.requestURL(of: address)
         var request = DataRequest(method, "")
         if let definition, method == .get {
             request = definition
@@ -62,7 +62,7 @@ extension HTTPResourceService {
             request.errorModel = definition?.errorModel
         }
         if address.place == .below {
-            request = request.pinned(to: environment, at: url)
+            request = request.pinned(to: environment.snapshot, at: url)
         } else {
             request.base = RequestBase(url)
             request.path = ""

@@ -43,11 +43,16 @@ public final class HTTPResourceService: ResourceService {
     let configuration: Configuration
     let configurations: ConfigurationStore
     let table: ResourceTable
-    let clock: RequestClock
-    let codecs: CodecRegistry
+    @usableFromInline let time: ServiceTime
+    @usableFromInline let codecs: CodecRegistry
     /// The environment whose base URL the table uses.
-    private let adopted: Mutex<VersionedSnapshot>
+    private let adopted: Mutex<AdoptedEnvironment>
+    /// The version of that environment.
+    private let adoptedVersion: Atomic<UInt64>
     private let closed = Atomic(false)
+
+    /// Stands for an environment that does not count its changes.
+    private static let unknownVersion = UInt64.max
 
     /// Creates a service.
     ///
@@ -56,27 +61,32 @@ public final class HTTPResourceService: ResourceService {
     ///   - environment: The environment of that service, below whose base URL paths are joined.
     ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
     ///   - configuration: Settings of all resources.
+    /// - Throws: `resources` if too many stores have joined the data-request service; see `PrivateStateRegistry`.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
         configuration: Configuration = Configuration()
-    ) {
+    ) throws(RequestFailure) {
         self.requests = requests
         self.environment = environment
         self.open = open
         self.configuration = configuration
         configurations = ConfigurationStore(configuration.defaults)
-        clock = configuration.clock
+        time = ServiceTime(configuration.clock)
         codecs = requests.codecs
-        let current = VersionedSnapshot(of: environment)
+        let current = AdoptedEnvironment(of: environment)
         adopted = Mutex(current)
+        adoptedVersion = Atomic(current.versioned.version ?? Self.unknownVersion)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
+        try requests.privateStateRegistry?.add(privateStateStore: self)
     }
+
+    var clock: RequestClock { time.clock }
 
     /// The resource at an address; see the protocol.
     public func resource(at address: ResourceAddress, variant: ResourceVariant? = nil) -> AnyResource {
-        adoptEnvironment()
+        checkEnvironment()
         return AnyResource(service: self, core: table.core(at: address, variant: variant ?? .standard))
     }
 
@@ -97,21 +107,39 @@ public final class HTTPResourceService: ResourceService {
 
     // MARK: Environment
 
+    /// The snapshot of a content type, if the resource is fresh.
+    @usableFromInline
+    func freshObject(of core: ResourceCore, _ contentType: ObjectIdentifier) -> AnyObject? {
+        checkEnvironment()
+        guard core.flags.isFresh(at: time.now) else { return nil }
+        return core.object(of: contentType)
+    }
+
+    /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
+    @inline(__always)
+    func checkEnvironment() {
+        if let version = environment.version, version == adoptedVersion.load(ordering: .acquiring) { return }
+        adoptEnvironment()
+    }
+
     /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
     /// one.
     ///
     /// - Returns: The environment.
     @discardableResult
-    func adoptEnvironment() -> EnvironmentSnapshot {
-        let (current, moved) = adopted.withLock { adopted -> (EnvironmentSnapshot, [ResourceCore]) in
-            if adopted.isCurrent(in: environment) { return (adopted.snapshot, []) }
-            let current = VersionedSnapshot(of: environment)
-            defer { adopted = current }
-            guard current.snapshot != adopted.snapshot else { return (current.snapshot, []) }
+    func adoptEnvironment() -> AdoptedEnvironment {
+        let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [ResourceCore]) in
+            if adopted.versioned.isCurrent(in: environment) { return (adopted, []) }
+            let current = AdoptedEnvironment(of: environment)
+            defer {
+                adopted = current
+                adoptedVersion.store(current.versioned.version ?? Self.unknownVersion, ordering: .releasing)
+            }
+            guard current.snapshot != adopted.snapshot else { return (current, []) }
             let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
             let moved = table.move(to: base)
             configurations.move(from: old, to: base)
-            return (current.snapshot, moved)
+            return (current, moved)
         }
         for core in moved { core.wipe(.environment) }
         return current
@@ -137,7 +165,8 @@ public final class HTTPResourceService: ResourceService {
 
 /// Clearing the authorization of the data-request service removes what was loaded with it.
 extension HTTPResourceService: PrivateStateStore {
-    /// Wipes all resources of an origin.
+    /// Wipes all resources of an origin. The service joins the data-request service by itself, which calls this function
+    /// in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async {
         for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
     }

@@ -48,6 +48,7 @@ extension ResourceService {
     /// ```swift
     /// let cart: Resource<Cart> = service.resource("cart")
     /// ```
+    @inlinable
     public func resource<Content: Sendable>(
         _ path: String, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
     ) -> Resource<Content> {
@@ -59,6 +60,7 @@ extension ResourceService {
     /// ```swift
     /// let user: Resource<User> = service.resource("users", id)
     /// ```
+    @inlinable
     public func resource<Content: Sendable>(
         _ first: String, _ more: String..., as type: Content.Type = Content.self, variant: ResourceVariant? = nil
     ) -> Resource<Content> {
@@ -69,6 +71,7 @@ extension ResourceService {
     ///
     /// A URL outside the environment's base is loaded without credentials, and only from hosts that the service's
     /// configuration lists. A URL that is invalid gives a resource whose loads fail as `invalidRequest`.
+    @inlinable
     public func resource<Content: Sendable>(
         url: String, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
     ) -> Resource<Content> {

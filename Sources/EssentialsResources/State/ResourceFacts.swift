@@ -20,6 +20,9 @@ struct ResourceFacts: Sendable {
     var freshUntil: Duration?
     /// Whether an invalidation holds.
     var isInvalid = false
+    /// Whether the content is what a GET request of this resource gave, so that its validator may be sent. It is not after
+    /// an override, or after a load with another request.
+    var isOfServer = false
     /// The number of loads that run.
     var loads = 0
 }

@@ -27,15 +27,29 @@ protocol AnySnapshot: AnyObject, Sendable {
     func next(_ facts: ResourceFacts, _ change: ContentChange) -> any AnySnapshot
 }
 
-extension [any AnySnapshot] {
+/// One content type of a resource, with the present snapshot.
+struct ResourceView: Sendable {
+    let contentType: ObjectIdentifier
+    var snapshot: any AnySnapshot
+
+    init(_ snapshot: any AnySnapshot) {
+        contentType = snapshot.contentType
+        self.snapshot = snapshot
+    }
+}
+
+extension [ResourceView] {
+    /// The snapshot of a content type; `nil` if there is none.
+    ///
+    /// It is not generic, so that it is as fast for callers whose code is not specialised.
+    func object(of contentType: ObjectIdentifier) -> AnyObject? {
+        for index in indices where self[index].contentType == contentType { return self[index].snapshot }
+        return nil
+    }
+
     /// The snapshot of a content type; `nil` if there is none.
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
-        let wanted = ObjectIdentifier(type)
-        for snapshot in self where snapshot.contentType == wanted {
-            // Snapshots are of one generic class, and `contentType` is the identifier of its only parameter.
-            return unsafeDowncast(snapshot, to: ResourceSnapshot<Content>.self)
-        }
-        return nil
+        object(of: ObjectIdentifier(type)).map { ResourceSnapshot.typed($0) }
     }
 }
 
@@ -78,9 +92,10 @@ extension [any AnyProjection] {
 }
 
 /// The snapshot of the views with one content type.
+@usableFromInline
 final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
     let facts: ResourceFacts
-    let content: Content?
+    @usableFromInline let content: Content?
     /// Why there is no content although the resource has some: it could not be read as this type.
     let projectionFailure: RequestFailure?
 
@@ -88,6 +103,13 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
         self.facts = facts
         self.content = content
         self.projectionFailure = projectionFailure
+    }
+
+    /// The snapshot of this type that was found by its content type.
+    @inlinable
+    static func typed(_ object: AnyObject) -> ResourceSnapshot {
+        // Only snapshots are stored, which are of one generic class, under the identifier of its only parameter.
+        unsafeDowncast(object, to: ResourceSnapshot.self)
     }
 
     var contentType: ObjectIdentifier { ObjectIdentifier(Content.self) }

@@ -10,13 +10,19 @@ public import EssentialsHTTP
 /// show(state.content, isStale: !state.isFresh, state.failure?.message)
 /// ```
 public struct ResourceState<Content: Sendable>: Sendable {
-    let snapshot: ResourceSnapshot<Content>
-    let clock: RequestClock
+    @usableFromInline let snapshot: ResourceSnapshot<Content>
+    let time: ServiceTime
+
+    @usableFromInline
+    init(snapshot: ResourceSnapshot<Content>, time: ServiceTime) {
+        self.snapshot = snapshot
+        self.time = time
+    }
 
     private var facts: ResourceFacts { snapshot.facts }
 
     /// The content; `nil` if nothing was loaded, or if it could not be read as this type.
-    public var content: Content? { snapshot.content }
+    @inlinable public var content: Content? { snapshot.content }
     /// What is known about the content besides the content: media type, header fields and times.
     public var entity: Entity? { facts.entity }
     /// Where the content came from; `nil` without content.
@@ -24,9 +30,9 @@ public struct ResourceState<Content: Sendable>: Sendable {
     /// Why the last load failed, or why its content could not be read as this type; `nil` after a success.
     public var failure: RequestFailure? { facts.failure ?? snapshot.projectionFailure }
     /// The time since the last load failed; `nil` without a failure of a load.
-    public var failureAge: Duration? { facts.failureTime.map { clock.now - $0 } }
+    public var failureAge: Duration? { facts.failureTime.map { time.now - $0 } }
     /// The time since the content was received, confirmed by the server, or set; `nil` without content.
-    public var age: Duration? { facts.contentTime.map { clock.now - $0 } }
+    public var age: Duration? { facts.contentTime.map { time.now - $0 } }
     /// Whether a load is running.
     public var isLoading: Bool { facts.loads > 0 }
     /// The number of loads that are running.
@@ -35,11 +41,11 @@ public struct ResourceState<Content: Sendable>: Sendable {
     public var isInvalid: Bool { facts.isInvalid }
     /// Whether ``Resource/loadIfNeeded()`` would send nothing now. The age counts when this property is read, so it can
     /// become `false` without another change.
-    public var isFresh: Bool { facts.freshUntil.map { clock.now <= $0 } ?? false }
+    public var isFresh: Bool { facts.freshUntil.map { time.now <= $0 } ?? false }
     /// How long the resource stays fresh; `nil` if it is not fresh now.
     public var freshFor: Duration? {
         guard let end = facts.freshUntil else { return nil }
-        let left = end - clock.now
+        let left = end - time.now
         return left >= .zero ? left : nil
     }
     /// Counts the changes of the resource. A later state of the same resource has a greater version.

@@ -14,7 +14,6 @@ final class ResourceTable: Sendable {
         var core: ResourceCore
         var address: ResourceURL
         let variant: ResourceVariant
-        var hash: Int
         /// The place in the order of use.
         var order: UnusedOrder<Int32>.Slot
     }
@@ -22,6 +21,8 @@ final class ResourceTable: Sendable {
     fileprivate struct Contents: Sendable {
         var base: ResourceBase
         var slots: [Slot?] = []
+        /// The hashes of the slots, apart from them, so that a look-up touches only the slot that it finds.
+        var hashes: [Int] = []
         var free: [Int32] = []
         /// The index of a slot, or -1. The number of buckets is a power of two, at least twice that of the slots.
         var buckets: [Int32] = Array(repeating: -1, count: 64)
@@ -144,7 +145,9 @@ extension ResourceTable.Contents {
         let mask = buckets.count - 1
         var bucket = Self.mixed(hash, variant) & mask
         while case let index = buckets[bucket], index >= 0 {
-            if let slot = slots[Int(index)], slot.hash == hash, matches(slot.address), slot.variant == variant {
+            if hashes[Int(index)] == hash, let slot = slots[Int(index)], matches(slot.address),
+                slot.variant == variant
+            {
                 return Int(index)
             }
             bucket = (bucket + 1) & mask
@@ -162,8 +165,14 @@ extension ResourceTable.Contents {
         // There is memory for far fewer resources than the order has places.
         guard let order = order.insert(index, bytes: 0) else { return }
         let slot = ResourceTable.Slot(
-            core: core, address: core.address, variant: core.variant, hash: hash, order: order)
-        if Int(index) < slots.count { slots[Int(index)] = slot } else { slots.append(slot) }
+            core: core, address: core.address, variant: core.variant, order: order)
+        if Int(index) < slots.count {
+            slots[Int(index)] = slot
+            hashes[Int(index)] = hash
+        } else {
+            slots.append(slot)
+            hashes.append(hash)
+        }
         core.tableIndex.store(index, ordering: .relaxed)
         count += 1
         if count * 2 > buckets.count { grow() } else { place(index) }
@@ -210,13 +219,13 @@ extension ResourceTable.Contents {
     /// Removes an entry of the buckets, and moves those back that it has displaced.
     private mutating func removeBucket(of index: Int32, _ slot: ResourceTable.Slot) {
         let mask = buckets.count - 1
-        var hole = Self.mixed(slot.hash, slot.variant) & mask
+        var hole = Self.mixed(hashes[Int(index)], slot.variant) & mask
         while buckets[hole] != index { hole = (hole + 1) & mask }
         buckets[hole] = -1
         var next = (hole + 1) & mask
         while case let other = buckets[next], other >= 0 {
             if let moved = slots[Int(other)] {
-                let home = Self.mixed(moved.hash, moved.variant) & mask
+                let home = Self.mixed(hashes[Int(other)], moved.variant) & mask
                 // The entry may move if the hole lies between its home and its place.
                 if (next &- home) & mask >= (next &- hole) & mask {
                     buckets[hole] = other
@@ -231,7 +240,7 @@ extension ResourceTable.Contents {
     private mutating func place(_ index: Int32) {
         guard let slot = slots[Int(index)] else { return }
         let mask = buckets.count - 1
-        var bucket = Self.mixed(slot.hash, slot.variant) & mask
+        var bucket = Self.mixed(hashes[Int(index)], slot.variant) & mask
         while buckets[bucket] >= 0 { bucket = (bucket + 1) & mask }
         buckets[bucket] = index
     }
@@ -252,7 +261,7 @@ extension ResourceTable.Contents {
             let url = new.url(moving: slot.address, from: old)
             if url != slot.address || url.isBelowBase { moved.append(slot.core) }
             slot.address = url
-            slot.hash = new.hash(of: url)
+            hashes[index] = new.hash(of: url)
             slot.core.move(to: url)
             slots[index] = slot
         }

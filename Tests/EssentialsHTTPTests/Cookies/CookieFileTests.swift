@@ -100,13 +100,9 @@ import Testing
     func missingDirectory() async throws {
         let jar = try self.jar("none/cookies.txt")
         jar.store("a=1; Max-Age=600", from: url)
-        do {
-            try await jar.flush()
-            Issue.record("Saving succeeded.")
-        } catch {
-            #expect(error.reason == .file)
-            #expect(error.remedy == "Create the directory of the cookie file.")
-        }
+        let failure = await #expect(throws: RequestFailure.self) { try await jar.flush() }
+        #expect(failure?.reason == .file)
+        #expect(failure?.remedy == "Create the directory of the cookie file.")
         mkdir(directory("none"), 0o700)
         try await jar.flush()
         #expect(directory.text("none/cookies.txt")?.contains("\ta\t1\n") == true)
@@ -121,13 +117,9 @@ import Testing
         let store = try CookieFileStore(file, suffixes: sampleSuffixes, clock: .system, calls: calls)
         let full = try CookieJar(store: store, sampleSuffixes, .system)
         full.store("a=1; Max-Age=600; Path=/", from: url)
-        do {
-            try await full.flush()
-            Issue.record("Saving succeeded.")
-        } catch {
-            #expect(error.reason == .file)
-            #expect(error.remedy?.contains("space") == true)
-        }
+        let failure = await #expect(throws: RequestFailure.self) { try await full.flush() }
+        #expect(failure?.reason == .file)
+        #expect(failure?.remedy?.contains("space") == true)
         #expect(try directory.names == ["cookies.txt"])
         #expect(text(try jar()) == "old=1")
         // A save in the background may have taken the changes for a moment.

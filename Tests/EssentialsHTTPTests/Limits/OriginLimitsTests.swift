@@ -5,13 +5,13 @@ import Testing
 struct OriginLimitsTests {
     @Test("The default limits nothing")
     func none() {
-        #expect(OriginLimits.none.isNone)
-        #expect(OriginLimits.none == OriginLimits())
+        #expect(OriginLimits.unlimited.isNone)
+        #expect(OriginLimits.unlimited == OriginLimits())
         #expect(!OriginLimits(concurrency: 1).isNone)
         #expect(!OriginLimits(rate: RateLimit(1, per: .seconds(1))).isNone)
         #expect(!OriginLimits(breaker: .standard).isNone)
-        #expect(OriginLimits.none.queueLimit == 10_000)
-        #expect(OriginLimits.none.queueTimeout == nil)
+        #expect(OriginLimits.unlimited.queueLimit == 10_000)
+        #expect(OriginLimits.unlimited.queueTimeout == nil)
     }
 
     @Test(

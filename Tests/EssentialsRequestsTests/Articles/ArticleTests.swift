@@ -17,7 +17,9 @@ struct ArticleTests {
     private static let modules = [
         "ComingFrom": "ServiceEssentials", "MovingFromRelax": "ServiceEssentials", "TestingTLS": "EssentialsTestKit",
         "ScriptedTransport": "EssentialsTestKit",
-        "MovingFromOtherClients": "ServiceEssentials",
+        "MovingFromOtherClients": "ServiceEssentials", "FirstResource": "EssentialsResources",
+        "PathsAndIdentity": "EssentialsResources", "FreshContent": "EssentialsResources",
+        "ObservingResources": "EssentialsResources",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
@@ -32,6 +34,7 @@ struct ArticleTests {
             "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
             "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
             "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
+            "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

@@ -94,5 +94,13 @@ struct LimitingRequestsTests {
         await time.value
         #expect(shown == ["Ada, Ada"])
         #expect(transport.requestCount == 1)
+
+        // Article begins
+        var request = DataRequest(.get, "users/1")
+        request.joins = false
+        // Article ends
+        transport.on(.get, "/v1/users/1").answer(json: User())
+        try await shared.send(request)
+        #expect(transport.requestCount == 2)
     }
 }

@@ -58,8 +58,8 @@ struct WhatHappensToARequestTests {
     func diagram() throws {
         let article = try ArticleText("WhatHappensToARequest")
         let names = [
-            "prepare", "status", "joining", "redirects", "receiving", "retries", "tokens", "limits", "cookies",
-            "signing", "Digest",
+            "prepare", "status", "joining", "redirects", "receiving", "retries", "tokens", "limits", "signing",
+            "Digest", "cookies",
         ]
         let drawn = article.blocks("text").joined().compactMap { line in
             line.split(separator: " ").dropFirst().first.map(String.init)
@@ -70,7 +70,7 @@ struct WhatHappensToARequestTests {
 
         let types = [
             "PrepareStage", "StatusStage", "JoinStage", "RedirectStage", "ReceivingStage", "RetryStage", "TokenStage",
-            "GateStage", "CookieStage", "SigningStage", "DigestStage", "TransportStage",
+            "GateStage", "CookieStage", "SigningStage", "DigestStage", "CookieStage", "TransportStage",
         ]
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let file = root.appending(path: "Sources/EssentialsRequests/Chain/Chain.swift")

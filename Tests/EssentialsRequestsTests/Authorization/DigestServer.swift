@@ -132,20 +132,10 @@ func withDigestService(
     configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration(),
     _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
 ) async throws {
-    let server = try LoopbackServer { digest.reply(to: $0) }
-    let service = HTTPDataRequestService(
-        environment: try ConstantEnvironment(server.url + "/v1"), transport: try CurlTransport(),
-        configuration: configuration)
-    service.setAuthorization(try .digest(user: DigestServer.user, password: password, minimum: minimum))
-    do {
+    try await withLoopbackService(configuration, path: "/v1", serving: { digest.reply(to: $0) }) { service, server in
+        service.setAuthorization(try .digest(user: DigestServer.user, password: password, minimum: minimum))
         try await body(service, server)
-    } catch {
-        await service.shutdown()
-        server.stop()
-        throw error
     }
-    await service.shutdown()
-    server.stop()
 }
 
 extension LoopbackServer {

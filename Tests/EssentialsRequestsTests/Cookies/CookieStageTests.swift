@@ -12,19 +12,11 @@ import Testing
         serving handler: @escaping @Sendable (ServerRequest) -> ServerReply,
         _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
     ) async throws {
-        let server = try LoopbackServer(handler: handler)
         var configuration = HTTPDataRequestService.Configuration()
         configuration.cookies = jar
         configuration.retry = retry
         configuration.retry.backoff = .exponential(base: .milliseconds(1), cap: .milliseconds(1))
-        let service = HTTPDataRequestService(
-            environment: try ConstantEnvironment(server.url), transport: try CurlTransport(),
-            configuration: configuration)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(service, server)) } catch { result = .failure(error) }
-        await service.shutdown()
-        server.stop()
-        try result.get()
+        try await withLoopbackService(configuration, serving: handler, body)
     }
 
     private func cookies(_ server: LoopbackServer) -> [String?] { server.requests.map { $0.header("Cookie") } }
@@ -49,6 +41,21 @@ import Testing
         }) { service, server in
             _ = try await service.send(DataRequest(.get, "a"))
             #expect(cookies(server) == [nil, "hop=1"])
+        }
+    }
+
+    @Test("A cookie of a challenge is sent with the credentials of Digest")
+    func digest() async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256"
+        try await withService(serving: { request in
+            request.header("Authorization") == nil
+                ? .response(status: 401, headers: [("WWW-Authenticate", challenge), ("Set-Cookie", "session=1")])
+                : .response()
+        }) { service, server in
+            service.setAuthorization(
+                try .digest(user: "ada", password: "secret", minimum: nil, hash: .openSSL))
+            _ = try await service.send(DataRequest(.get, "a"))
+            #expect(cookies(server) == [nil, "session=1"])
         }
     }
 

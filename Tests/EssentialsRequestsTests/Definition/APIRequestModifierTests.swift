@@ -56,9 +56,12 @@ struct APIRequestModifierTests {
         var configuration = APIConfiguration()
         configuration.redirects = .refused
         configuration.finishesOnShutdown = true
+        configuration.joins = false
         let built = try request.setting(configuration).build()
         #expect(built.redirects != nil)
         #expect(built.finishesOnShutdown == true)
+        #expect(built.joins == false)
+        #expect(try request.build().joins == nil)
     }
 
     @Test("Reading another type keeps everything else")

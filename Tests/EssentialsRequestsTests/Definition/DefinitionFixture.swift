@@ -1,4 +1,3 @@
-import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
@@ -11,19 +10,7 @@ func withServer(
     fields: HTTPFields = [:], configuration: HTTPDataRequestService.Configuration = .init(),
     _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
 ) async throws {
-    let server = try LoopbackServer(handler: handler)
-    let service = HTTPDataRequestService(
-        environment: try ConstantEnvironment(server.url + "/v1", headerFields: fields),
-        transport: try CurlTransport(), configuration: configuration)
-    do {
-        try await body(service, server)
-    } catch {
-        await service.shutdown()
-        server.stop()
-        throw error
-    }
-    await service.shutdown()
-    server.stop()
+    try await withLoopbackService(configuration, path: "/v1", fields: fields, serving: handler, body)
 }
 
 extension ServerReply {

@@ -86,6 +86,31 @@ struct PinnedRequestTests {
         #expect(try await fixture.sent(moved).url.description == expected)
     }
 
+    @Test("A path that is set after a request was pinned to a whole URL wins")
+    func changedPath() async throws {
+        let environment = MutableEnvironment(try Self.snapshot("one"))
+        let fixture = ServiceFixture(environment: environment)
+        let url = try RequestURL("https://one.test/v1/users")
+        var request = DataRequest(.get, "").pinned(to: environment.snapshot, at: url)
+        request.path = "orders"
+        #expect(try await fixture.sent(request).url.description == "https://one.test/v1/orders")
+        request.path = "../v2/orders"
+        let outside = request
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.send(outside) }
+        #expect(failure?.reason == .invalidRequest)
+    }
+
+    @Test("A pinned whole URL may leave the base's path if the service resolves paths as RFC 3986, not the origin")
+    func resolution() async throws {
+        let environment = MutableEnvironment(try Self.snapshot("one"))
+        let fixture = ServiceFixture(environment: environment) { $0.pathResolution = .rfc3986 }
+        let urls = try ["https://one.test/v2/users", "https://two.test/v1/users"].map { try RequestURL($0) }
+        let requests = urls.map { DataRequest(.get, "").pinned(to: environment.snapshot, at: $0) }
+        #expect(try await fixture.sent(requests[0]).url == urls[0])
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.service.send(requests[1]) }
+        #expect(failure?.reason == .invalidRequest)
+    }
+
     @Test(
         "A pinned request to a URL that is not below the base is refused before it is sent",
         arguments: [

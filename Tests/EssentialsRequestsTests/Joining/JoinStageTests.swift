@@ -18,14 +18,12 @@ struct JoinStageTests {
         await until { fixture.clock.sleeperCount == 0 }
     }
 
-    @Test("Without the setting there is no stage for joining, and none with an interceptor that prevents it")
+    @Test("An interceptor that prevents joining leaves out the stage")
     func off() {
         struct Signer: RequestInterceptor {
             var preventsJoining: Bool { true }
         }
         var configuration = HTTPDataRequestService.Configuration()
-        #expect(ServiceSettings(configuration).joins == nil)
-        configuration.joinsEqualRequests = true
         configuration.interceptors = [Intercepting { _ in }]
         #expect(ServiceSettings(configuration).joins != nil)
         configuration.interceptors.append(Signer())

@@ -36,9 +36,10 @@ struct ChainFixture {
         var request = TransportRequest(method, try RequestURL("https://h" + path))
         change(&request)
         let id = RequestID(service: 0, number: 1)
+        var rules = ExchangeRules(expectedStatus: expecting, redirects: redirects)
+        rules.joins = settings.joins(nil)
         let record = ExchangeRecord(
-            request, ExchangeRules(expectedStatus: expecting, redirects: redirects), id: id, environment: environment,
-            cancellation: cancellation)
+            request, rules, id: id, environment: environment, cancellation: cancellation)
         let response = try await chain.send(request, record, RequestLog(settings, id, method))
         return (response, record.attempts)
     }

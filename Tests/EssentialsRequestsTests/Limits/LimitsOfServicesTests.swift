@@ -98,7 +98,7 @@ struct LimitsOfServicesTests {
         let fixture = ServiceFixture(Self.held(by: gate), environment: environment) { $0.joinsEqualRequests = true }
         if kind == 0 { fixture.service.setAuthorization(try .bearer("x")) }
         let before = [send(fixture), send(fixture)]
-        await until { fixture.service.requestsInFlight == 2 && fixture.transport.requests.count == 1 }
+        await until { fixture.service.settings.joins?.usage.waiters == 2 && fixture.transport.requests.count == 1 }
         switch kind {
         // The same credentials again: only the call separates the requests.
         case 0: fixture.service.setAuthorization(try .bearer("x"))
@@ -108,11 +108,11 @@ struct LimitsOfServicesTests {
             environment.set(snapshot)
         }
         var after = [send(fixture)]
-        await until { fixture.service.requestsInFlight == 3 }
+        await until { fixture.service.settings.joins?.usage.waiters == 3 }
         // The service learns of a change of the environment in a task of its own.
         while kind == 2, fixture.transport.requests.count < 2 {
             after.append(send(fixture))
-            await until { fixture.service.requestsInFlight == 2 + after.count }
+            await until { fixture.service.settings.joins?.usage.waiters == 2 + after.count }
         }
         await until { fixture.transport.requests.count == 2 }
         gate.open()
@@ -153,21 +153,9 @@ struct LimitsOfServicesTests {
         _ handler: @escaping @Sendable (ServerRequest) -> ServerReply,
         _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Void
     ) async throws {
-        let server = try LoopbackServer(handler: handler)
         var configuration = HTTPDataRequestService.Configuration()
         change(&configuration)
-        let service = HTTPDataRequestService(
-            environment: try ConstantEnvironment(server.url), transport: try CurlTransport(),
-            configuration: configuration)
-        do {
-            try await body(service, server)
-        } catch {
-            await service.shutdown()
-            server.stop()
-            throw error
-        }
-        await service.shutdown()
-        server.stop()
+        try await withLoopbackService(configuration, serving: handler, body)
     }
 
     @Test("A server never sees more requests at once than the concurrency")

@@ -19,18 +19,10 @@ import Testing
         serving handler: @escaping @Sendable (ServerRequest) -> ServerReply,
         _ body: (HTTPDataRequestService, LoopbackServer) async throws -> Value
     ) async throws -> Value {
-        let server = try LoopbackServer(handler: handler)
         var configuration = HTTPDataRequestService.Configuration()
         configuration.retry = policy
         change(&configuration)
-        let service = HTTPDataRequestService(
-            environment: try ConstantEnvironment(server.url), transport: try CurlTransport(),
-            configuration: configuration)
-        let result: Result<Value, any Error>
-        do { result = .success(try await body(service, server)) } catch { result = .failure(error) }
-        await service.shutdown()
-        server.stop()
-        return try result.get()
+        return try await withLoopbackService(configuration, serving: handler, body)
     }
 
     /// How a server ends an attempt.

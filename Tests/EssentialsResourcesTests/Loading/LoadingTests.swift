@@ -107,7 +107,10 @@ struct LoadingTests {
     func notModified() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item")
-            .answer(json: Item(name: "a"), headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=5", .contentLanguage: "en"])
+            .answer(
+                json: Item(name: "a"),
+                headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=5", .contentLanguage: "en"]
+            )
             .thenAnswer(.notModified, headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=9"])
         let item: Resource<Item> = fixture.service.resource("item")
         try await item.load()
@@ -120,6 +123,23 @@ struct LoadingTests {
         #expect(item.isFresh)
         #expect(item.state.entity?.headerFields[.cacheControl] == "max-age=9")
         #expect(item.state.entity?.headerFields[.contentLanguage] == "en")
+    }
+
+    @Test("Content that did not come from a GET of the resource is never confirmed by a 304")
+    func foreignValidators() async throws {
+        let fixture = try ResourceFixture()
+        let fields: HTTPFields = [.eTag: "\"1\""]
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"), headerFields: fields)
+        fixture.transport.on(.post, "/v1/search").answer(json: Item(name: "b"), headerFields: fields)
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        item.override(with: Item(name: "mine"))
+        #expect(try await item.load().name == "a")
+        try await item.load(using: DataRequest(.post, "search"))
+        #expect(try await item.load().name == "a")
+        try await item.load()
+        let sent = fixture.transport.requests.map { $0.headerFields[.ifNoneMatch] }
+        #expect(sent == [nil, nil, nil, nil, "\"1\""])
     }
 
     @Test("A 304 without a condition is a protocol violation")
@@ -174,7 +194,7 @@ struct LoadingTests {
         leaving.cancel()
         #expect(await leaving.value?.reason == .cancelled)
         latch.open()
-        #expect(try await staying?.content.name == "Ada" )
+        #expect(try await staying?.content.name == "Ada")
         #expect(fixture.transport.requestCount == 1)
     }
 

@@ -103,7 +103,7 @@ struct ResourceMachineTests {
             var model = RememberingModel()
             for step in 0..<Int.random(in: 1...200, using: &numbers) {
                 let action = Int.random(in: 0..<10, using: &numbers)
-                let number = model.events.isEmpty ? 1 : UInt64.random(in: 1...UInt64(model.events.count), using: &numbers)
+                let number = UInt64.random(in: 1...UInt64(max(1, model.events.count)), using: &numbers)
                 let agree = perform(action, number, &machine, &model)
                 #expect(agree && model.matches(machine), "seed \(seed), sequence \(sequence), step \(step)")
                 if !agree { return }

@@ -76,7 +76,8 @@ struct ObservingTests {
         let bag = ResourceObservations()
         item.observeSynchronously { change in
             guard change.state.content == 1 else { return }
-            item.observeSynchronously { change in log.add(change.event, UInt64(change.state.content ?? 0)) }.store(in: bag)
+            item.observeSynchronously { change in log.add(change.event, UInt64(change.state.content ?? 0)) }.store(
+                in: bag)
         }.store(in: bag)
         item.override(with: 1)
         item.override(with: 2)

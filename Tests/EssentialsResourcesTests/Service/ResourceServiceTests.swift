@@ -128,7 +128,7 @@ struct ResourceServiceTests {
         let other: Resource<Item> = fixture.service.resource(url: "https://h.example.com/item")
         own.override(with: Item(name: "a"))
         other.override(with: Item(name: "b"))
-        await fixture.service.clearPrivateState(of: try RequestURL("https://h/").origin)
+        await fixture.requests.clearAuthorization()
         #expect(own.content == nil)
         #expect(other.content?.name == "b")
     }

@@ -70,7 +70,7 @@ package actor CookieFileStore: CookieStore {
 
     package func save(_ journal: any CookieJournal) async throws(RequestFailure) {
         guard journal.hasChanges else { return }
-        let (opened, status) = try await locked()
+        let (opened, status) = try await locked(journal)
         // Another call may have saved them while this one waited for the lock.
         guard journal.hasChanges else { return }
         let changes = journal.takeChanges()
@@ -88,7 +88,7 @@ package actor CookieFileStore: CookieStore {
     }
 
     /// Opens and locks the file, and creates it if it does not exist.
-    private func locked() async throws(RequestFailure) -> (OpenFile, FileStatus) {
+    private func locked(_ journal: any CookieJournal) async throws(RequestFailure) -> (OpenFile, FileStatus) {
         for _ in 0..<Self.lockAttempts {
             let opened = try RequestFailure.onFile(
                 file.path, "could not be opened", missing: "Create the directory of the cookie file.",
@@ -107,8 +107,11 @@ package actor CookieFileStore: CookieStore {
                 throw RequestFailure(.cancelled, "Saving cookies was cancelled while another process had the file.")
             }
         }
+        let count = journal.changeCount
         throw RequestFailure(
-            .file, "“\(RequestFailure.shownPath(file.path))” is locked by another process.",
+            .file,
+            "“\(RequestFailure.shownPath(file.path))” is locked by another process. "
+                + "\(count == 1 ? "One changed cookie is" : "\(count) changed cookies are") not saved.",
             remedy: "End the process that holds the lock, or use another cookie file.")
     }
 

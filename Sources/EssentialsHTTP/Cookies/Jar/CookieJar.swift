@@ -96,8 +96,9 @@ public final class CookieJar: CookieStorage, Sendable {
     /// The number of cookies. Some of them may have expired.
     public var count: Int { countNow.load(ordering: .relaxed) }
 
-    /// The failure of the latest automatic save; `nil` if it succeeded. The next change and ``flush()``
-    /// try again.
+    /// The failure of the latest save; `nil` if it succeeded. The next change and ``flush()`` try again.
+    ///
+    /// The shutdown of a service throws nothing, so a program reads the failure here.
     public var saveFailure: RequestFailure? { state.withLock { $0.saveFailure } }
 
     // MARK: For a stage
@@ -164,12 +165,18 @@ public final class CookieJar: CookieStorage, Sendable {
 
     /// Saves all changes to the file. A jar in memory does nothing.
     ///
-    /// Call it before the program ends, because changes of the last second may not be saved yet.
+    /// Call it before the program ends, because changes of the last second may not be saved yet. If another process holds
+    /// the lock of the file, the call waits for at most five seconds.
     ///
-    /// - Throws: `file` if the changes cannot be saved; they are kept, and tried again. `cancelled` if the task is
-    ///   cancelled while another process has locked the file.
+    /// - Throws: `file` if the changes cannot be saved, with their number if another process holds the lock; they are
+    ///   kept, and tried again. `cancelled` if the task is cancelled while another process holds the lock.
     public func flush() async throws(RequestFailure) {
-        try await store?.save(self)
+        do throws(RequestFailure) {
+            try await store?.save(self)
+        } catch {
+            state.withLock { $0.saveFailure = error }
+            throw error
+        }
         state.withLock { $0.saveFailure = nil }
     }
 
@@ -206,7 +213,7 @@ public final class CookieJar: CookieStorage, Sendable {
 }
 
 extension CookieJar: CookieJournal {
-    package var hasChanges: Bool { state.withLock { $0.machine.hasChanges } }
+    package var changeCount: Int { state.withLock { $0.machine.changeCount } }
 
     package func takeChanges() -> [CookieIdentity: CookieChange] { state.withLock { $0.machine.takeChanges() } }
 

@@ -13,7 +13,8 @@ package protocol CookieStore: Sendable {
 
 /// The changes of a jar that its store does not have yet.
 package protocol CookieJournal: Sendable {
-    var hasChanges: Bool { get }
+    /// The number of changed cookies.
+    var changeCount: Int { get }
 
     /// Hands over all changes. The store calls one of the other two methods next.
     func takeChanges() -> [CookieIdentity: CookieChange]
@@ -28,4 +29,8 @@ package protocol CookieJournal: Sendable {
     ///   - contents: All cookies of the store if another process has changed it; otherwise `nil`.
     func confirm(
         _ changes: [CookieIdentity: CookieChange], kept: Set<CookieIdentity>, contents: [Cookie]?)
+}
+
+extension CookieJournal {
+    package var hasChanges: Bool { changeCount > 0 }
 }

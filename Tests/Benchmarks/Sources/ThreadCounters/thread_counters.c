@@ -1,6 +1,7 @@
 #include "thread_counters.h"
 
 #include <linux/perf_event.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -35,4 +36,9 @@ int instruction_counter_open(void) {
 int64_t instruction_counter_read(int descriptor) {
     int64_t count;
     return read(descriptor, &count, sizeof count) == (ssize_t)sizeof count ? count : -1;
+}
+
+uint64_t heap_bytes(void) {
+    struct mallinfo2 facts = mallinfo2();
+    return (uint64_t)facts.uordblks + (uint64_t)facts.hblkhd;
 }

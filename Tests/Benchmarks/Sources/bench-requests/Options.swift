@@ -6,12 +6,12 @@ struct Options {
         usage: bench-requests [options]
           --rounds N   how often small requests are measured; medians are shown (default: 41)
           --smoke      few rounds of few requests, to see that all works; its figures mean nothing
-          --only A,B   of null, composition, json, definition, upload (default: all)
+          --only A,B   of null, stages, composition, json, definition, upload (default: all)
         """
 
     var rounds = 41
     var isSmoke = false
-    var parts: Set<String> = ["null", "composition", "json", "definition", "upload"]
+    var parts: Set<String> = ["null", "stages", "composition", "json", "definition", "upload"]
 
     /// The size of the sent file.
     var uploadMiB: Int { isSmoke ? 8 : 1024 }
@@ -34,7 +34,7 @@ struct Options {
             case "--only":
                 let names = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
                 guard !names.isEmpty, names.isSubset(of: options.parts) else {
-                    throw BenchmarkError("--only needs some of null, composition, json, definition, upload")
+                    throw BenchmarkError("--only needs some of null, stages, composition, json, definition, upload")
                 }
                 options.parts = names
             default: throw BenchmarkError("unknown option \(name)")

@@ -17,6 +17,9 @@ uint64_t thread_allocations(void);
 /// The number of allocations of all threads of the program, including those that have ended.
 uint64_t process_allocations(void);
 
+/// The bytes that are allocated now, by all threads.
+uint64_t heap_bytes(void);
+
 /// Starts counting the instructions that the calling thread runs outside the kernel. Returns a descriptor to read and
 /// close, or -1 if the machine or its settings do not allow it.
 int instruction_counter_open(void);

@@ -1,0 +1,36 @@
+import EssentialsHTTP
+
+/// A check that cancels loads which nobody wants any more; see ``Resource/cancelLoadIfUnobserved(after:)``.
+///
+/// ```swift
+/// let check = film.cancelLoadIfUnobserved(after: .milliseconds(50))
+/// check.callOff()  // the film is shown again
+/// ```
+public struct UnobservedCheck: Sendable {
+    let task: Task<Void, Never>
+
+    /// Calls the check off. A check that has taken place is not undone.
+    public func callOff() { task.cancel() }
+}
+
+extension Resource {
+    /// Cancels the loads of the resource after a while, if there is no observer then. Loads that a task waits for go on.
+    ///
+    /// It is for screens and pages that are left and perhaps entered again at once. Loads that were started by hand are
+    /// cancelled too.
+    ///
+    /// - Parameter delay: The time until the check, by the clock of the service. The resource is kept until then.
+    /// - Returns: The check, which can be called off. It need not be kept.
+    @discardableResult
+    public func cancelLoadIfUnobserved(after delay: Duration = .milliseconds(50)) -> UnobservedCheck {
+        UnobservedCheck(
+            task: Task {
+                do {
+                    try await service.clock.sleep(for: delay)
+                    core.cancelUnobservedLoads()
+                } catch {
+                    // It was called off.
+                }
+            })
+    }
+}

@@ -1,0 +1,94 @@
+internal import EssentialsHTTP
+internal import EssentialsRequests
+internal import Figures
+internal import FoundationEssentials
+
+/// What each stage costs a small GET that it has nothing to do for, over a transport that responds at once.
+enum StageCost {
+    /// The allocations of the service for a GET without stages. A stage that is off must not add one.
+    private static let allocationsWithoutStages = 6.0
+
+    private struct Provider: AccessTokenProvider {
+        let token: AccessToken
+        func token(replacing old: AccessToken?) async throws -> AccessToken { token }
+    }
+
+    private struct Side {
+        let what: String
+        let service: HTTPDataRequestService
+        /// The most that the stage may add, in nanoseconds and allocations; `nil` for the side without stages.
+        var goal: (nanoseconds: Double, allocations: Double)?
+        var samples: [OwnCost.Sample] = []
+    }
+
+    static func measure(_ options: Options) async throws -> [Row] {
+        var sides = try await sides()
+        let requests = options.isSmoke ? 200 : 5_000
+        for round in 0...options.rounds {
+            for index in sides.indices {
+                let service = sides[index].service
+                let sample = try await OwnCost.sample(requests) { () async throws in try await service.get("users/1") }
+                // The first round includes the creation of metadata and page faults.
+                if round > 0 { sides[index].samples.append(sample) }
+            }
+        }
+        let (without, rest) = (sides[0], sides.dropFirst())
+        let base = (time: median(without.samples.map(\.nanoseconds)), count: median(without.samples.map(\.allocations)))
+        var rows = [
+            Row(what: "GET without stages, transport that responds at once", value: base.time, unit: "ns"),
+            Row(
+                what: "    allocations", value: base.count, unit: "", digits: 2,
+                goal: .atMost(allocationsWithoutStages),
+                isJudged: true),
+        ]
+        for side in rest {
+            guard let goal = side.goal else { continue }
+            let added = zip(without.samples, side.samples).map { $1.nanoseconds - $0.nanoseconds }
+            let counted = zip(without.samples, side.samples).map { $1.allocations - $0.allocations }
+            rows += [
+                Row(
+                    what: "    added by \(side.what)", value: median(added), unit: "ns", goal: .atMost(goal.nanoseconds)
+                ),
+                Row(
+                    what: "        allocations", value: median(counted), unit: "", digits: 2,
+                    goal: .atMost(goal.allocations), isJudged: true),
+            ]
+        }
+        return rows
+    }
+
+    private static func sides() async throws -> [Side] {
+        let stages: [(String, (nanoseconds: Double, allocations: Double), Set<Stage>)] = [
+            ("retry", (150, 0), [.retry]), ("tokens, including the field", (150, 1), [.tokens]),
+            ("limits", (150, 0), [.limits]),
+            ("an empty cookie jar", (150, 0), [.cookies]),
+            ("all of them", (4_000, 25), [.retry, .tokens, .limits, .cookies]),
+        ]
+        var sides = [Side(what: "no stage", service: try await service([]))]
+        for (what, goal, used) in stages {
+            sides.append(Side(what: what, service: try await service(used), goal: goal))
+        }
+        return sides
+    }
+
+    private enum Stage {
+        case retry, tokens, limits, cookies
+    }
+
+    private static func service(_ stages: Set<Stage>) async throws -> HTTPDataRequestService {
+        let head = HTTPResponse(status: .ok, headerFields: [.contentType: "text/plain"])
+        let transport = NullTransport(TransportResponse(head, body: ResponseBody(Data("Hello, world!".utf8))))
+        var configuration = HTTPDataRequestService.Configuration()
+        if stages.contains(.retry) { configuration.retry = .standard }
+        if stages.contains(.limits) { configuration.limits = OriginLimits(concurrency: 1_000) }
+        if stages.contains(.cookies) { configuration.cookies = CookieJar() }
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport,
+            configuration: configuration)
+        if stages.contains(.tokens) {
+            service.setAuthorization(.tokens(Provider(token: try AccessToken("dG9rZW4"))))
+            _ = try await service.get("users/1")
+        }
+        return service
+    }
+}

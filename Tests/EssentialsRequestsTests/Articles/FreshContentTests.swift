@@ -1,0 +1,37 @@
+import EssentialsTestKit
+import ServiceEssentials
+import Testing
+
+@Suite("The article FreshContent")
+struct FreshContentTests {
+    @Test("The article on freshness shows the settings, and how a load loses its interest")
+    func freshness() async throws {
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        let transport = ScriptedTransport()
+        let gate = LoopbackGate()
+        transport.on(.get, "/v1/cart").answer { _ in
+            await gate.opened()
+            return ScriptedAnswer(.ok)
+        }
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        // Article begins
+        var configuration = HTTPResourceService.Configuration()
+        configuration.defaults.expiration = .seconds(300)
+        let service = try HTTPResourceService(
+            requests: requests, environment: environment, configuration: configuration)
+        // Article ends
+        var shown: [Bool] = []
+        func show(_ value: Bool) { shown.append(value) }
+        let cart: Resource<String> = service.resource("cart")
+
+        // Article begins
+        let load = cart.startLoad()
+        try await Task.sleep(for: .milliseconds(1))
+        cart.cancelLoads()
+        show(load.isCompleted)
+        // Article ends
+        gate.open()
+        #expect(shown == [true])
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+    }
+}

@@ -1,0 +1,86 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@testable import EssentialsRequests
+
+@Suite("Joining by request", .timeLimit(.minutes(1)))
+struct RequestJoiningTests {
+    /// Sends equal requests at the same time, and returns how often the transport was called.
+    private func exchanges(
+        _ requests: [DataRequest], expected: Int, _ change: (inout HTTPDataRequestService.Configuration) -> Void
+    ) async throws -> Int {
+        let gate = LoopbackGate()
+        let transport = StubTransport { _ throws(RequestFailure) in
+            await gate.opened()
+            return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
+        }
+        let service = try ServiceFixture(transport, change).service
+        let tasks = requests.map { request in Task { try await service.send(request) } }
+        let joining = requests.filter { service.settings.joins($0.joins) }.count
+        await until {
+            service.settings.joins?.usage.waiters ?? 0 == joining && transport.requests.count >= expected
+        }
+        gate.open()
+        for task in tasks { #expect(try await task.value.status == .ok) }
+        return transport.requests.count
+    }
+
+    private func request(joins: Bool?) -> DataRequest {
+        var request = DataRequest(.get, "a")
+        request.joins = joins
+        return request
+    }
+
+    @Test(
+        "A request's own word about joining wins over the service's",
+        arguments: [
+            (false, [nil, nil], 2), (false, [true, true], 1), (false, [true, true, nil], 2),
+            (true, [nil, nil], 1), (true, [false, false], 2), (true, [nil, true, false], 2), (true, [nil, true], 1),
+        ] as [(Bool, [Bool?], Int)])
+    func precedence(service: Bool, requests: [Bool?], expected: Int) async throws {
+        let count = try await exchanges(requests.map(request), expected: expected) {
+            $0.joinsEqualRequests = service
+        }
+        #expect(count == expected)
+    }
+
+    @Test("An interceptor that prevents joining wins over a request that wants to join")
+    func prevented() async throws {
+        struct Signer: RequestInterceptor {
+            var preventsJoining: Bool { true }
+        }
+        let requests = [request(joins: true), request(joins: true)]
+        #expect(try await exchanges(requests, expected: 2) { $0.interceptors = [Signer()] } == 2)
+    }
+
+    @Test("A builder and a definition say whether a request joins")
+    func builders() throws {
+        #expect(try RequestBuilder(.get, "a").build().joins == nil)
+        #expect(try RequestBuilder(.get, "a").joining().build().joins == true)
+        #expect(try RequestBuilder(.get, "a").joining(false).build().joins == false)
+        var configuration = APIConfiguration()
+        configuration.joins = true
+        #expect(try ShopAPI.Users.getAll.setting(configuration).build().joins == true)
+    }
+
+    @Test("An unsafe request separates requests that join by themselves")
+    func separated() async throws {
+        let gate = LoopbackGate()
+        let transport = StubTransport { request throws(RequestFailure) in
+            if request.method == .get { await gate.opened() }
+            return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
+        }
+        let service = try ServiceFixture(transport).service
+        let joining = request(joins: true)
+        let before = Task { try await service.send(joining) }
+        await until { transport.requests.count == 1 }
+        try await service.send(DataRequest(.put, "a"))
+        let after = Task { try await service.send(joining) }
+        await until { transport.requests.count == 3 }
+        gate.open()
+        _ = try await (before.value, after.value)
+        #expect(transport.requests.map(\.method) == [.get, .put, .get])
+    }
+}

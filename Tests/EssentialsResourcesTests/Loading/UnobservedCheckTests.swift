@@ -1,0 +1,72 @@
+import EssentialsTestKit
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Resource: unobserved loads")
+struct UnobservedCheckTests {
+    /// A resource with a load that was started by hand and ends when the latch is opened.
+    private func loading(
+        _ fixture: ResourceFixture, _ latch: Latch
+    ) async throws -> (Resource<Int>, ResourceRequest<Int>) {
+        fixture.transport.on(.get, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: 7)
+        }
+        let item: Resource<Int> = fixture.service.resource("item")
+        let load = item.startLoad()
+        _ = try await fixture.transport.request(number: 1)
+        return (item, load)
+    }
+
+    @Test("A load that nobody observes is cancelled at the end of the delay, not before")
+    func cancelled() async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        let (item, load) = try await loading(fixture, latch)
+        item.cancelLoadIfUnobserved(after: .milliseconds(50))
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .milliseconds(49))
+        #expect(item.isLoading)
+        fixture.clock.advance(by: .milliseconds(1))
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+        #expect(!item.isLoading)
+        latch.open()
+    }
+
+    @Test("An observer that came meanwhile, or a call-off, keeps the load")
+    func kept() async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        let (item, load) = try await loading(fixture, latch)
+        let check = item.cancelLoadIfUnobserved()
+        await fixture.clock.waitForSleepers(count: 1)
+        check.callOff()
+        await check.task.value
+        let observation = item.observeSynchronously { _ in }
+        let second = item.cancelLoadIfUnobserved()
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(1))
+        await second.task.value
+        #expect(item.isLoading)
+        latch.open()
+        #expect(try await load.content == 7)
+        observation.cancel()
+    }
+
+    @Test("A load that a task waits for goes on")
+    func awaited() async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        fixture.transport.on(.get, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: 7)
+        }
+        let item: Resource<Int> = fixture.service.resource("item")
+        let waiting = Task { try await item.load() }
+        _ = try await fixture.transport.request(number: 1)
+        let check = item.cancelLoadIfUnobserved()
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(1))
+        await check.task.value
+        latch.open()
+        #expect(try await waiting.value == 7)
+    }
+}
