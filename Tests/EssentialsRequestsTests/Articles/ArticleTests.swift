@@ -19,7 +19,8 @@ struct ArticleTests {
         "ScriptedTransport": "EssentialsTestKit",
         "MovingFromOtherClients": "ServiceEssentials", "FirstResource": "EssentialsResources",
         "PathsAndIdentity": "EssentialsResources", "FreshContent": "EssentialsResources",
-        "ObservingResources": "EssentialsResources",
+        "ObservingResources": "EssentialsResources", "ConfiguringResources": "EssentialsResources",
+        "RequestsOfResources": "EssentialsResources",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
@@ -35,6 +36,7 @@ struct ArticleTests {
             "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
             "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
             "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",
+            "ConfiguringResources", "RequestsOfResources",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

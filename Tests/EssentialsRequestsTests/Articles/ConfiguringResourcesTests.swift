@@ -1,0 +1,74 @@
+import EssentialsTestKit
+import FoundationEssentials
+import ServiceEssentials
+import Testing
+
+@Suite("The article ConfiguringResources")
+struct ConfiguringResourcesTests {
+    private struct Report: Sendable, Equatable {
+        var text: String
+        init(_ bytes: Data) { text = String(decoding: bytes, as: UTF8.self) }
+    }
+    private struct Problem: Codable, Sendable { var title: String }
+    private struct Login: Sendable {
+        func newToken() async throws -> String { "fresh" }
+    }
+
+    private func decrypt(_ bytes: Data) -> Data { Data(bytes.reversed()) }
+
+    @Test("The article on configuration shows blocks, a login by hand and a pipeline")
+    func configuring() async throws {
+        let transport = ScriptedTransport()
+        transport.on { $0.headerFields[.authorization] == nil }.answer(.unauthorized)
+        transport.on(nil, "/v1/reports/7", headerFields: [.authorization: "Bearer fresh"]).answer(text: "cba")
+        transport.on(nil, "/v1/members/7", headerFields: [.authorization: "Bearer fresh"]).answer(.notFound)
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        let service = try HTTPResourceService(
+            requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
+        let login = Login()
+
+        // Article begins
+        try service.configure("/**") { $0.expiration = .seconds(60) }
+        try service.configure("/users/*", name: "users") { $0.expiration = .seconds(300) }
+        let quick = try service.configure("/prices", methods: [.get]) { $0.expiration = .seconds(1) }
+        quick.remove()
+        // Article ends
+
+        // Article begins
+        try service.configure("/**") {
+            $0.decorate { call, next in
+                do {
+                    return try await next(call.request)
+                } catch let failure as RequestFailure where failure.response?.head.status == .unauthorized {
+                    var again = call.request
+                    again.headerFields[.authorization] = "Bearer \(try await login.newToken())"
+                    return try await next(again)
+                }
+            }
+        }
+        // Article ends
+
+        // Article begins
+        try service.configure("/reports/*") {
+            $0.pipeline.transform(at: .decoding) { (bytes: Data) in decrypt(bytes) }
+            $0.pipeline.transform(at: .model) { (bytes: Data) in Report(bytes) }
+        }
+        // Article ends
+
+        // Article begins
+        try service.configure("/members/*") { $0.pipeline.add(.content(false, forStatus: 404), at: .model) }
+        try service.configure("/**") {
+            $0.pipeline.add(.message { failure in failure.errorModel(as: Problem.self)?.title }, at: .cleanup)
+        }
+        // Article ends
+
+        let user: Resource<String> = service.resource("users/7")
+        #expect(user.configuration().expiration == .seconds(300))
+        #expect(service.resource("prices", as: String.self).configuration().expiration == .seconds(60))
+        let report: Resource<Report> = service.resource("reports/7")
+        #expect(try await report.load().text == "abc")
+        #expect(transport.requestCount == 2)
+        let isMember: Resource<Bool> = service.resource("members/7")
+        #expect(try await isMember.load() == false)
+    }
+}
