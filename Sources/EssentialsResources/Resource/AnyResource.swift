@@ -21,7 +21,7 @@ public struct AnyResource: Sendable {
     /// Marks the content as outdated; see ``Resource/invalidate()``.
     public func invalidate() { core.invalidate() }
 
-    /// Removes the content and cancels all loads; see ``Resource/wipe()``.
+    /// Removes the content and cancels all loads; see ``Resource/wipe(_:)``.
     public func wipe(_ extent: WipeExtent = .loads) {
         core.wipe()
         if extent == .includingWrites { core.cancelRequests() }
