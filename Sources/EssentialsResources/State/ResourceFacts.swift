@@ -3,7 +3,7 @@ import EssentialsHTTP
 /// The part of a resource's state that does not depend on the type of its content.
 struct ResourceFacts: Sendable {
     /// Counts the changes of the resource, from 0.
-    var version: UInt64 = 0
+    var version: UInt64
     /// The version at which the content was last replaced or removed.
     var contentVersion: UInt64 = 0
     /// What is known about the content; `nil` without content.
@@ -11,13 +11,22 @@ struct ResourceFacts: Sendable {
     /// Where the content came from; `nil` without content.
     var provenance: Provenance?
     /// The monotonic time at which the content was received, confirmed or set.
-    var contentTime: Duration?
+    var contentTime: Duration? {
+        get { contentTimeInNanoseconds.optionalDuration }
+        set { contentTimeInNanoseconds = newValue?.wholeNanoseconds ?? .min }
+    }
     /// The failure of the last load; `nil` after a success, an override or a wipe.
     var failure: RequestFailure?
     /// The monotonic time of ``failure``.
-    var failureTime: Duration?
+    var failureTime: Duration? {
+        get { failureTimeInNanoseconds.optionalDuration }
+        set { failureTimeInNanoseconds = newValue?.wholeNanoseconds ?? .min }
+    }
     /// The monotonic time until which the resource is fresh; `nil` if it is not.
-    var freshUntil: Duration?
+    var freshUntil: Duration? {
+        get { freshUntilInNanoseconds.optionalDuration }
+        set { freshUntilInNanoseconds = newValue?.wholeNanoseconds ?? .min }
+    }
     /// Whether an invalidation holds.
     var isInvalid = false
     /// Whether the content is what a GET request of this resource gave, so that its validator may be sent. It is not after
@@ -25,4 +34,16 @@ struct ResourceFacts: Sendable {
     var isOfServer = false
     /// The number of loads that run.
     var loads = 0
+
+    // A third of the size of optional durations, because every resource has two copies of them.
+    private var contentTimeInNanoseconds = Int64.min
+    private var failureTimeInNanoseconds = Int64.min
+    private var freshUntilInNanoseconds = Int64.min
+
+    init(version: UInt64 = 0) { self.version = version }
+}
+
+extension Int64 {
+    /// The duration of this many nanoseconds; `nil` for the smallest number.
+    fileprivate var optionalDuration: Duration? { self == .min ? nil : .nanoseconds(self) }
 }
