@@ -49,6 +49,9 @@ final class ChangeReader<Content: Sendable>: Sendable {
     private let resource: Resource<Content>
     private let receiver: ChangeBuffer
     private let number: UInt64
+    #if DEBUG
+        private let mark = LiveMark(.reader)
+    #endif
 
     init(_ resource: Resource<Content>, limit: Int) {
         self.resource = resource

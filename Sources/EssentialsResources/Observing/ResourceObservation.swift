@@ -13,6 +13,9 @@ import Synchronization
 public final class ResourceObservation: Sendable {
     private let end: @Sendable () -> Void
     private let isActive = Atomic(true)
+    #if DEBUG
+        private let mark = LiveMark(.observation)
+    #endif
 
     init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 

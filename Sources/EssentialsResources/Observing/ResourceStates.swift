@@ -56,6 +56,9 @@ final class StateReader<Content: Sendable>: Sendable {
     private let resource: Resource<Content>
     private let receiver: StateReceiver
     private let number: UInt64
+    #if DEBUG
+        private let mark = LiveMark(.reader)
+    #endif
 
     init(_ resource: Resource<Content>) {
         self.resource = resource

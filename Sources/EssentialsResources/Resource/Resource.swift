@@ -56,7 +56,7 @@ public struct Resource<Content: Sendable>: Sendable {
     public var isInvalid: Bool { core.flags.current.contains(.isInvalid) }
 
     /// The number of observers: closures, sequences that are being read, and observer objects.
-    public var observerCount: Int { core.observerCount }
+    public var observerCount: Int { service.observers.swept(core).observerCount }
 
     // MARK: Loading
 

@@ -77,6 +77,19 @@ extension ResourceCore {
         }
     }
 
+    /// Adds an observer like ``add(_:)``, but leaves the delivery to the next call of ``changing(_:)``, so that it can be
+    /// called under a lock.
+    ///
+    /// - Parameter prepare: Is called with the number under the lock of the resource, before any delivery.
+    func addSilently(_ receiver: any ChangeReceiver, _ prepare: (UInt64) -> Void) -> UInt64 {
+        contents.withLock { contents in
+            let number = contents.observers.add(receiver, since: contents.facts.version)
+            prepare(number)
+            contents.enqueue(.attached, target: number)
+            return number
+        }
+    }
+
     /// Removes an observer. Loads that only observers wanted are cancelled with the last one.
     func remove(observer number: UInt64) {
         let (receiver, ended) = changing { contents -> ((any ChangeReceiver)?, [LoadRun]) in

@@ -46,6 +46,11 @@ final class ResourceCore: Sendable {
     let contents: Mutex<Contents>
     /// The place in the service's table, which the table protects.
     let tableIndex = Atomic<Int32>(-1)
+    /// Whether the service's ``OwnedObservers`` has an entry for the resource.
+    let hasOwnedObservers = Atomic(false)
+    #if DEBUG
+        private let mark = LiveMark(.core)
+    #endif
 
     init(_ address: ResourceURL, _ variant: ResourceVariant) {
         contents = Mutex(Contents(address: address))

@@ -45,6 +45,8 @@ public final class HTTPResourceService: ResourceService {
     let table: ResourceTable
     @usableFromInline let time: ServiceTime
     @usableFromInline let codecs: CodecRegistry
+    /// The observer objects of all resources.
+    let observers = OwnedObservers()
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -87,7 +89,8 @@ public final class HTTPResourceService: ResourceService {
     /// The resource at an address; see the protocol.
     public func resource(at address: ResourceAddress, variant: ResourceVariant? = nil) -> AnyResource {
         checkEnvironment()
-        return AnyResource(service: self, core: table.core(at: address, variant: variant ?? .standard))
+        let core = table.core(at: address, variant: variant ?? .standard)
+        return AnyResource(service: self, core: observers.swept(core))
     }
 
     /// The number of resources that the service knows, in use or not.
@@ -96,14 +99,20 @@ public final class HTTPResourceService: ResourceService {
     // MARK: Memory
 
     /// Drops all resources that nobody uses. A handle, a load and an observer use a resource.
-    public func dropUnused() { table.dropUnused() }
+    public func dropUnused() {
+        observers.sweepAll()
+        table.dropUnused()
+    }
 
     /// Changes how much is kept of resources that nobody uses, and drops at once what is over the new limits.
     ///
     /// - Parameters:
     ///   - count: The number of resources.
     ///   - bytes: The size of their content.
-    public func keepUnused(count: Int, bytes: Int) { table.setLimits(.init(count: count, bytes: bytes)) }
+    public func keepUnused(count: Int, bytes: Int) {
+        observers.sweepAll()
+        table.setLimits(.init(count: count, bytes: bytes))
+    }
 
     // MARK: Environment
 

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import Synchronization
 import Testing
 
-@Suite("Resource: observers")
+@Suite("Resource: observers", .leavesNothing)
 struct ObservingTests {
     @Test("A closure receives attached first, then each change with the state after it")
     func order() async throws {
@@ -209,6 +209,7 @@ final class EventLog: Sendable {
     private struct State {
         var events: [ResourceEvent] = []
         var versions: [UInt64] = []
+        var stops = 0
         var waiters: [(isDone: @Sendable ([UInt64]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -216,6 +217,10 @@ final class EventLog: Sendable {
 
     var events: [ResourceEvent] { state.withLock { $0.events } }
     var versions: [UInt64] { state.withLock { $0.versions } }
+    /// How often the observer was told that it receives nothing more.
+    var stops: Int { state.withLock { $0.stops } }
+
+    func addStop() { state.withLock { $0.stops += 1 } }
 
     func add(_ event: ResourceEvent, _ version: UInt64) {
         let done = state.withLock { state in

@@ -2,7 +2,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: sequences")
+@Suite("Resource: sequences", .leavesNothing)
 struct SequenceTests {
     @Test("States begin with the present one, and a slow reader finds only the newest")
     func states() async throws {

@@ -1,0 +1,154 @@
+import Synchronization
+
+/// The observer objects of a service's resources.
+///
+/// Nothing says when an owner is released, so owners are examined: by each change of their resource, by each look-up of
+/// the resource, when unused resources are dropped, and two observers further with each one that is added. The last
+/// bounds what dead owners can leave behind.
+///
+/// The list holds the resources, so that one with an observer object is never dropped. The observers do not hold their
+/// resource, so that a service which is released without being closed leaves nothing.
+final class OwnedObservers: Sendable {
+    fileprivate struct Entry: Sendable {
+        let core: ResourceCore
+        /// The identity of the observer.
+        let observer: ObjectIdentifier
+        let number: UInt64
+        let receiver: any OwnedObserver
+    }
+
+    fileprivate struct State: Sendable {
+        var entries: [Entry] = []
+        /// The indices of a resource's entries by the identity of the observer, for each resource.
+        var indices: [ObjectIdentifier: [ObjectIdentifier: Int]] = [:]
+        /// The entry that is examined next.
+        var cursor = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds an observer, or an owner of one.
+    func add<Observer: ResourceObserver>(
+        _ observer: Observer, _ owner: (any AnyObject & Sendable)?, to resource: Resource<Observer.Content>
+    ) -> ObserverToken {
+        sweepSome()
+        let id = ObjectIdentifier(observer)
+        let (number, replaced) = state.withLock { state in
+            if let entry = state.entry(id, of: resource.core),
+                let receiver = entry.receiver as? OwnedReceiver<Observer>, receiver.add(owner, of: observer)
+            {
+                return (entry.number, nil as (any OwnedObserver)?)
+            }
+            let receiver = OwnedReceiver(observer, resource)
+            _ = receiver.add(owner, of: observer)
+            let number = resource.core.addSilently(receiver) { receiver.setNumber($0) }
+            let entry = Entry(core: resource.core, observer: id, number: number, receiver: receiver)
+            return (number, state.add(entry)?.receiver)
+        }
+        replaced?.end()
+        // Delivers `attached`, unless another thread does.
+        resource.core.changing { _ in }
+        let token = ObserverToken(resource: resource.any, observer: id, number: number)
+        // Closing the service ends the observers that it finds, so one that comes later ends itself.
+        if resource.service.isClosed { token.remove() }
+        return token
+    }
+
+    /// Removes an observer.
+    func remove(_ observer: ObjectIdentifier, _ number: UInt64, from core: ResourceCore) {
+        let entry = state.withLock { $0.entry(observer, of: core) }
+        if let entry, entry.number == number { entry.receiver.end() }
+    }
+
+    /// Takes an owner away from the observers of a resource.
+    func remove(ownedBy owner: AnyObject, from core: ResourceCore) {
+        for entry in entries(of: core) { entry.receiver.remove(owner: ObjectIdentifier(owner)) }
+    }
+
+    /// Forgets an observer that has ended.
+    func forget(_ observer: ObjectIdentifier, _ number: UInt64, of core: ResourceCore) {
+        let released = state.withLock { $0.remove(observer, number, of: core) }
+        // The receiver may end here, outside the lock.
+        _ = consume released
+    }
+
+    // MARK: Owners that were released
+
+    /// Returns a resource after its dead observers have been removed.
+    func swept(_ core: ResourceCore) -> ResourceCore {
+        if core.hasOwnedObservers.load(ordering: .relaxed) { sweep(core) }
+        return core
+    }
+
+    /// Removes the observers of a resource of which no owner lives.
+    func sweep(_ core: ResourceCore) {
+        guard core.hasOwnedObservers.load(ordering: .relaxed) else { return }
+        for entry in entries(of: core) { entry.receiver.sweep() }
+    }
+
+    /// Removes all observers of which no owner lives.
+    func sweepAll() {
+        for entry in state.withLock({ $0.entries }) { entry.receiver.sweep() }
+    }
+
+    /// Examines two observers more.
+    private func sweepSome() {
+        let some = state.withLock { state -> [Entry] in
+            (0..<min(2, state.entries.count)).map { _ in
+                state.cursor = (state.cursor + 1) % state.entries.count
+                return state.entries[state.cursor]
+            }
+        }
+        for entry in some { entry.receiver.sweep() }
+    }
+
+    private func entries(of core: ResourceCore) -> [Entry] {
+        state.withLock { state in
+            guard let indices = state.indices[ObjectIdentifier(core)] else { return [] }
+            return indices.values.map { state.entries[$0] }.sorted { $0.number < $1.number }
+        }
+    }
+}
+
+extension OwnedObservers.State {
+    fileprivate func entry(_ observer: ObjectIdentifier, of core: ResourceCore) -> OwnedObservers.Entry? {
+        indices[ObjectIdentifier(core)]?[observer].map { entries[$0] }
+    }
+
+    /// Adds an entry.
+    ///
+    /// - Returns: The one that had its place.
+    fileprivate mutating func add(_ entry: OwnedObservers.Entry) -> OwnedObservers.Entry? {
+        let core = ObjectIdentifier(entry.core)
+        if let index = indices[core]?[entry.observer] {
+            defer { entries[index] = entry }
+            return entries[index]
+        }
+        indices[core, default: [:]][entry.observer] = entries.count
+        entries.append(entry)
+        entry.core.hasOwnedObservers.store(true, ordering: .relaxed)
+        return nil
+    }
+
+    /// Removes an entry.
+    ///
+    /// - Returns: The entry, which the caller releases without the lock.
+    fileprivate mutating func remove(
+        _ observer: ObjectIdentifier, _ number: UInt64, of core: ResourceCore
+    ) -> OwnedObservers.Entry? {
+        let id = ObjectIdentifier(core)
+        guard let index = indices[id]?[observer], entries[index].number == number else { return nil }
+        indices[id]?[observer] = nil
+        if indices[id]?.isEmpty == true {
+            indices[id] = nil
+            core.hasOwnedObservers.store(false, ordering: .relaxed)
+        }
+        let removed = entries[index]
+        let last = entries.removeLast()
+        if index < entries.count {
+            entries[index] = last
+            indices[ObjectIdentifier(last.core)]?[last.observer] = index
+        }
+        return removed
+    }
+}

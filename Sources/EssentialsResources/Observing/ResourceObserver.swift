@@ -1,0 +1,134 @@
+/// An object that receives the changes of resources.
+///
+/// ```swift
+/// final class CartBadge: ResourceObserver {
+///     func resourceChanged(_ change: ResourceChange<Cart>, of resource: Resource<Cart>) {
+///         show(change.state.content?.items.count ?? 0)
+///     }
+/// }
+/// shop.cart.addObserver(badge)                // until the badge is released
+/// shop.cart.addObserver(log, owner: screen)   // until the screen is released
+/// ```
+///
+/// An observer has owners, and observes as long as one of them lives; see ``Resource/addObserver(_:owner:)``. Code that
+/// can store a ``ResourceObservation`` needs no owners.
+///
+/// The methods are called on the thread that makes the change, in the order of the changes, never by two threads at once
+/// for one resource, and without a lock. They must return quickly. A change that they make is delivered after the present
+/// one has reached all observers.
+public protocol ResourceObserver: AnyObject, Sendable {
+    /// The type of the resources' content.
+    associatedtype Content: Sendable
+
+    /// Receives a change. The first one has the event `attached`.
+    func resourceChanged(_ change: ResourceChange<Content>, of resource: Resource<Content>)
+
+    /// No more changes of the resource will come, because the observer was removed, its last owner was released, or the
+    /// service was closed. An observer that was itself released does not receive this call.
+    ///
+    /// A call of ``resourceChanged(_:of:)`` that has begun on another thread may still be running. By default nothing
+    /// happens.
+    func stoppedObserving(_ resource: Resource<Content>)
+}
+
+extension ResourceObserver {
+    /// Does nothing.
+    public func stoppedObserving(_ resource: Resource<Content>) {}
+}
+
+extension Resource {
+    /// Adds an observer object.
+    ///
+    /// Without an owner the observer owns itself: it is held weakly, and observes as long as it lives. With one it is held
+    /// strongly as long as the owner lives. An observer that is added again receives each change once, has all its owners,
+    /// and observes as long as one of them lives.
+    ///
+    /// After the last owner was released the observer receives no more changes, at once. What is stored for it is released
+    /// with the next change of the resource or the next look-up of its observers, when the service drops unused
+    /// resources, and soon after other observers are added.
+    ///
+    /// A check of whether an owner lives can make the checking thread the one that releases it. Owners are therefore
+    /// `Sendable`, like all classes that are isolated to an actor.
+    ///
+    /// ```swift
+    /// shop.cart.addObserver(log, owner: screen)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - observer: The observer. It counts as an observer of the resource and keeps the resource in memory, but not the
+    ///     service.
+    ///   - owner: The object whose life limits the observation; `nil` means the observer itself.
+    /// - Returns: A token that removes the observer.
+    @discardableResult
+    public func addObserver<Observer: ResourceObserver>(
+        _ observer: Observer, owner: (any AnyObject & Sendable)? = nil
+    ) -> ObserverToken where Observer.Content == Content {
+        // The view exists before the first change, so that each change has a snapshot for it.
+        _ = state
+        return service.observers.add(observer, owner, to: self)
+    }
+
+    /// Calls a closure for each change as long as an owner lives, on the thread that makes the change; otherwise like
+    /// ``addObserver(_:owner:)``.
+    ///
+    /// ```swift
+    /// shop.cart.addObserver(owner: screen) { [weak screen] change in screen?.show(change.state.content) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - owner: The object whose life limits the observation. The closure must not hold it strongly.
+    ///   - body: Receives the changes, beginning with `attached`.
+    /// - Returns: A token that removes the closure.
+    @discardableResult
+    public func addObserver(
+        owner: any AnyObject & Sendable, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+    ) -> ObserverToken {
+        addObserver(ClosureObserver(body), owner: owner)
+    }
+
+    /// Takes an owner away from the observers of this resource. Those without another owner are removed.
+    ///
+    /// - Parameter owner: The owner. An observer that was added without an owner is its own.
+    public func removeObservers(ownedBy owner: any AnyObject & Sendable) {
+        service.observers.remove(ownedBy: owner, from: core)
+    }
+}
+
+/// Removes an observer that was added to a resource. Nothing happens when the token is released.
+///
+/// ```swift
+/// let token = cart.addObserver(owner: screen) { change in log(change.event) }
+/// token.remove()
+/// ```
+public struct ObserverToken: Sendable {
+    let resource: AnyResource
+    let observer: ObjectIdentifier
+    let number: UInt64
+
+    /// Removes the observer with all its owners. The second call has no effect.
+    ///
+    /// On this thread the observer receives no change afterwards; on others a call may still be running.
+    public func remove() { resource.service.observers.remove(observer, number, from: resource.core) }
+}
+
+extension ObserverToken: Hashable {
+    /// Whether both remove the same observation. An observer that was added twice has one.
+    public static func == (one: ObserverToken, other: ObserverToken) -> Bool {
+        one.resource == other.resource && one.number == other.number
+    }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(resource)
+        hasher.combine(number)
+    }
+}
+
+/// A closure that has owners.
+private final class ClosureObserver<Content: Sendable>: ResourceObserver {
+    private let body: @Sendable (ResourceChange<Content>) -> Void
+
+    init(_ body: @escaping @Sendable (ResourceChange<Content>) -> Void) { self.body = body }
+
+    func resourceChanged(_ change: ResourceChange<Content>, of resource: Resource<Content>) { body(change) }
+}
