@@ -14,7 +14,8 @@ public struct UnobservedCheck: Sendable {
 }
 
 extension Resource {
-    /// Cancels the loads of the resource after a while, if there is no observer then. Loads that a task waits for go on.
+    /// Cancels the loads of the resource after a while, if there is no observer then. Loads that a task waits for go on,
+    /// and observer objects whose last owner was released do not count.
     ///
     /// It is for screens and pages that are left and perhaps entered again at once. Loads that were started by hand are
     /// cancelled too.
@@ -23,11 +24,14 @@ extension Resource {
     /// - Returns: The check, which can be called off. It need not be kept.
     @discardableResult
     public func cancelLoadIfUnobserved(after delay: Duration = .milliseconds(50)) -> UnobservedCheck {
-        UnobservedCheck(
+        let clock = service.clock
+        // The limit is some seventy years, so that the sum does not overflow.
+        let end = clock.now + min(delay, .seconds(1 << 31))
+        return UnobservedCheck(
             task: Task {
                 do {
-                    try await service.clock.sleep(for: delay)
-                    core.cancelUnobservedLoads()
+                    try await clock.sleep(until: end)
+                    service.observers.swept(core).cancelUnobservedLoads()
                 } catch {
                     // It was called off.
                 }

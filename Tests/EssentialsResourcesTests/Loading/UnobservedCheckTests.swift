@@ -69,4 +69,27 @@ struct UnobservedCheckTests {
         latch.open()
         #expect(try await waiting.value == 7)
     }
+
+    @Test("The observer of a dead owner does not keep the load")
+    func deadOwner() async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        let (item, _) = try await loading(fixture, latch)
+        var owner: Owner? = Owner()
+        item.addObserver(Listener(EventLog()), owner: owner)
+        owner = nil
+        await item.cancelLoadIfUnobserved(after: .zero).task.value
+        #expect(!item.isLoading)
+        latch.open()
+    }
+
+    @Test("A delay of any length is accepted", arguments: [Duration.seconds(Int64.max), .seconds(Int64.min)])
+    func anyDelay(delay: Duration) async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        let (item, _) = try await loading(fixture, latch)
+        let check = item.cancelLoadIfUnobserved(after: delay)
+        if delay > .zero { check.callOff() }
+        await check.task.value
+        #expect(item.isLoading == (delay > .zero))
+        latch.open()
+    }
 }
