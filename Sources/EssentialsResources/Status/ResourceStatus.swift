@@ -1,4 +1,4 @@
-import EssentialsHTTP
+public import EssentialsHTTP
 
 /// What to show for a set of resources: exactly one of three states.
 ///
@@ -14,7 +14,7 @@ import EssentialsHTTP
 ///
 /// Which state is shown is decided by a list of rules. The first rule that applies decides. If none applies, the state
 /// is ``content``.
-enum ResourceStatus: Sendable {
+public enum ResourceStatus: Sendable {
     /// A resource loads.
     case loading
     /// There is something to show, or nothing that prevents it.
@@ -23,7 +23,7 @@ enum ResourceStatus: Sendable {
     case failed(RequestFailure)
 
     /// A rule that leads to a state.
-    enum Rule: Sendable, Hashable, CaseIterable {
+    public enum Rule: Sendable, Hashable, CaseIterable {
         /// ``ResourceStatus/loading`` if a resource loads.
         case loading
         /// ``ResourceStatus/loading`` if a resource loads because somebody asked for it, as by pulling down a list, and
@@ -38,5 +38,5 @@ enum ResourceStatus: Sendable {
     }
 
     /// The rules that are used by default: loading, failure, any content.
-    static let standardRules: [Rule] = [.loading, .failure, .anyContent]
+    public static let standardRules: [Rule] = [.loading, .failure, .anyContent]
 }

@@ -1,0 +1,183 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The common status of several resources.
+///
+/// ```swift
+/// let status = ResourceStatusSet(cart, orders)
+/// for await current in status.statuses { statusLine.show(current) }
+/// retryButton.onPress = { status.retryFailed() }
+/// ```
+///
+/// A set holds its resources, but does not observe them: it counts as an observer only while ``statuses`` is read. It
+/// can be used from any task and thread.
+public final class ResourceStatusSet: Sendable {
+    /// A load or a request that somebody has asked for by hand.
+    private final class Manual: Sendable {
+        let isRunning: @Sendable () -> Bool
+        /// Whether it will never run again.
+        let hasEnded: @Sendable () -> Bool
+
+        init(isRunning: @escaping @Sendable () -> Bool, hasEnded: @escaping @Sendable () -> Bool) {
+            (self.isRunning, self.hasEnded) = (isRunning, hasEnded)
+        }
+    }
+
+    /// The rules, of which the first that applies decides.
+    public let rules: [ResourceStatus.Rule]
+    let members: [StatusMember]
+    /// The signals of those who read the statuses.
+    let signals = ChangeSignals()
+    private let manual = Mutex<[Manual]>([])
+    /// The maximum number of tracked requests. Beyond it the oldest no longer counts.
+    private static let maximumManual = 1_024
+
+    init(_ members: [StatusMember], _ rules: [ResourceStatus.Rule]) {
+        self.members = members
+        self.rules = rules
+    }
+
+    /// Creates a set of resources with contents of different types.
+    ///
+    /// - Parameters:
+    ///   - resources: The resources. One whose body could not be read as its content type counts as failed.
+    ///   - rules: The rules, of which the first that applies decides.
+    public convenience init<each Content: Sendable>(
+        _ resources: repeat Resource<each Content>, rules: [ResourceStatus.Rule] = ResourceStatus.standardRules
+    ) {
+        self.init(StatusMember.list(repeat each resources), rules)
+    }
+
+    /// Creates a set of resources without types. They have content if there is any, of whatever type.
+    ///
+    /// - Parameters:
+    ///   - resources: The resources.
+    ///   - rules: The rules, of which the first that applies decides.
+    public convenience init(
+        _ resources: [AnyResource], rules: [ResourceStatus.Rule] = ResourceStatus.standardRules
+    ) {
+        self.init(resources.map { StatusMember($0) }, rules)
+    }
+
+    // MARK: Status
+
+    /// The present status. Reading it sends nothing and waits for nothing.
+    public var current: ResourceStatus { StatusRules.status(of: parts, by: rules) }
+
+    /// The statuses: the present one, then each that differs from the one before.
+    public var statuses: ResourceStatuses { ResourceStatuses(set: self) }
+
+    /// A line for people, such as `loading, 41 s old, last response 500`. The age is that of the oldest content.
+    public var line: String {
+        let parts = parts
+        let ages = members.compactMap { $0.age() }
+        return StatusLine(
+            isLoading: parts.contains { $0.isLoading }, age: ages.max(), isComplete: parts.allSatisfy { $0.hasContent },
+            failure: parts.lazy.compactMap(\.failure).first
+        ).text
+    }
+
+    private var parts: [StatusRules.Part] {
+        let isManual = manual.withLock { $0 }.contains { $0.isRunning() }
+        return members.map { member in
+            var part = member.part()
+            part.isLoadingManually = isManual
+            return part
+        }
+    }
+
+    // MARK: Loads by hand
+
+    /// Loads the resources whose last load has failed, and no others. The loads count as manual. For a resource that is
+    /// being loaded again already, the running load counts instead of a new one.
+    public func retryFailed() {
+        for member in members where member.part().failure != nil {
+            let run = member.core.newestRun ?? member.load()
+            add(Manual(isRunning: { [core = member.core] in core.isRunning(run) }, hasEnded: { run.hasEnded }))
+        }
+        signals.raise()
+    }
+
+    /// Lets a request count as one by hand for the rule `ResourceStatus.Rule.manualLoading`, as after pulling down a list.
+    /// While it runs, resources of the set that load count as loaded by hand.
+    ///
+    /// - Parameter request: The request, started or not. At most 1,024 that have not ended count.
+    public func track<Content: Sendable>(_ request: ResourceRequest<Content>) {
+        add(Manual(isRunning: { request.phase == .running }, hasEnded: { request.isCompleted }))
+        request.onCompletion { [signals] _ in signals.raise() }
+        signals.raise()
+    }
+
+    private func add(_ new: Manual) {
+        let ended = manual.withLock { $0 }.filter { $0.hasEnded() }
+        let dropped = manual.withLock { manual -> [Manual] in
+            let dropped = manual
+            manual.removeAll { known in ended.contains { $0 === known } }
+            if manual.count >= Self.maximumManual { manual.removeFirst() }
+            manual.append(new)
+            return dropped
+        }
+        // The last references to requests may end here, outside the lock.
+        _ = consume dropped
+    }
+}
+
+/// A resource of a set, without the type of its content.
+struct StatusMember: Sendable {
+    let core: ResourceCore
+    let isClosed: @Sendable () -> Bool
+    /// What the rules need to know.
+    let part: @Sendable () -> StatusRules.Part
+    /// The age of the content; `nil` without any.
+    let age: @Sendable () -> Duration?
+    /// Starts a load.
+    let load: @Sendable () -> LoadRun
+
+    init<Content: Sendable>(_ resource: Resource<Content>) {
+        core = resource.core
+        isClosed = { resource.service.isClosed }
+        part = {
+            let state = resource.state
+            return StatusRules.Part(
+                isLoading: state.isLoading, hasContent: state.content != nil, failure: state.failure)
+        }
+        age = {
+            let state = resource.state
+            return state.content == nil ? nil : state.age
+        }
+        load = { resource.beginRetry(in: resource.prepare()) }
+    }
+
+    init(_ resource: AnyResource) {
+        let (service, core) = (resource.service, resource.core)
+        self.core = core
+        isClosed = { service.isClosed }
+        part = {
+            let facts = core.contents.withLock { $0.facts }
+            return StatusRules.Part(
+                isLoading: facts.loads > 0, hasContent: facts.entity != nil, failure: facts.failure)
+        }
+        age = { core.contents.withLock { $0.facts.contentTime }.map { service.clock.now - $0 } }
+        // The load reads content of the types that are in use. This handle adds no type.
+        load = { Resource<Never>(service: service, core: core).beginRetry(in: service.adoptEnvironment()) }
+    }
+
+    static func list<each Content: Sendable>(_ resources: repeat Resource<each Content>) -> [StatusMember] {
+        var members: [StatusMember] = []
+        for resource in repeat each resources { members.append(StatusMember(resource)) }
+        return members
+    }
+}
+
+extension Resource {
+    fileprivate func beginRetry(in environment: AdoptedEnvironment) -> LoadRun {
+        let run = core.beginLoad(isAwaited: false, isStarted: true)
+        start(run, LoadWish(.current, in: environment))
+        return run
+    }
+}
+
+extension ResourceCore {
+    /// Whether a load runs.
+    func isRunning(_ run: LoadRun) -> Bool { contents.withLock { $0.runs.contains { $0 === run } } }
+}
