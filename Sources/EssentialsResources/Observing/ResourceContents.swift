@@ -85,7 +85,7 @@ extension Resource {
     public var contents: ResourceContents<Content> { ResourceContents(resource: self, areEqual: nil) }
 
     /// Starts a load for an observer that asked for it. It ends with the last observer.
-    func loadForObserver() {
+    package func loadForObserver() {
         let environment = service.adoptEnvironment()
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment)
