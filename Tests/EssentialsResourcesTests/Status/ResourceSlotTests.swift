@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource slot", .leavesNothing)
+@Suite("Resource slot", .leavesNothing, .timeLimit(.minutes(1)))
 struct ResourceSlotTests {
     let fixture: ResourceFixture
     let first: Resource<Int>
@@ -74,7 +74,7 @@ struct ResourceSlotTests {
         let slot = ResourceSlot(second)
         var elements = slot.elements.makeAsyncIterator()
         #expect(await elements.next() == .content(5))
-        while second.isLoading { await Task.yield() }
+        while second.isLoading, !Task.isCancelled { await Task.yield() }
         #expect(second.state.failure != nil)
         #expect(slot.current == .content(5))
         second.override(with: 6)
@@ -91,7 +91,7 @@ struct ResourceSlotTests {
         fixture.clock.advance(by: .milliseconds(49))
         #expect(first.isLoading)
         fixture.clock.advance(by: .milliseconds(1))
-        while first.isLoading { await Task.yield() }
+        while first.isLoading, !Task.isCancelled { await Task.yield() }
         #expect(first.state.failure == nil)
         latch.open()
     }
@@ -104,7 +104,7 @@ struct ResourceSlotTests {
         await fixture.clock.waitForSleepers(count: 1)
         let other = ResourceSlot(first)
         fixture.clock.advance(by: .seconds(1))
-        while fixture.clock.sleeperCount > 0 { await Task.yield() }
+        while fixture.clock.sleeperCount > 0, !Task.isCancelled { await Task.yield() }
         latch.open()
         for await element in other.elements where element != .placeholder {
             #expect(element == .content(1))
@@ -125,7 +125,7 @@ struct ResourceSlotTests {
         #expect(first.observerCount == 0)
         await fixture.clock.waitForSleepers(count: 1)
         fixture.clock.advance(by: .milliseconds(50))
-        while first.isLoading { await Task.yield() }
+        while first.isLoading, !Task.isCancelled { await Task.yield() }
         latch.open()
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource status of a set", .leavesNothing)
+@Suite("Resource status of a set", .leavesNothing, .timeLimit(.minutes(1)))
 struct ResourceStatusSetTests {
     let fixture: ResourceFixture
     let number: Resource<Int>
@@ -101,6 +101,8 @@ struct ResourceStatusSetTests {
         #expect(text(set.current) == "failed 500")
         set.retryFailed()
         #expect(text(set.current) == "loading")
+        #expect(number.isLoading)
+        #expect(!item.isLoading)
         // A second try does not load twice.
         set.retryFailed()
         _ = try await fixture.transport.request(number: 2)
