@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "EssentialsReachability", targets: ["EssentialsReachability"]),
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
         .library(name: "EssentialsResources", targets: ["EssentialsResources"]),
+        .library(name: "EssentialsObservation", targets: ["EssentialsObservation"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
@@ -67,8 +68,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "EssentialsResources", dependencies: ["EssentialsHTTP", "EssentialsRequests", logging],
-            swiftSettings: settings
-        ),
+            swiftSettings: settings),
+        .target(name: "EssentialsObservation", dependencies: ["EssentialsResources"], swiftSettings: settings),
         .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
@@ -117,6 +118,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsObservationTests",
+            dependencies: ["EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsFoundationTests",
