@@ -79,11 +79,6 @@ final class ResourceBase: Sendable, Hashable {
         return url(bytes, after: prefix.utf8.count, query: suffix.isEmpty ? nil : query)
     }
 
-    /// The URL of a path text below another URL, with the query of that URL.
-    func url(path: String, below url: RequestURL) -> ResourceURL {
-        child(of: self.url(canonical: CanonicalRules.canonical(url)), path)
-    }
-
     /// The URL of segments below the base. A slash inside a segment is escaped, and empty segments are left out.
     func url(segments: [String]) -> ResourceURL {
         var bytes = Array(prefix.utf8)

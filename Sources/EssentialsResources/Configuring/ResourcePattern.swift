@@ -7,8 +7,8 @@ import Synchronization
 /// try service.configure("/users/*") { $0.expiration = .seconds(300) }              // one segment
 /// try service.configure("/users/**") { $0.expiration = .seconds(300) }             // any depth
 /// try service.configure("https://*.example.com/**") { … }                          // hosts outside the base
-/// service.invalidate(.regex(/orders\/\d+/))
-/// service.wipe(.matching { $0.isForeign })
+/// try service.invalidate(.regex(/orders\/\d+/))
+/// try service.wipe(.matching { $0.isForeign })
 /// ```
 ///
 /// A literal is a pattern with wildcards. `*` matches any characters of one segment, also none; `**` matches slashes as
@@ -22,6 +22,7 @@ public struct ResourcePattern: Sendable {
         case regex(SearchedRegex)
         case predicate(@Sendable (ResourceURL) -> Bool)
         case url(ResourceURL)
+        case all
         case malformed(RequestFailure)
     }
 
@@ -50,6 +51,9 @@ public struct ResourcePattern: Sendable {
         ResourcePattern(.predicate(predicate), "(predicate)")
     }
 
+    /// All resources, also those outside the base URL, which `"/**"` does not match.
+    public static var all: ResourcePattern { ResourcePattern(.all, "(all)") }
+
     /// The resource with exactly this URL.
     public static func url(_ url: ResourceURL) -> ResourcePattern { ResourcePattern(.url(url), "\(url)") }
 
@@ -65,6 +69,7 @@ public struct ResourcePattern: Sendable {
         case .regex(let regex): regex.isFound(in: url.text)
         case .predicate(let predicate): predicate(url)
         case .url(let selected): url == selected
+        case .all: true
         case .malformed: false
         }
     }
@@ -76,8 +81,7 @@ public struct ResourcePattern: Sendable {
 }
 
 extension ResourcePattern: ExpressibleByStringLiteral, CustomStringConvertible {
-    /// Creates a pattern with wildcards. If it is malformed, the method that it is passed to throws or logs why, and it
-    /// matches nothing.
+    /// Creates a pattern with wildcards. If it is malformed, the method that it is passed to throws why.
     public init(stringLiteral glob: String) {
         do throws(RequestFailure) {
             try self.init(glob)

@@ -19,6 +19,9 @@ extension ResourceCore {
         return result
     }
 
+    /// Delivers events that were added outside ``changing(_:)``.
+    func deliverPending() { changing { _ in } }
+
     private func deliver() {
         while true {
             let (change, followers) = contents.withLock { contents -> (PendingChange?, [@Sendable () -> Void]) in
@@ -52,7 +55,8 @@ extension ResourceCore {
         if !isLater { action() }
     }
 
-    private func writeFlags(_ facts: ResourceFacts) {
+    /// Writes the parts of the state that are read without the lock. It is called under the lock.
+    func writeFlags(_ facts: ResourceFacts) {
         var bits = ResourceFlags.Bits()
         if facts.loads > 0 { bits.insert(.isLoading) }
         if facts.isInvalid { bits.insert(.isInvalid) }

@@ -60,8 +60,17 @@ final class ResourceCore: Sendable {
     /// The address.
     var address: ResourceURL { contents.withLock { $0.address } }
 
-    /// Changes the address.
-    func move(to address: ResourceURL) { contents.withLock { $0.address = address } }
+    /// Changes the address, and removes content and failure, which belong to the old one. The observers are told by the
+    /// next delivery.
+    ///
+    /// - Returns: The loads that have ended, which are to be cancelled without a lock.
+    func move(to address: ResourceURL) -> [LoadRun] {
+        contents.withLock { contents in
+            contents.address = address
+            defer { writeFlags(contents.facts) }
+            return contents.wipe(.environment)
+        }
+    }
 
     // MARK: Reading
 
@@ -140,16 +149,7 @@ final class ResourceCore: Sendable {
 
     /// Removes content and failure, and cancels all loads.
     func wipe(_ reason: WipeReason = .requested) {
-        let ended = changing { contents -> [LoadRun] in
-            _ = contents.machine.wipe()
-            let ended = contents.runs
-            contents.runs = []
-            contents.kept = nil
-            contents.change(.remove, .wiped(reason)) { facts in
-                facts = ResourceFacts(version: facts.version)
-            }
-            return ended
-        }
+        let ended = changing { $0.wipe(reason) }
         for run in ended { run.cancel() }
     }
 }
@@ -158,6 +158,17 @@ extension ResourceCore.Contents {
     /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
         views.snapshot(of: type)
+    }
+
+    /// Removes content and failure.
+    ///
+    /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
+    mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
+        _ = machine.wipe()
+        defer { runs = [] }
+        kept = nil
+        change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
+        return runs
     }
 
     /// Changes what all views have in common, and keeps the content.

@@ -48,13 +48,12 @@ public final class HTTPResourceService: ResourceService {
     /// The observer objects of all resources.
     let observers = OwnedObservers()
     /// The environment whose base URL the table uses.
-    private let adopted: Mutex<AdoptedEnvironment>
+    let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
-    private let adoptedVersion: Atomic<UInt64>
+    let adoptedVersion: Atomic<UInt64>
+    /// Adopts changes of the environment for resources that are observed and not used otherwise.
+    private let follower = Mutex<Task<Void, Never>?>(nil)
     private let closed = Atomic(false)
-
-    /// Stands for an environment that does not count its changes.
-    private static let unknownVersion = UInt64.max
 
     /// Creates a service.
     ///
@@ -77,12 +76,16 @@ public final class HTTPResourceService: ResourceService {
         codecs = requests.codecs
         let current = AdoptedEnvironment(of: environment)
         adopted = Mutex(current)
-        adoptedVersion = Atomic(current.versioned.version ?? Self.unknownVersion)
+        adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
         try requests.privateStateRegistry?.add(privateStateStore: self)
+        let task = followEnvironment()
+        follower.withLock { $0 = task }
     }
+
+    deinit { follower.withLock { $0 }?.cancel() }
 
     var clock: RequestClock { time.clock }
 
@@ -114,7 +117,7 @@ public final class HTTPResourceService: ResourceService {
         table.setLimits(.init(count: count, bytes: bytes))
     }
 
-    // MARK: Environment
+    // MARK: Loading
 
     /// The snapshot of a content type, if the resource is fresh.
     @usableFromInline
@@ -124,46 +127,18 @@ public final class HTTPResourceService: ResourceService {
         return core.object(of: contentType)
     }
 
-    /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
-    @inline(__always)
-    func checkEnvironment() {
-        if let version = environment.version, version == adoptedVersion.load(ordering: .acquiring) { return }
-        adoptEnvironment()
-    }
-
-    /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
-    /// one.
-    ///
-    /// - Returns: The environment.
-    @discardableResult
-    func adoptEnvironment() -> AdoptedEnvironment {
-        let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [ResourceCore]) in
-            if adopted.versioned.isCurrent(in: environment) { return (adopted, []) }
-            let current = AdoptedEnvironment(of: environment)
-            defer {
-                adopted = current
-                adoptedVersion.store(current.versioned.version ?? Self.unknownVersion, ordering: .releasing)
-            }
-            guard current.snapshot != adopted.snapshot else { return (current, []) }
-            let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
-            let moved = table.move(to: base)
-            configurations.move(from: old, to: base)
-            return (current, moved)
-        }
-        for core in moved { core.wipe(.environment) }
-        return current
-    }
-
     // MARK: End
 
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of resources can still be read.
+    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of
+    /// resources can still be read.
     ///
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
+        follower.withLock { $0.take() }?.cancel()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()

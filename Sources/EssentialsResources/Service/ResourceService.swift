@@ -1,3 +1,4 @@
+public import EssentialsHTTP
 public import EssentialsRequests
 
 /// Gives resources: one observable object for each URL, whoever asks for it, and however it is written.
@@ -37,9 +38,27 @@ public protocol ResourceService: Sendable {
     /// - Parameter request: The definition. If it has a base URL of its own, the resource is that of the whole URL. An
     ///   invalid one gives a resource whose loads fail with the failure of the definition.
     func resource<Request: TypedRequest>(_ request: Request) -> Resource<Request.Response>
+
+    /// Marks the content of all resources that a pattern selects as outdated, and sends nothing.
+    ///
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    func invalidate(_ pattern: ResourcePattern) throws(RequestFailure)
+
+    /// Removes the content of all resources that a pattern selects, and cancels their loads.
+    ///
+    /// - Parameters:
+    ///   - pattern: Selects the resources.
+    ///   - extent: Whether other requests than loads are cancelled too.
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure)
 }
 
 extension ResourceService {
+    /// Removes the content of all resources that a pattern selects, and cancels their loads. Other requests go on.
+    ///
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    public func wipe(_ pattern: ResourcePattern) throws(RequestFailure) { try wipe(pattern, .loads) }
+
     /// The resource at a path below the environment's base URL.
     ///
     /// The path is text: `?`, `#`, `%` and all other characters belong to it and are escaped, except `/`. One leading
@@ -70,12 +89,26 @@ extension ResourceService {
     /// The resource at a whole URL, wherever it is.
     ///
     /// A URL outside the environment's base is loaded without credentials, and only from hosts that the service's
-    /// configuration lists. A URL that is invalid gives a resource whose loads fail as `invalidRequest`.
+    /// configuration lists. A URL that is invalid gives a resource whose loads fail as `invalidRequest`, and so does
+    /// `nil`: a link that a response may leave out needs no special case.
     @inlinable
     public func resource<Content: Sendable>(
-        url: String, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
+        url: String?, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
     ) -> Resource<Content> {
         resource(at: .url(url), variant: variant).resource(as: type)
+    }
+
+    /// The resource at a path below another URL than the environment's base. The path is text as in
+    /// ``resource(_:as:variant:)``, and the query of the URL is kept.
+    ///
+    /// ```swift
+    /// let picture: Resource<Picture> = service.resource(name, below: "https://cdn.example.com/pictures/")
+    /// ```
+    @inlinable
+    public func resource<Content: Sendable>(
+        _ path: String, below url: String, as type: Content.Type = Content.self, variant: ResourceVariant? = nil
+    ) -> Resource<Content> {
+        resource(at: .below(url, path: path), variant: variant).resource(as: type)
     }
 }
 
@@ -89,6 +122,8 @@ public enum ResourceAddress: Sendable, Hashable {
     case path(String)
     /// Segments below the environment's base URL, each of them escaped whole.
     case segments([String])
-    /// A whole URL.
-    case url(String)
+    /// A whole URL. `nil` is one address, whose loads fail.
+    case url(String?)
+    /// Text below a whole URL; see `ResourceService.resource(_:below:as:variant:)`.
+    case below(String, path: String)
 }

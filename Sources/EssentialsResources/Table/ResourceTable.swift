@@ -88,8 +88,8 @@ final class ResourceTable: Sendable {
 
     /// Uses another base. Resources below the old one get the URL below the new one.
     ///
-    /// - Returns: The resources whose URL has changed, or whose place relative to the base has.
-    func move(to base: ResourceBase) -> [ResourceCore] {
+    /// - Returns: The resources whose URL has changed, or that lie below the new base.
+    func move(to base: ResourceBase) -> [MovedResource] {
         contents.withLock { $0.move(to: base) }
     }
 }
@@ -111,6 +111,7 @@ extension ResourceBase {
         case .path(let path): url(path: path)
         case .segments(let segments): url(segments: segments)
         case .url(let text): url(whole: text)
+        case .below(let text, let path): child(of: url(whole: text), path)
         }
     }
 }
@@ -252,17 +253,19 @@ extension ResourceTable.Contents {
         for index in slots.indices where slots[index] != nil { place(Int32(index)) }
     }
 
-    fileprivate mutating func move(to new: ResourceBase) -> [ResourceCore] {
+    fileprivate mutating func move(to new: ResourceBase) -> [MovedResource] {
         let old = base
         base = new
-        var moved: [ResourceCore] = []
+        var moved: [MovedResource] = []
         for index in slots.indices {
             guard var slot = slots[index] else { continue }
             let url = new.url(moving: slot.address, from: old)
-            if url != slot.address || url.isBelowBase { moved.append(slot.core) }
+            // The credentials of the new environment may be others, also for the same URL.
+            if url != slot.address || url.isBelowBase {
+                moved.append(MovedResource(core: slot.core, ended: slot.core.move(to: url)))
+            }
             slot.address = url
             hashes[index] = new.hash(of: url)
-            slot.core.move(to: url)
             slots[index] = slot
         }
         rebuild(buckets: buckets.count)

@@ -21,7 +21,7 @@ import Testing
         let whole = base.url(whole: "https://example.com/x")
         #expect(try whole.requestURL().description == "https://example.com/x")
         #expect(whole.place == .otherOrigin)
-        #expect(try base.url(path: "x", below: RequestURL("https://example.com/a")).text == "https://example.com/a/x")
+        #expect(base.url(of: .below("https://example.com/a", path: "x")).text == "https://example.com/a/x")
     }
 
     @Test("Paths that were made without a base URL lie below the base that comes later")

@@ -91,10 +91,12 @@ import Testing
     }
 
     @Test("A path can be joined below another URL")
-    func belowAnother() throws {
-        let url = base.url(path: "/a?b", below: try RequestURL("https://other.example/x?k=1"))
+    func belowAnother() {
+        let url = base.url(of: .below("https://other.example/x?k=1", path: "/a?b"))
         #expect(url.text == "https://other.example/x/a%3Fb?k=1")
         #expect(url.isForeign)
+        #expect(base.url(of: .below("https://example.com/v1", path: "users")) == base.url(path: "users"))
+        #expect(base.url(of: .below("ftp://other.example", path: "users")).place == .unusable(.malformed))
     }
 
     // MARK: - References

@@ -1,0 +1,44 @@
+public import EssentialsHTTP
+
+/// Invalidating and wiping several resources at once.
+extension HTTPResourceService {
+    /// Marks the content of all resources that a pattern selects as outdated; see ``Resource/invalidate()``.
+    ///
+    /// ```swift
+    /// try service.invalidate("/orders/**")
+    /// try service.invalidate(.all)
+    /// ```
+    ///
+    /// It sends nothing. The time is proportional to the number of resources that the service knows.
+    ///
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    public func invalidate(_ pattern: ResourcePattern) throws(RequestFailure) {
+        for core in try cores(matching: pattern) { core.invalidate() }
+    }
+
+    /// Removes the content of all resources that a pattern selects, and cancels their loads; see ``Resource/wipe(_:)``.
+    ///
+    /// ```swift
+    /// try service.wipe("/users/7/**")
+    /// try service.wipe(.all, .includingWrites)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - pattern: Selects the resources.
+    ///   - extent: Whether other requests than loads are cancelled too.
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    public func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) {
+        for core in try cores(matching: pattern) {
+            core.wipe()
+            if extent == .includingWrites { core.cancelRequests() }
+        }
+    }
+
+    /// The resources that a pattern selects.
+    func cores(matching pattern: ResourcePattern) throws(RequestFailure) -> [ResourceCore] {
+        if let problem = pattern.problem { throw problem }
+        adoptEnvironment()
+        let base = table.base
+        return table.cores.filter { pattern.matches($0.address, below: base) }
+    }
+}
