@@ -107,6 +107,18 @@ final class ResourceCore: Sendable {
         }
     }
 
+    /// Drops the body that is kept for content types that are asked for later. The contents of the present ones stay.
+    func dropKeptBody() {
+        // The body may end here, outside the lock.
+        _ = contents.withLock { contents -> KeptValue? in
+            guard let kept = contents.kept, kept.value.body != nil else { return nil }
+            var value = kept.value
+            value.body = nil
+            contents.kept = value.isReadable ? KeptValue(value) : nil
+            return kept
+        }
+    }
+
     // MARK: Changes without a request
 
     /// Sets the content.

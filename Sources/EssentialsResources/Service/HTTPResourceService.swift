@@ -27,6 +27,8 @@ public final class HTTPResourceService: ResourceService {
         public var maximumUnusedBytes = 32 << 20
         /// The hosts outside the base URL from which resources may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
+        /// Reports that memory is short, so that resources that nobody uses are dropped. The default is `nil`.
+        public var memoryPressure: (any MemoryPressureSource)?
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
         /// Logs mistakes in the configuration at the level debug, without queries. The default logs nothing.
@@ -53,6 +55,7 @@ public final class HTTPResourceService: ResourceService {
     let adoptedVersion: Atomic<UInt64>
     /// Adopts changes of the environment for resources that are observed and not used otherwise.
     private let follower = Mutex<Task<Void, Never>?>(nil)
+    private let pressure = Mutex<MemoryPressureObservation?>(nil)
     private let closed = Atomic(false)
 
     /// Creates a service.
@@ -62,7 +65,8 @@ public final class HTTPResourceService: ResourceService {
     ///   - environment: The environment of that service, below whose base URL paths are joined.
     ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
     ///   - configuration: Settings of all resources.
-    /// - Throws: `resources` if too many stores have joined the data-request service; see `PrivateStateRegistry`.
+    /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or if
+    ///   the source of memory pressure gets no descriptor or thread.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
         configuration: Configuration = Configuration()
@@ -81,6 +85,8 @@ public final class HTTPResourceService: ResourceService {
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
         try requests.privateStateRegistry?.add(privateStateStore: self)
+        let observation = try configuration.memoryPressure?.observe { [weak self] in self?.relieve($0) }
+        pressure.withLock { $0 = observation }
         let task = followEnvironment()
         follower.withLock { $0 = task }
     }
@@ -117,6 +123,14 @@ public final class HTTPResourceService: ResourceService {
         table.setLimits(.init(count: count, bytes: bytes))
     }
 
+    /// Drops what can be loaded again, because memory is short.
+    func relieve(_ pressure: MemoryPressure) {
+        observers.sweepAll()
+        table.dropUnused(onlyHalf: pressure == .low)
+        guard pressure == .critical else { return }
+        for core in table.cores { core.dropKeptBody() }
+    }
+
     // MARK: Loading
 
     /// The snapshot of a content type, if the resource is fresh.
@@ -139,6 +153,7 @@ public final class HTTPResourceService: ResourceService {
     public func close() async {
         closed.store(true, ordering: .releasing)
         follower.withLock { $0.take() }?.cancel()
+        pressure.withLock { $0.take() }?.cancel()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()

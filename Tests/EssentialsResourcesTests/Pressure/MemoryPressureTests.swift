@@ -1,0 +1,151 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import Glibc
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+// One test counts the threads that the others start too.
+@Suite("Memory pressure", .serialized)
+struct MemoryPressureTests {
+    @Test("Low pressure drops half of the resources that nobody uses, critical pressure all of them")
+    func service() throws {
+        let pressure = ManualMemoryPressure()
+        let fixture = try ResourceFixture { $0.memoryPressure = pressure }
+        let used: Resource<Item> = fixture.service.resource("used")
+        used.override(with: Item(name: "kept"))
+        for number in 0..<100 { _ = fixture.service.resource("items/\(number)", as: Item.self).state }
+        #expect(fixture.service.resourceCount == 101)
+        pressure.report(.low)
+        #expect(fixture.service.resourceCount == 51)
+        pressure.report(.critical)
+        #expect(fixture.service.resourceCount == 1)
+        #expect(used.content?.name == "kept")
+    }
+
+    @Test("Critical pressure drops bodies that are kept for further content types, and no content")
+    func bodies() async throws {
+        let pressure = ManualMemoryPressure()
+        let fixture = try ResourceFixture { $0.memoryPressure = pressure }
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"))
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        pressure.report(.low)
+        #expect(item.resource(as: [String: String].self).content == ["name": "a"])
+        pressure.report(.critical)
+        #expect(item.content?.name == "a")
+        #expect(item.resource(as: String.self).content == nil)
+    }
+
+    @Test("A service that was closed or released hears of no pressure any more")
+    func end() async throws {
+        let pressure = ManualMemoryPressure()
+        var fixture: ResourceFixture? = try ResourceFixture { $0.memoryPressure = pressure }
+        weak let service = fixture?.service
+        _ = fixture?.service.resource("item", as: Item.self).state
+        await fixture?.service.close()
+        pressure.report(.critical)
+        #expect(fixture?.service.resourceCount == 1)
+        fixture = nil
+        while service != nil { await Task.yield() }
+    }
+
+    @Test("Each poll event of a descriptor is reported, until the loop is stopped")
+    func loop() async throws {
+        let urgent = try UrgentSocket()
+        let (reports, continuation) = AsyncStream.makeStream(of: MemoryPressure.self)
+        let loop = try PressureLoop([PressureDescriptor(number: urgent.receiver, meaning: .pressure(.low))]) {
+            urgent.consume()
+            continuation.yield($0)
+        }
+        var iterator = reports.makeAsyncIterator()
+        for _ in 0..<3 {
+            urgent.send()
+            #expect(await iterator.next() == .low)
+        }
+        loop.stop()
+        // The loop has closed its end.
+        #expect(fcntl(urgent.receiver, F_GETFD) == -1)
+    }
+
+    @Test("A loop can be stopped by the function that it calls")
+    func stopInside() async throws {
+        let urgent = try UrgentSocket()
+        let stopped = AsyncStream.makeStream(of: Void.self)
+        let box = Mutex<PressureLoop?>(nil)
+        let loop = try PressureLoop([PressureDescriptor(number: urgent.receiver, meaning: .pressure(.low))]) { _ in
+            urgent.consume()
+            while box.withLock({ $0 == nil }) { sched_yield() }
+            box.withLock { $0.take() }?.stop()
+            stopped.continuation.finish()
+        }
+        box.withLock { $0 = loop }
+        urgent.send()
+        for await _ in stopped.stream {}
+    }
+
+    @Test("The kernel's source starts one thread for all observers, and ends it with the last one")
+    func kernel() async throws {
+        let source: KernelMemoryPressure
+        do throws(RequestFailure) {
+            source = try KernelMemoryPressure()
+        } catch {
+            #expect(error.reason == .resources)
+            #expect(error.remedy?.contains("ManualMemoryPressure") == true)
+            try Test.cancel("This kernel does not report memory pressure: \(error.message)")
+        }
+        let first = try source.observe { _ in }
+        let second = try source.observe { _ in }
+        // A thread gives itself its name.
+        while Self.threads == 0 { await Task.yield() }
+        #expect(Self.threads == 1)
+        first.cancel()
+        first.cancel()
+        #expect(Self.threads == 1)
+        second.cancel()
+        #expect(Self.threads == 0)
+    }
+
+    /// The number of threads that wait for the kernel.
+    private static var threads: Int {
+        guard let directory = opendir("/proc/self/task") else { return -1 }
+        defer { closedir(directory) }
+        var count = 0
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let file = fopen("/proc/self/task/\(name)/comm", "r") else { continue }
+            defer { fclose(file) }
+            var line = [CChar](repeating: 0, count: 64)
+            guard fgets(&line, 64, file) != nil else { continue }
+            if String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self) == "essentials-psi\n" {
+                count += 1
+            }
+        }
+        return count
+    }
+}
+
+/// A connection whose urgent data are a poll event of the same kind as the kernel's reports.
+private struct UrgentSocket: Sendable {
+    let receiver: Int32
+    private let sender: Int32
+
+    init() throws {
+        var pair: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+        (receiver, sender) = (pair[0], pair[1])
+    }
+
+    func send() {
+        var byte: UInt8 = 1
+        #expect(Glibc.send(sender, &byte, 1, Int32(MSG_OOB)) == 1)
+    }
+
+    func consume() {
+        var byte: UInt8 = 0
+        _ = recv(receiver, &byte, 1, Int32(MSG_OOB))
+    }
+}
