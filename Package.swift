@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "EssentialsObservation", targets: ["EssentialsObservation"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
+        .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
         .executable(name: "essentials", targets: ["essentials"]),
     ],
@@ -76,6 +77,9 @@ let package = Package(
         .target(
             name: "EssentialsTestKit",
             dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", "CEssentialsTest"],
+            swiftSettings: settings),
+        .target(
+            name: "EssentialsResourcesTestKit", dependencies: ["EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
         .target(name: "EssentialsTestTraits", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .target(
@@ -122,6 +126,9 @@ let package = Package(
         .testTarget(
             name: "EssentialsObservationTests",
             dependencies: ["EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsFoundationTests",

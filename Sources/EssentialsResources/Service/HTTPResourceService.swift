@@ -105,6 +105,11 @@ public final class HTTPResourceService: ResourceService {
     /// The number of resources that the service knows, in use or not.
     public var resourceCount: Int { table.count }
 
+    /// The resources that have a load or another request that runs.
+    package var busyResources: [AnyResource] {
+        table.cores.filter { !$0.runningRequests.isEmpty }.map { AnyResource(service: self, core: $0) }
+    }
+
     // MARK: Memory
 
     /// Drops all resources that nobody uses. A handle, a load and an observer use a resource.
