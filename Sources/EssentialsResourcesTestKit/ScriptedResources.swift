@@ -7,7 +7,7 @@ public import EssentialsTestKit
 ///
 /// ```swift
 /// let resources = try ScriptedResources()
-/// try locator.override((any ResourceService).self, with: resources.service)
+/// try locator.register(resources.service, as: (any ResourceService).self)
 /// resources.preset(Cart(items: 2), at: "cart")
 /// resources.transport.on(.get, "/users/7").answer(json: User(name: "Ada"))
 /// let held = resources.hold("orders")              // loads of it wait
