@@ -49,10 +49,9 @@ public final class HTTPResourceService: ResourceService {
     @usableFromInline let codecs: CodecRegistry
     /// The observer objects of all resources.
     let observers = OwnedObservers()
-    /// The environment whose base URL the table uses.
-    let adopted: Mutex<AdoptedEnvironment>
-    /// The version of that environment.
-    let adoptedVersion: Atomic<UInt64>
+    /// Brings the resources into the environment of now.
+    let adoption: EnvironmentAdoption
+    private let wiper: ResourceWiper
     /// Adopts changes of the environment for resources that are observed and not used otherwise.
     private let follower = Mutex<Task<Void, Never>?>(nil)
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
@@ -79,15 +78,18 @@ public final class HTTPResourceService: ResourceService {
         time = ServiceTime(configuration.clock)
         codecs = requests.codecs
         let current = AdoptedEnvironment(of: environment)
-        adopted = Mutex(current)
-        adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
-        try requests.privateStateRegistry?.add(privateStateStore: self)
-        let observation = try configuration.memoryPressure?.observe { [weak self] in self?.relieve($0) }
+        adoption = EnvironmentAdoption(current, of: environment, table, configurations)
+        wiper = ResourceWiper(table)
+        try requests.privateStateRegistry?.add(privateStateStore: wiper)
+        let observation = try configuration.memoryPressure?.observe { [table, observers] in
+            observers.sweepAll()
+            table.relieve($0)
+        }
         pressure.withLock { $0 = observation }
-        let task = followEnvironment()
+        let task = adoption.follow()
         follower.withLock { $0 = task }
     }
 
@@ -99,7 +101,8 @@ public final class HTTPResourceService: ResourceService {
     public func resource(at address: ResourceAddress, variant: ResourceVariant? = nil) -> AnyResource {
         checkEnvironment()
         let core = table.core(at: address, variant: variant ?? .standard)
-        return AnyResource(service: self, core: observers.swept(core))
+        if core.hasOwnedObservers.load(ordering: .relaxed) { observers.sweep(core) }
+        return AnyResource(service: self, core: core)
     }
 
     /// The number of resources that the service knows, in use or not.
@@ -128,14 +131,6 @@ public final class HTTPResourceService: ResourceService {
         table.setLimits(.init(count: count, bytes: bytes))
     }
 
-    /// Drops what can be loaded again, because memory is short.
-    func relieve(_ pressure: MemoryPressure) {
-        observers.sweepAll()
-        table.dropUnused(onlyHalf: pressure == .low)
-        guard pressure == .critical else { return }
-        for core in table.cores { core.dropKeptBody() }
-    }
-
     // MARK: Loading
 
     /// The snapshot of a content type, if the resource is fresh.
@@ -145,6 +140,14 @@ public final class HTTPResourceService: ResourceService {
         guard core.flags.isFresh(at: time.now) else { return nil }
         return core.object(of: contentType)
     }
+
+    /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
+    @inline(__always)
+    func checkEnvironment() { adoption.check() }
+
+    /// Uses the environment of now; see ``EnvironmentAdoption/adopt()``.
+    @discardableResult
+    func adoptEnvironment() -> AdoptedEnvironment { adoption.adopt() }
 
     // MARK: End
 
@@ -171,7 +174,5 @@ public final class HTTPResourceService: ResourceService {
 extension HTTPResourceService: PrivateStateStore {
     /// Wipes all resources of an origin. The service joins the data-request service by itself, which calls this function
     /// in `clearAuthorization()`.
-    public func clearPrivateState(of origin: Origin) async {
-        for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
-    }
+    public func clearPrivateState(of origin: Origin) async { await wiper.clearPrivateState(of: origin) }
 }

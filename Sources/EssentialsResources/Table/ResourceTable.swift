@@ -62,6 +62,13 @@ final class ResourceTable: Sendable {
         _ = dropped
     }
 
+    /// Drops what can be loaded again, because memory is short.
+    func relieve(_ pressure: MemoryPressure) {
+        dropUnused(onlyHalf: pressure == .low)
+        guard pressure == .critical else { return }
+        for core in cores { core.dropKeptBody() }
+    }
+
     /// The number of resources.
     var count: Int { contents.withLock { $0.count } }
     /// The base below which paths are joined.
@@ -69,13 +76,17 @@ final class ResourceTable: Sendable {
 
     /// The resource at an address, which is created if there is none.
     func core(at address: ResourceAddress, variant: ResourceVariant) -> ResourceCore {
-        contents.withLock { contents in
-            if case .path(let path) = address {
-                if let found = contents.find(plain: path, variant) { return found }
-            }
+        if case .path(let path) = address, let found = core(atPlain: path, variant) { return found }
+        return contents.withLock { contents in
             let url = contents.base.url(of: address)
             return contents.core(at: url, variant)
         }
+    }
+
+    /// The resource at a plain path; `nil` if there is none, or if the path needs escaping.
+    private func core(atPlain path: String, _ variant: ResourceVariant) -> ResourceCore? {
+        let found = PathText.withPlain(path) { bytes in contents.withLock { $0.find(plain: bytes, variant) } }
+        return found ?? nil
     }
 
     /// The resource at an address that was derived from another one.
@@ -117,18 +128,30 @@ extension ResourceBase {
 }
 
 extension ResourceTable.Contents {
-    /// The resource at a plain path; `nil` if there is none, or if the path needs escaping.
-    fileprivate mutating func find(plain path: String, _ variant: ResourceVariant) -> ResourceCore? {
-        let found = PathText.withPlain(path) { bytes in
-            find(base.hash(ofPlain: bytes), variant) { base.matches(plain: bytes, $0) }
+    /// The resource at a plain path; `nil` if there is none.
+    fileprivate mutating func find(
+        plain path: UnsafeBufferPointer<UInt8>, _ variant: ResourceVariant
+    ) -> ResourceCore? {
+        let base = base
+        let hash = base.hash(ofPlain: path)
+        var bucket = bucket(of: hash, variant)
+        while let index = index(at: bucket) {
+            if hashes[index] == hash, isSlot(index, of: path, base, variant) { return use(index) }
+            bucket = self.bucket(after: bucket)
         }
-        guard case let index?? = found else { return nil }
-        return use(index)
+        return nil
+    }
+
+    private func isSlot(
+        _ index: Int, of path: UnsafeBufferPointer<UInt8>, _ base: ResourceBase, _ variant: ResourceVariant
+    ) -> Bool {
+        guard let slot = slots[index] else { return false }
+        return base.matches(plain: path, slot.address) && slot.variant == variant
     }
 
     fileprivate mutating func core(at url: ResourceURL, _ variant: ResourceVariant) -> ResourceCore {
         let hash = base.hash(of: url)
-        if let index = find(hash, variant, { $0.text == url.text }), let found = use(index) { return found }
+        if let index = find(hash, url, variant), let found = use(index) { return found }
         let core = ResourceCore(url, variant)
         insert(core, hash)
         return core
@@ -140,20 +163,28 @@ extension ResourceTable.Contents {
         return slot.core
     }
 
-    private func find(
-        _ hash: Int, _ variant: ResourceVariant, _ matches: (ResourceURL) -> Bool
-    ) -> Int? {
-        let mask = buckets.count - 1
-        var bucket = Self.mixed(hash, variant) & mask
-        while case let index = buckets[bucket], index >= 0 {
-            if hashes[Int(index)] == hash, let slot = slots[Int(index)], matches(slot.address),
-                slot.variant == variant
-            {
-                return Int(index)
+    private func find(_ hash: Int, _ url: ResourceURL, _ variant: ResourceVariant) -> Int? {
+        var bucket = bucket(of: hash, variant)
+        while let index = index(at: bucket) {
+            if hashes[index] == hash, let slot = slots[index], slot.address.text == url.text, slot.variant == variant {
+                return index
             }
-            bucket = (bucket + 1) & mask
+            bucket = self.bucket(after: bucket)
         }
         return nil
+    }
+
+    /// The bucket at which the search for a resource begins.
+    private func bucket(of hash: Int, _ variant: ResourceVariant) -> Int {
+        Self.mixed(hash, variant) & (buckets.count - 1)
+    }
+
+    private func bucket(after bucket: Int) -> Int { (bucket + 1) & (buckets.count - 1) }
+
+    /// The index of the slot in a bucket; `nil` if it is empty.
+    private func index(at bucket: Int) -> Int? {
+        let index = buckets[bucket]
+        return index < 0 ? nil : Int(index)
     }
 
     /// Variants of one URL have the same hash, so they begin at different buckets.

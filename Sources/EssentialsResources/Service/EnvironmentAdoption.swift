@@ -1,28 +1,49 @@
 import EssentialsRequests
 import Synchronization
 
-/// Changes of the environment.
+/// Brings the resources of a service into the environment of now.
 ///
 /// The environment is asked at each use, so the first use after a change sees the new one. A task follows the changes as
 /// well, for observers of resources that nobody uses at the time.
-extension HTTPResourceService {
-    /// The version of an environment that does not count its changes.
-    static let uncounted = UInt64.max
+///
+/// It is an object of its own so that the task does not refer to the service: an object to which a weak reference exists
+/// takes several times as long to retain, and every handle retains the service.
+final class EnvironmentAdoption: Sendable {
+    private let environment: any EnvironmentService
+    private let table: ResourceTable
+    private let configurations: ConfigurationStore
+    /// The environment whose base URL the table uses.
+    private let adopted: Mutex<AdoptedEnvironment>
+    /// The version of that environment.
+    private let adoptedVersion: Atomic<UInt64>
 
-    /// Adopts each change of the environment until the service or the environment is released.
-    func followEnvironment() -> Task<Void, Never> {
-        Task { [weak self, changes = environment.changes] in
+    /// The version of an environment that does not count its changes.
+    private static let uncounted = UInt64.max
+
+    /// Creates the object for a table that uses an environment already.
+    init(
+        _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ table: ResourceTable,
+        _ configurations: ConfigurationStore
+    ) {
+        (self.environment, self.table, self.configurations) = (environment, table, configurations)
+        adopted = Mutex(current)
+        adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
+    }
+
+    /// Adopts each change of the environment until the task is cancelled or the environment is released.
+    func follow() -> Task<Void, Never> {
+        Task { [self, changes = environment.changes] in
             // It may have changed before the sequence began.
-            self?.adoptEnvironment()
-            for await _ in changes { self?.adoptEnvironment() }
+            adopt()
+            for await _ in changes where !Task.isCancelled { adopt() }
         }
     }
 
     /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
     @inline(__always)
-    func checkEnvironment() {
+    func check() {
         if let version = environment.version, version == adoptedVersion.load(ordering: .acquiring) { return }
-        adoptEnvironment()
+        adopt()
     }
 
     /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
@@ -33,7 +54,7 @@ extension HTTPResourceService {
     ///
     /// - Returns: The environment.
     @discardableResult
-    func adoptEnvironment() -> AdoptedEnvironment {
+    func adopt() -> AdoptedEnvironment {
         let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [MovedResource]) in
             if adopted.versioned.isCurrent(in: environment) { return (adopted, []) }
             let current = AdoptedEnvironment(of: environment)
