@@ -6,8 +6,8 @@ import Synchronization
 /// The environment is asked at each use, so the first use after a change sees the new one. A task follows the changes as
 /// well, for observers of resources that nobody uses at the time.
 ///
-/// It is an object of its own so that the task does not refer to the service: an object to which a weak reference exists
-/// takes several times as long to retain, and every handle retains the service.
+/// It is an object of its own so that the task's weak reference does not lead to the service: an object to which a weak
+/// reference exists takes several times as long to retain, and every handle retains the service.
 final class EnvironmentAdoption: Sendable {
     private let environment: any EnvironmentService
     private let table: ResourceTable
@@ -30,12 +30,13 @@ final class EnvironmentAdoption: Sendable {
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
     }
 
-    /// Adopts each change of the environment until the task is cancelled or the environment is released.
+    /// Adopts each change of the environment until the task is cancelled or the environment is released. The task keeps
+    /// nothing alive.
     func follow() -> Task<Void, Never> {
-        Task { [self, changes = environment.changes] in
+        Task { [weak self, changes = environment.changes] in
             // It may have changed before the sequence began.
-            adopt()
-            for await _ in changes where !Task.isCancelled { adopt() }
+            self?.adopt()
+            for await _ in changes { self?.adopt() }
         }
     }
 
