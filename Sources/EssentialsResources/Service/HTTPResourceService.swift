@@ -47,6 +47,8 @@ public final class HTTPResourceService: ResourceService {
     @usableFromInline let codecs: CodecRegistry
     /// The observer objects of all resources.
     let observers = OwnedObservers()
+    /// The timer for the resources that are loaded regularly.
+    let polling: PollingTimer
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -74,6 +76,7 @@ public final class HTTPResourceService: ResourceService {
         self.configuration = configuration
         configurations = ConfigurationStore(configuration.defaults)
         time = ServiceTime(configuration.clock)
+        polling = PollingTimer(configuration.clock)
         codecs = requests.codecs
         let current = AdoptedEnvironment(of: environment)
         adopted = Mutex(current)
@@ -81,8 +84,11 @@ public final class HTTPResourceService: ResourceService {
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
+        if configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: self)
     }
+
+    deinit { polling.stop() }
 
     var clock: RequestClock { time.clock }
 
@@ -151,6 +157,7 @@ public final class HTTPResourceService: ResourceService {
             return (current, moved)
         }
         for core in moved { core.wipe(.environment) }
+        if !moved.isEmpty { reconfigurePolling() }
         return current
     }
 
@@ -159,11 +166,13 @@ public final class HTTPResourceService: ResourceService {
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of resources can still be read.
+    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of
+    /// resources can still be read.
     ///
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
+        polling.stop()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()
