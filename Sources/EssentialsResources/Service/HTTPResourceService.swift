@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+public import EssentialsReachability
 public import EssentialsRequests
 public import Logging
 import Synchronization
@@ -49,6 +50,8 @@ public final class HTTPResourceService: ResourceService {
     let observers = OwnedObservers()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
+    /// Loads resources when their server is reachable again; `nil` without a reachability service.
+    private let recovery: ReachabilityRecovery?
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -64,11 +67,14 @@ public final class HTTPResourceService: ResourceService {
     ///   - requests: Sends the requests. The service does not shut it down.
     ///   - environment: The environment of that service, below whose base URL paths are joined.
     ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - reachability: Says when the server is reachable again. Observed resources whose last load failed as
+    ///     `nameResolution`, `connection`, `timeout` or `interrupted` are then loaded, four at a time and spread over two
+    ///     seconds, and regular loads pause while it is not reachable. The default is `nil`: neither happens.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service; see `PrivateStateRegistry`.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
-        configuration: Configuration = Configuration()
+        reachability: (any ReachabilityService)? = nil, configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
         self.requests = requests
         self.environment = environment
@@ -84,11 +90,18 @@ public final class HTTPResourceService: ResourceService {
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
-        if configuration.defaults.refresh != nil { polling.attach(self) }
+        recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
+        if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: self)
+        if let reachability { recovery?.follow(reachability) }
     }
 
-    deinit { polling.stop() }
+    deinit { stopRefreshing() }
+
+    private func stopRefreshing() {
+        polling.stop()
+        recovery?.stop()
+    }
 
     var clock: RequestClock { time.clock }
 
@@ -172,7 +185,7 @@ public final class HTTPResourceService: ResourceService {
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
-        polling.stop()
+        stopRefreshing()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()
