@@ -68,7 +68,8 @@ let package = Package(
             name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
             swiftSettings: settings),
         .target(
-            name: "EssentialsResources", dependencies: ["EssentialsHTTP", "EssentialsRequests", logging],
+            name: "EssentialsResources",
+            dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", logging],
             swiftSettings: settings),
         .target(name: "EssentialsObservation", dependencies: ["EssentialsResources"], swiftSettings: settings),
         .target(

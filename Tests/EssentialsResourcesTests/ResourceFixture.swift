@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsReachability
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
@@ -14,6 +15,7 @@ struct ResourceFixture {
 
     init(
         base: String = "https://h/v1/", open: (any OpenRequestService)? = nil,
+        reachability: (any ReachabilityService)? = nil,
         _ change: (inout HTTPResourceService.Configuration) -> Void = { _ in }
     ) throws {
         transport = ScriptedTransport(clock: clock)
@@ -25,7 +27,8 @@ struct ResourceFixture {
         configuration.clock = clock.requestClock
         change(&configuration)
         service = try HTTPResourceService(
-            requests: requests, environment: environment, open: open, configuration: configuration)
+            requests: requests, environment: environment, open: open, reachability: reachability,
+            configuration: configuration)
     }
 }
 

@@ -41,12 +41,17 @@ extension HTTPResourceService {
                 .invalidRequest, "There are \(ConfigurationStore.maximumBlocks) blocks of configuration already.",
                 remedy: "Remove blocks that are not needed, or write patterns that select more resources.")
         }
-        return ConfigurationBlock(store: configurations, number: number, name: name)
+        if trial.refresh != nil { polling.attach(self) }
+        reconfigurePolling()
+        return ConfigurationBlock(store: configurations, polling: polling, number: number, name: name)
     }
 
     /// Lets the configuration of all resources be computed again at its next use, because something has changed that the
     /// blocks read.
-    public func reconfigure() { configurations.expire() }
+    public func reconfigure() {
+        configurations.expire()
+        reconfigurePolling()
+    }
 
     /// The configuration of a resource for a method, which is computed if it is not kept.
     func effective(for core: ResourceCore, _ method: HTTPRequest.Method = .get) -> EffectiveConfiguration {
@@ -74,12 +79,16 @@ extension HTTPResourceService {
 /// ```
 public struct ConfigurationBlock: Sendable {
     let store: ConfigurationStore
+    let polling: PollingTimer
     let number: UInt64
     /// The name that was given to it.
     public let name: String?
 
     /// Removes the block. Removing it again does nothing.
-    public func remove() { store.remove(number) }
+    public func remove() {
+        store.remove(number)
+        polling.service?.reconfigurePolling()
+    }
 }
 
 extension AnyResource {

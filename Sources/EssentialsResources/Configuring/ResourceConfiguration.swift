@@ -15,6 +15,8 @@ public struct ResourceConfiguration: Sendable {
     /// How long a failed load is not repeated by ``Resource/loadIfNeeded()``. The default is one second. A longer
     /// `Retry-After` of the response counts instead.
     public var retryTime = Duration.seconds(1)
+    /// How often an observed resource is loaded again. The default is `nil`: it is not, unless an observer says so.
+    public var refresh: ResourceRefresh?
     /// Header fields for all requests. They win over those of the environment, and lose against those of a definition.
     public var headerFields: HTTPFields = [:]
     /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.

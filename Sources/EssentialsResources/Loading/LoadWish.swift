@@ -46,6 +46,12 @@ struct LoadWish: Sendable {
         cacheControl = isInvalid ? Self.noCache : nil
     }
 
+    /// The wish of a regular load. Caches may only give a response that they validate.
+    init(pollingInvalid isInvalid: Bool, in environment: AdoptedEnvironment) {
+        self.environment = environment
+        cacheControl = isInvalid ? Self.noCache : "max-age=0"
+    }
+
     /// The wish to send a request of the caller's.
     init(_ request: DataRequest, in environment: AdoptedEnvironment) {
         self.environment = environment

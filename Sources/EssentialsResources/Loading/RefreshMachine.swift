@@ -59,8 +59,21 @@ struct RefreshMachine: Sendable {
     /// Whether a load was demanded that has not begun.
     private var isDemanded = false
 
-    /// Creates a machine for a resource without observers.
-    init(_ schedule: RefreshSchedule? = nil) { self.schedule = schedule }
+    /// Creates a machine for a resource without observers and loads.
+    ///
+    /// - Parameters:
+    ///   - schedule: The schedule of the resource.
+    ///   - lastEnd: When the last load ended; `nil` if there was none.
+    ///   - hasFailed: Whether that load has failed.
+    ///   - isReachable: Whether the network is reachable.
+    init(
+        _ schedule: RefreshSchedule? = nil, lastEnd: Duration? = nil, hasFailed: Bool = false, isReachable: Bool = true
+    ) {
+        self.schedule = schedule
+        self.isReachable = isReachable
+        start = lastEnd
+        failures = hasFailed ? 1 : 0
+    }
 
     /// An observer was added, with a schedule of its own if it has one.
     mutating func observerJoined(_ schedule: RefreshSchedule?, now: Duration, random bits: UInt64) -> Action {
@@ -73,7 +86,13 @@ struct RefreshMachine: Sendable {
     /// An observer was removed, which had the schedule.
     mutating func observerLeft(_ schedule: RefreshSchedule?, now: Duration) -> Action {
         observers = max(observers - 1, 0)
-        if let schedule, let count = schedules[schedule] { schedules[schedule] = count > 1 ? count - 1 : nil }
+        remove(schedule)
+        return next(now)
+    }
+
+    /// The schedule of an observer ends, and the observer stays.
+    mutating func scheduleEnded(_ schedule: RefreshSchedule?, now: Duration) -> Action {
+        remove(schedule)
         return next(now)
     }
 
@@ -104,6 +123,12 @@ struct RefreshMachine: Sendable {
         return next(now)
     }
 
+    /// A demanded load was not started, because nobody observes the resource any more, or because another load runs.
+    mutating func loadRefused(now: Duration) -> Action {
+        isDemanded = false
+        return observers > 0 ? next(now) : .rest
+    }
+
     /// The network became reachable or unreachable.
     mutating func reachabilityChanged(_ isReachable: Bool, now: Duration) -> Action {
         self.isReachable = isReachable
@@ -118,6 +143,11 @@ struct RefreshMachine: Sendable {
 
     /// The time has come for which the machine waited, or any other time.
     mutating func timerFired(now: Duration) -> Action { next(now) }
+
+    private mutating func remove(_ schedule: RefreshSchedule?) {
+        guard let schedule, let count = schedules[schedule] else { return }
+        schedules[schedule] = count > 1 ? count - 1 : nil
+    }
 
     private mutating func begin(_ now: Duration, _ bits: UInt64) {
         start = now

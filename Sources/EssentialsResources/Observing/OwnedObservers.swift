@@ -32,6 +32,7 @@ final class OwnedObservers: Sendable {
         _ observer: Observer, _ owner: (any AnyObject & Sendable)?, to resource: Resource<Observer.Content>
     ) -> ObserverToken {
         sweepSome()
+        let (service, configuration) = (resource.service, resource.service.effective(for: resource.core))
         let id = ObjectIdentifier(observer)
         let (number, replaced) = state.withLock { state in
             if let entry = state.entry(id, of: resource.core),
@@ -41,7 +42,7 @@ final class OwnedObservers: Sendable {
             }
             let receiver = OwnedReceiver(observer, resource)
             _ = receiver.add(owner, of: observer)
-            let number = resource.core.addSilently(receiver) { receiver.setNumber($0) }
+            let number = resource.core.addSilently(receiver, configuration, service) { receiver.setNumber($0) }
             let entry = Entry(core: resource.core, observer: id, number: number, receiver: receiver)
             return (number, state.add(entry)?.receiver)
         }

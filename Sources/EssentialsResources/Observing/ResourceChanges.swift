@@ -21,6 +21,7 @@ public struct ResourceChanges<Content: Sendable>: AsyncSequence, Sendable {
     let resource: Resource<Content>
     let limit: Int
     let loading: ObserverLoading
+    let refresh: ResourceRefresh?
 
     /// Begins with the event `attached`.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -30,7 +31,7 @@ public struct ResourceChanges<Content: Sendable>: AsyncSequence, Sendable {
         private let reader: ChangeReader<Content>
 
         fileprivate init(_ changes: ResourceChanges) {
-            reader = ChangeReader(changes.resource, limit: changes.limit)
+            reader = ChangeReader(changes.resource, limit: changes.limit, changes.refresh)
             if changes.loading == .ifNeeded { changes.resource.loadForObserver() }
         }
 
@@ -53,11 +54,11 @@ final class ChangeReader<Content: Sendable>: Sendable {
         private let mark = LiveMark(.reader)
     #endif
 
-    init(_ resource: Resource<Content>, limit: Int) {
+    init(_ resource: Resource<Content>, limit: Int, _ refresh: ResourceRefresh?) {
         self.resource = resource
         receiver = ChangeBuffer(limit: limit)
         _ = resource.state
-        number = resource.core.add(receiver)
+        number = resource.core.add(receiver, refreshing: refresh, resource.service)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { receiver.finish() }
     }

@@ -62,12 +62,16 @@ public struct ResourceContents<Content: Sendable>: AsyncSequence, Sendable {
 extension Resource {
     /// The states: the present one, then the newest one after each change.
     ///
-    /// - Parameter loading: Whether the resource is also loaded when the observation begins.
-    public func states(loading: ObserverLoading = .none) -> ResourceStates<Content> {
-        ResourceStates(resource: self, loading: loading)
+    /// - Parameters:
+    ///   - loading: Whether the resource is also loaded when the observation begins.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    public func states(
+        loading: ObserverLoading = .none, refreshing refresh: ResourceRefresh? = nil
+    ) -> ResourceStates<Content> {
+        ResourceStates(resource: self, loading: loading, refresh: refresh)
     }
 
-    /// The states without a load; see ``states(loading:)``.
+    /// The states without a load; see ``states(loading:refreshing:)``.
     public var states: ResourceStates<Content> { states() }
 
     /// The changes: each event with the state after it, beginning with `attached`.
@@ -75,10 +79,12 @@ extension Resource {
     /// - Parameters:
     ///   - buffering: How many changes wait for a slow reader. Beyond it the oldest are dropped and counted.
     ///   - loading: Whether the resource is also loaded when the observation begins.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
     public func changes(
-        buffering: ChangeBuffering = .all(upTo: 64), loading: ObserverLoading = .none
+        buffering: ChangeBuffering = .all(upTo: 64), loading: ObserverLoading = .none,
+        refreshing refresh: ResourceRefresh? = nil
     ) -> ResourceChanges<Content> {
-        ResourceChanges(resource: self, limit: buffering.limit, loading: loading)
+        ResourceChanges(resource: self, limit: buffering.limit, loading: loading, refresh: refresh)
     }
 
     /// The contents: the present one, if there is one, then each new one.

@@ -67,15 +67,17 @@ extension Resource {
     /// the changes, never by two threads at once and without a lock, so it may use the resource: a change that it makes is
     /// delivered after the present one has reached all observers.
     ///
-    /// - Parameter body: Receives the changes, beginning with `attached`.
+    /// - Parameters:
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - body: Receives the changes, beginning with `attached`.
     /// - Returns: The observation, which ends with its last reference.
     @inlinable
     public func observeSynchronously(
-        _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+        refreshing refresh: ResourceRefresh? = nil, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
         // This closure is compiled for the content type where the function is called, which makes it several times as
         // fast.
-        observeChanges { change in
+        observeChanges(refresh) { change in
             guard let object = change.object(of: ObjectIdentifier(Content.self)) else { return }
             let state = ResourceState<Content>(snapshot: .typed(object), time: service.time)
             body(ResourceChange(event: change.event, state: state, missed: change.missed))
@@ -83,22 +85,26 @@ extension Resource {
     }
 
     @usableFromInline
-    func observeChanges(_ body: @escaping @Sendable (PendingChange) -> Void) -> ResourceObservation {
-        observe(ClosureReceiver(body: body))
+    func observeChanges(
+        _ refresh: ResourceRefresh?, _ body: @escaping @Sendable (PendingChange) -> Void
+    ) -> ResourceObservation {
+        observe(ClosureReceiver(body: body), refresh)
     }
 
     /// Calls a closure for each change on a queue.
     ///
     /// - Parameters:
     ///   - queue: The queue. On a concurrent one the calls still come one after another.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
     ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
     ///     newest is kept, and counts the missed ones.
     /// - Returns: The observation, which ends with its last reference.
     public func observe(
-        on queue: DispatchQueue, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+        on queue: DispatchQueue, refreshing refresh: ResourceRefresh? = nil,
+        _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
         let mailbox = Mailbox()
-        return observe(QueueReceiver(resource: self, queue: queue, mailbox: mailbox, body: body), mailbox)
+        return observe(QueueReceiver(resource: self, queue: queue, mailbox: mailbox, body: body), refresh, mailbox)
     }
 
     /// Calls a closure for each change: on its actor if it is isolated, otherwise in a task. The next call begins when the
@@ -108,20 +114,25 @@ extension Resource {
     /// let observation = user.observe { @MainActor change in title.show(change.state.content?.name) }
     /// ```
     ///
-    /// - Parameter body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that
-    ///   only the newest is kept, and counts the missed ones.
+    /// - Parameters:
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
+    ///     newest is kept, and counts the missed ones.
     /// - Returns: The observation, which ends with its last reference.
     public func observe(
+        refreshing refresh: ResourceRefresh? = nil,
         _ body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) -> ResourceObservation {
         let mailbox = Mailbox()
-        return observe(ActorReceiver(resource: self, mailbox: mailbox, body: body), mailbox)
+        return observe(ActorReceiver(resource: self, mailbox: mailbox, body: body), refresh, mailbox)
     }
 
-    private func observe(_ receiver: any ChangeReceiver, _ mailbox: Mailbox? = nil) -> ResourceObservation {
+    private func observe(
+        _ receiver: any ChangeReceiver, _ refresh: ResourceRefresh?, _ mailbox: Mailbox? = nil
+    ) -> ResourceObservation {
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = state
-        let number = core.add(receiver)
+        let number = core.add(receiver, refreshing: refresh, service)
         return ResourceObservation { [core] in
             mailbox?.close()
             core.remove(observer: number)

@@ -20,17 +20,18 @@ public struct ResourceStates<Content: Sendable>: AsyncSequence, Sendable {
 
     let resource: Resource<Content>
     let loading: ObserverLoading
+    var refresh: ResourceRefresh?
 
     /// Begins with the present state.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(resource, loading) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the states.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let reader: StateReader<Content>
 
-        fileprivate init(_ resource: Resource<Content>, _ loading: ObserverLoading) {
-            reader = StateReader(resource)
-            if loading == .ifNeeded { resource.loadForObserver() }
+        fileprivate init(_ states: ResourceStates) {
+            reader = StateReader(states.resource, states.refresh)
+            if states.loading == .ifNeeded { states.resource.loadForObserver() }
         }
 
         /// The newest state that was not read yet; `nil` at the end.
@@ -60,12 +61,12 @@ final class StateReader<Content: Sendable>: Sendable {
         private let mark = LiveMark(.reader)
     #endif
 
-    init(_ resource: Resource<Content>) {
+    init(_ resource: Resource<Content>, _ refresh: ResourceRefresh? = nil) {
         self.resource = resource
         receiver = StateReceiver(ObjectIdentifier(Content.self))
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = resource.state
-        number = resource.core.add(receiver)
+        number = resource.core.add(receiver, refreshing: refresh, resource.service)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { receiver.finish() }
     }

@@ -8,13 +8,15 @@ extension ResourceCore {
 
     /// Changes the contents under the lock, and delivers the events to the observers.
     func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
-        let (result, delivers) = contents.withLock { contents in
+        let (result, delivers, polling) = contents.withLock { contents in
             let result = change(&contents)
             writeFlags(contents.facts)
+            contents.polling?.note(contents.machine, contents.facts)
             let delivers = !contents.pending.isEmpty && !contents.isDelivering
             if delivers { contents.isDelivering = true }
-            return (result, delivers)
+            return (result, delivers, contents.polling)
         }
+        polling?.settle(self)
         if delivers { deliver() }
         return result
     }
@@ -72,10 +74,23 @@ extension ResourceCore {
 
     /// Adds an observer, which receives `attached` with the present state first.
     ///
+    /// - Parameters:
+    ///   - receiver: The observer.
+    ///   - refresh: How often the observer wants the resource to be loaded.
+    ///   - service: The service, which knows how often its configuration wants that; `nil` begins no regular loads.
     /// - Returns: The number with which it is removed.
-    func add(_ receiver: any ChangeReceiver) -> UInt64 {
-        changing { contents in
+    func add(
+        _ receiver: any ChangeReceiver, refreshing refresh: ResourceRefresh? = nil,
+        _ service: HTTPResourceService? = nil
+    ) -> UInt64 {
+        let known = service.map { ($0, $0.effective(for: self)) }
+        return changing { contents in
             let number = contents.observers.add(receiver, since: contents.facts.version)
+            if let (service, configuration) = known {
+                contents.noteObserver(number, refresh, configuration, service)
+            } else {
+                contents.polling?.note(.joined(nil, number: number))
+            }
             contents.enqueue(.attached, target: number)
             return number
         }
@@ -85,9 +100,13 @@ extension ResourceCore {
     /// called under a lock.
     ///
     /// - Parameter prepare: Is called with the number under the lock of the resource, before any delivery.
-    func addSilently(_ receiver: any ChangeReceiver, _ prepare: (UInt64) -> Void) -> UInt64 {
+    func addSilently(
+        _ receiver: any ChangeReceiver, _ configuration: EffectiveConfiguration, _ service: HTTPResourceService,
+        _ prepare: (UInt64) -> Void
+    ) -> UInt64 {
         contents.withLock { contents in
             let number = contents.observers.add(receiver, since: contents.facts.version)
+            contents.noteObserver(number, nil, configuration, service)
             prepare(number)
             contents.enqueue(.attached, target: number)
             return number
@@ -98,6 +117,7 @@ extension ResourceCore {
     func remove(observer number: UInt64) {
         let (receiver, ended) = changing { contents -> ((any ChangeReceiver)?, [LoadRun]) in
             guard let receiver = contents.observers.remove(number) else { return (nil, []) }
+            contents.polling?.note(.left(number: number))
             guard contents.observers.count == 0 else { return (receiver, []) }
             return (receiver, contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false)))
         }

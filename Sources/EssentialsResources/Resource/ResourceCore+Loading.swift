@@ -43,7 +43,7 @@ extension ResourceCore {
         }
     }
 
-    private func beginLoad(_ contents: inout Contents, isAwaited: Bool, isStarted: Bool) -> LoadRun {
+    func beginLoad(_ contents: inout Contents, isAwaited: Bool, isStarted: Bool) -> LoadRun {
         let number = contents.machine.beginLoad(waiting: isAwaited ? 1 : 0, isStarted: isStarted)
         let run = LoadRun(number: number)
         contents.runs.append(run)

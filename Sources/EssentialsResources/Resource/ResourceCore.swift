@@ -35,6 +35,8 @@ final class ResourceCore: Sendable {
         var requests: [RequestRecord] = []
         /// The number of the request that was started last.
         var lastRequest: UInt64 = 0
+        /// The regular loads; `nil` if the resource was never polled.
+        var polling: ResourcePolling?
         /// What is to be done after the changes up to a version have been delivered.
         var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
     }

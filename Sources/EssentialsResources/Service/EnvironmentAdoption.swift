@@ -12,6 +12,7 @@ final class EnvironmentAdoption: Sendable {
     private let environment: any EnvironmentService
     private let table: ResourceTable
     private let configurations: ConfigurationStore
+    private let polling: PollingTimer
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -23,9 +24,10 @@ final class EnvironmentAdoption: Sendable {
     /// Creates the object for a table that uses an environment already.
     init(
         _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ table: ResourceTable,
-        _ configurations: ConfigurationStore
+        _ configurations: ConfigurationStore, _ polling: PollingTimer
     ) {
         (self.environment, self.table, self.configurations) = (environment, table, configurations)
+        self.polling = polling
         adopted = Mutex(current)
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
     }
@@ -70,6 +72,7 @@ final class EnvironmentAdoption: Sendable {
             return (current, moved)
         }
         for moved in moved { moved.finish() }
+        if !moved.isEmpty { polling.service?.reconfigurePolling() }
         return current
     }
 }

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+public import EssentialsReachability
 public import EssentialsRequests
 public import Logging
 import Synchronization
@@ -55,6 +56,10 @@ public final class HTTPResourceService: ResourceService {
     /// Adopts changes of the environment for resources that are observed and not used otherwise.
     private let follower = Mutex<Task<Void, Never>?>(nil)
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
+    /// The timer for the resources that are loaded regularly.
+    let polling: PollingTimer
+    /// Loads resources when their server is reachable again; `nil` without a reachability service.
+    private let recovery: ReachabilityRecovery?
     private let closed = Atomic(false)
 
     /// Creates a service.
@@ -63,12 +68,15 @@ public final class HTTPResourceService: ResourceService {
     ///   - requests: Sends the requests. The service does not shut it down.
     ///   - environment: The environment of that service, below whose base URL paths are joined.
     ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - reachability: Says when the server is reachable again. Observed resources whose last load failed as
+    ///     `nameResolution`, `connection`, `timeout` or `interrupted` are then loaded, four at a time and spread over two
+    ///     seconds, and regular loads pause while it is not reachable. The default is `nil`: neither happens.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or if
     ///   the source of memory pressure gets no descriptor or thread.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
-        configuration: Configuration = Configuration()
+        reachability: (any ReachabilityService)? = nil, configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
         self.requests = requests
         self.environment = environment
@@ -76,24 +84,36 @@ public final class HTTPResourceService: ResourceService {
         self.configuration = configuration
         configurations = ConfigurationStore(configuration.defaults)
         time = ServiceTime(configuration.clock)
+        polling = PollingTimer(configuration.clock)
         codecs = requests.codecs
         let current = AdoptedEnvironment(of: environment)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
-        adoption = EnvironmentAdoption(current, of: environment, table, configurations)
+        adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling)
         wiper = ResourceWiper(table)
+        recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
+        if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
         let observation = try configuration.memoryPressure?.observe { [table, observers] in
             observers.sweepAll()
             table.relieve($0)
         }
         pressure.withLock { $0 = observation }
+        if let reachability { recovery?.follow(reachability) }
         let task = adoption.follow()
         follower.withLock { $0 = task }
     }
 
-    deinit { follower.withLock { $0 }?.cancel() }
+    deinit { endFollowing() }
+
+    /// Ends what runs without being asked for.
+    private func endFollowing() {
+        polling.stop()
+        recovery?.stop()
+        follower.withLock { $0.take() }?.cancel()
+        pressure.withLock { $0.take() }?.cancel()
+    }
 
     var clock: RequestClock { time.clock }
 
@@ -160,8 +180,7 @@ public final class HTTPResourceService: ResourceService {
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
-        follower.withLock { $0.take() }?.cancel()
-        pressure.withLock { $0.take() }?.cancel()
+        endFollowing()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()

@@ -44,7 +44,8 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
             let new = newValue.map { resource in
                 // The view exists before the first change, so that each change has a snapshot for it.
                 _ = resource.state
-                let number = resource.core.add(SignalReceiver(raise: { [signals] in signals.raise() }))
+                let number = resource.core.add(
+                    SignalReceiver(raise: { [signals] in signals.raise() }), resource.service)
                 resource.startLoadIfNeeded()
                 return Assignment(resource: resource, number: number)
             }

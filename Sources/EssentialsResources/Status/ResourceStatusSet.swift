@@ -125,7 +125,7 @@ public final class ResourceStatusSet: Sendable {
 /// A resource of a set, without the type of its content.
 struct StatusMember: Sendable {
     let core: ResourceCore
-    let isClosed: @Sendable () -> Bool
+    let service: HTTPResourceService
     /// What the rules need to know.
     let part: @Sendable () -> StatusRules.Part
     /// The age of the content; `nil` without any.
@@ -135,7 +135,7 @@ struct StatusMember: Sendable {
 
     init<Content: Sendable>(_ resource: Resource<Content>) {
         core = resource.core
-        isClosed = { resource.service.isClosed }
+        service = resource.service
         part = {
             let state = resource.state
             return StatusRules.Part(
@@ -151,7 +151,7 @@ struct StatusMember: Sendable {
     init(_ resource: AnyResource) {
         let (service, core) = (resource.service, resource.core)
         self.core = core
-        isClosed = { service.isClosed }
+        self.service = service
         part = {
             let facts = core.contents.withLock { $0.facts }
             return StatusRules.Part(

@@ -91,9 +91,10 @@ private final class StatusReader: Sendable {
         number = set.signals.add(signal)
         let end = SharedEnd(set.members.count, signal)
         numbers = set.members.enumerated().map { index, member in
-            let number = member.core.add(SignalReceiver(raise: { signal.raise() }, end: { end.end(index) }))
+            let number = member.core.add(
+                SignalReceiver(raise: { signal.raise() }, end: { end.end(index) }), member.service)
             // Closing a service ends the observers that it finds, so one that comes later ends itself.
-            if member.isClosed() { end.end(index) }
+            if member.service.isClosed { end.end(index) }
             return number
         }
         if set.members.isEmpty { signal.finish() }

@@ -113,6 +113,39 @@ import Testing
         #expect(time > .milliseconds(314_999) && time <= .seconds(315))
     }
 
+    @Test("The countdown of content that is older than the polling began when its load ended")
+    func earlierLoad() {
+        var machine = RefreshMachine(Self.five, lastEnd: .seconds(100))
+        #expect(machine.observerJoined(nil, now: .seconds(103), random: 9) == .wait(until: .seconds(105)))
+        var old = RefreshMachine(Self.five, lastEnd: .seconds(100))
+        #expect(old.observerJoined(nil, now: .seconds(200), random: 9) == .load)
+        var failed = RefreshMachine(Self.five, lastEnd: .seconds(100), hasFailed: true)
+        #expect(failed.observerJoined(nil, now: .seconds(103), random: 9) == .wait(until: .seconds(110)))
+        var unreachable = RefreshMachine(Self.five, lastEnd: .seconds(100), isReachable: false)
+        #expect(unreachable.observerJoined(nil, now: .seconds(200), random: 9) == .rest)
+        #expect(unreachable.reachabilityChanged(true, now: .seconds(201)) == .load)
+    }
+
+    @Test("A demanded load that was not started is demanded again while there are observers")
+    func refused() {
+        var machine = polling()
+        #expect(machine.timerFired(now: .seconds(105)) == .load)
+        var left = machine
+        #expect(machine.loadRefused(now: .seconds(106)) == .load)
+        _ = left.observerLeft(nil, now: .seconds(105))
+        #expect(left.loadRefused(now: .seconds(106)) == .rest)
+        #expect(left.observerJoined(nil, now: .seconds(107), random: 0) == .load)
+    }
+
+    @Test("The schedule of an observer can end before the observer leaves")
+    func scheduleEnded() {
+        var machine = polling()
+        _ = machine.observerJoined(Self.two, now: .seconds(100), random: 0)
+        #expect(machine.scheduleEnded(Self.two, now: .seconds(101)) == .wait(until: .seconds(105)))
+        #expect(machine.observerLeft(nil, now: .seconds(101)) == .wait(until: .seconds(105)))
+        #expect(machine.observerLeft(nil, now: .seconds(101)) == .rest)
+    }
+
     @Test("Intervals and jitter have limits")
     func limits() {
         #expect(RefreshSchedule(every: .zero).interval == .milliseconds(10))

@@ -1,0 +1,134 @@
+import EssentialsHTTP
+import EssentialsReachability
+import Synchronization
+
+/// Loads observed resources again when a server has become reachable, and pauses regular loads while it is not.
+///
+/// Loaded are the resources whose last load failed because the network did not carry it. Four run at a time, and their
+/// beginnings are spread at random over two seconds, so that a program with many resources and many programs with few do
+/// not load all at once. Regular loads resume in the same turns.
+final class ReachabilityRecovery: Sendable {
+    private struct State {
+        var observation: ReachabilityObservation?
+        /// The last status; `nil` before the first one.
+        var isReachable: Bool?
+        var task: Task<Void, Never>?
+        var isStopped = false
+    }
+
+    /// The maximum number of loads that run at a time.
+    static let maximumLoads = 4
+    /// The time over which the loads begin.
+    static let spread = Duration.seconds(2)
+
+    private let polling: PollingTimer
+    private let table: ResourceTable
+    private let state = Mutex(State())
+
+    init(_ polling: PollingTimer, _ table: ResourceTable) { (self.polling, self.table) = (polling, table) }
+
+    /// Begins to follow a reachability service.
+    func follow(_ reachability: any ReachabilityService) {
+        let observation = reachability.observe { [self] status in update(status.isReachable()) }
+        let isLate = state.withLock { state in
+            if !state.isStopped { state.observation = observation }
+            return state.isStopped
+        }
+        if isLate { observation.cancel() }
+    }
+
+    /// Ends everything, because the service was closed or released.
+    func stop() {
+        let (observation, task) = state.withLock { state in
+            state.isStopped = true
+            return (state.observation.take(), state.task.take())
+        }
+        observation?.cancel()
+        task?.cancel()
+    }
+
+    /// Takes note of a status. The reachability service does not call this function twice at the same time.
+    private func update(_ isReachable: Bool) {
+        let (last, ended) = state.withLock { state -> (Bool?, Task<Void, Never>?) in
+            let last = state.isReachable
+            state.isReachable = isReachable
+            return (last, isReachable ? nil : state.task.take())
+        }
+        ended?.cancel()
+        guard (last ?? true) != isReachable else { return }
+        polling.isReachable = isReachable
+        guard isReachable else {
+            for core in table.cores { core.note(isReachable: false) }
+            return
+        }
+        state.withLock { state in
+            if !state.isStopped { state.task = Task { await recover() } }
+        }
+    }
+
+    private func recover() async {
+        let clock = polling.clock
+        let start = clock.now
+        let turns = table.cores.filter(\.waitsForReachability)
+            .map { (core: $0, time: start + clock.random(in: .zero...Self.spread)) }
+            .sorted { $0.time < $1.time }
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            for (core, time) in turns {
+                do { try await clock.sleep(until: time) } catch { return }
+                if running == Self.maximumLoads {
+                    await group.next()
+                    running -= 1
+                }
+                guard !Task.isCancelled, let service = polling.service else { return }
+                guard let run = service.loadReachable(core) else { continue }
+                running += 1
+                group.addTask { _ = await run.outcome() }
+            }
+        }
+    }
+}
+
+extension HTTPResourceService {
+    /// Loads a resource whose server is reachable again, if its last load failed for this reason, and resumes its regular
+    /// loads.
+    ///
+    /// - Returns: The load that runs.
+    fileprivate func loadReachable(_ core: ResourceCore) -> LoadRun? {
+        let environment = adoptEnvironment()
+        let begun = core.changing { contents -> (LoadRun, Bool)? in
+            contents.polling?.note(.reachable(true))
+            guard contents.observers.count > 0, contents.facts.isFailedByNetwork, contents.machine.loads.isEmpty else {
+                return nil
+            }
+            let isInvalid = contents.machine.isInvalid
+            return (core.beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
+        }
+        guard let (run, isInvalid) = begun else { return core.newestRun }
+        Resource<Never>(service: self, core: core).start(run, LoadWish(isInvalid: isInvalid, in: environment))
+        return run
+    }
+}
+
+extension ResourceCore {
+    /// Whether the resource is observed, and waits for its server to become reachable.
+    fileprivate var waitsForReachability: Bool {
+        contents.withLock { contents in
+            contents.observers.count > 0 && (contents.facts.isFailedByNetwork || contents.polling != nil)
+        }
+    }
+
+    fileprivate func note(isReachable: Bool) {
+        changing { $0.polling?.note(.reachable(isReachable)) }
+    }
+}
+
+extension ResourceFacts {
+    /// Whether the last load failed because the network did not carry it to the server or back.
+    fileprivate var isFailedByNetwork: Bool {
+        switch failure?.reason {
+        case .nameResolution, .connection, .timeout, .interrupted: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import EssentialsHTTP
+import Synchronization
+
+/// The regular loads of one resource. It exists only for resources that have or had an interval.
+///
+/// What happens to the resource is noted in order, under the lock of the resource, and is passed to the machine soon
+/// after, outside that lock, because the clock is foreign code.
+final class ResourcePolling: Sendable {
+    /// What has happened to the resource.
+    enum Event: Sendable {
+        case joined(ResourceRefresh?, number: UInt64)
+        case left(number: UInt64)
+        case began
+        case ended(RefreshMachine.Outcome)
+        case configured(ResourceRefresh?, version: UInt64)
+        case reachable(Bool)
+        /// A demanded load was not started.
+        case refused
+        /// The rule of the configuration has ended the polling.
+        case done
+        /// The rule of an observer has ended its interval.
+        case doneFor(number: UInt64)
+        case time
+    }
+
+    fileprivate struct State {
+        var machine: RefreshMachine
+        /// What the machine does not know yet.
+        var events: [Event] = []
+        /// The numbers of the loads that run.
+        var loads: [UInt64] = []
+        /// The interval of the configuration.
+        var configured: ResourceRefresh?
+        /// The version of that configuration.
+        var version: UInt64?
+        /// The observers with an interval of their own.
+        var observers: [UInt64: ResourceRefresh] = [:]
+        /// Counts the actions, because those of two threads can overtake each other.
+        var lastStep: UInt64 = 0
+    }
+
+    /// The result of what has happened.
+    private struct Result {
+        let action: RefreshMachine.Action
+        let step: UInt64
+        /// The rules to ask. The number is that of the observer; `nil` means the configuration.
+        let rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)]
+    }
+
+    let timer: PollingTimer
+    /// The number of the last action that has reached the timer, which protects it.
+    let appliedStep = Atomic<UInt64>(0)
+    private let state: Mutex<State>
+
+    init(_ contents: ResourceCore.Contents, _ timer: PollingTimer) {
+        self.timer = timer
+        let facts = contents.facts
+        let machine = RefreshMachine(
+            lastEnd: [facts.contentTime, facts.failureTime].compactMap { $0 }.max(), hasFailed: facts.failure != nil,
+            isReachable: timer.isReachable)
+        state = Mutex(State(machine: machine))
+    }
+
+    /// The version of the configuration whose interval is used.
+    var version: UInt64? { state.withLock { $0.version } }
+
+    // MARK: Under the lock of the resource
+
+    /// Takes note of an event.
+    func note(_ event: Event) {
+        state.withLock { state in
+            if case .configured(let refresh, let version) = event {
+                // Two threads can have computed the configuration at the same time.
+                guard state.version != version else { return }
+                (state.configured, state.version) = (refresh, version)
+            }
+            state.events.append(event)
+        }
+    }
+
+    /// Takes note of the loads that began and ended.
+    func note(_ machine: ResourceMachine, _ facts: ResourceFacts) {
+        state.withLock { state in
+            let loads = machine.loads
+            guard state.loads.count != loads.count || zip(state.loads, loads).contains(where: { $0 != $1.number })
+            else { return }
+            for number in state.loads where !loads.contains(where: { $0.number == number }) {
+                let isOutcome = number == machine.committed
+                state.events.append(
+                    .ended(!isOutcome ? .cancelled : facts.failure == nil ? .success : .failure))
+            }
+            let last = state.loads.last ?? 0
+            for load in loads where load.number > last { state.events.append(.began) }
+            state.loads = loads.map(\.number)
+        }
+    }
+
+    // MARK: Outside
+
+    /// Passes to the machine what has happened, and does what it says.
+    func settle(_ core: ResourceCore) {
+        guard state.withLock({ !$0.events.isEmpty }) else { return }
+        let (now, random) = (timer.clock.now, timer.clock.random())
+        guard let result = state.withLock({ Self.advance(&$0, now, random) }) else { return }
+        timer.apply(result.action, step: result.step, self, core)
+        guard !result.rules.isEmpty, let service = timer.service else { return }
+        let resource = AnyResource(service: service, core: core)
+        for rule in result.rules where rule.isDone(resource) {
+            note(rule.number.map { .doneFor(number: $0) } ?? .done)
+        }
+        settle(core)
+    }
+
+    private static func advance(_ state: inout State, _ now: Duration, _ random: UInt64) -> Result? {
+        var action: RefreshMachine.Action?
+        var hasOutcome = false
+        for event in state.events {
+            // Only the last action counts, but a load that was demanded is never forgotten.
+            let next = apply(event, &state, now, random)
+            if action != .load || next != .rest { action = next }
+            if case .ended(let outcome) = event { hasOutcome = hasOutcome || outcome != .cancelled }
+        }
+        state.events = []
+        guard let action else { return nil }
+        state.lastStep += 1
+        return Result(action: action, step: state.lastStep, rules: hasOutcome ? state.rules : [])
+    }
+
+    private static func apply(
+        _ event: Event, _ state: inout State, _ now: Duration, _ random: UInt64
+    ) -> RefreshMachine.Action {
+        switch event {
+        case .joined(let refresh, let number):
+            state.observers[number] = refresh
+            return state.machine.observerJoined(refresh?.schedule, now: now, random: random)
+        case .left(let number):
+            return state.machine.observerLeft(state.observers.removeValue(forKey: number)?.schedule, now: now)
+        case .doneFor(let number):
+            let refresh = state.observers.removeValue(forKey: number)
+            return state.machine.scheduleEnded(refresh?.schedule, now: now)
+        case .began: return state.machine.loadBegan(now: now)
+        case .ended(let outcome): return state.machine.loadEnded(outcome, now: now, random: random)
+        case .configured(let refresh, _): return state.machine.configured(refresh?.schedule, now: now)
+        case .reachable(let isReachable): return state.machine.reachabilityChanged(isReachable, now: now)
+        case .refused: return state.machine.loadRefused(now: now)
+        case .done: return state.machine.end(now: now)
+        case .time: return state.machine.timerFired(now: now)
+        }
+    }
+}
+
+extension ResourcePolling.State {
+    /// The rules that can end an interval.
+    fileprivate var rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)] {
+        var rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)] = []
+        if let isDone = configured?.isDone { rules.append((nil, isDone)) }
+        for (number, refresh) in observers {
+            if let isDone = refresh.isDone { rules.append((number, isDone)) }
+        }
+        return rules
+    }
+}
