@@ -23,6 +23,9 @@ public struct ResourceConfiguration: Sendable {
     public var maximumBody = 64 << 20
     /// The steps through which responses become content. The default has none.
     public var pipeline = ResourcePipeline()
+    /// Names by which a write invalidates resources of its origin; see ``RelatedResources/tag(_:)``. The default is
+    /// none. Those of the configuration for GET count.
+    public var tags: Set<String> = []
     /// The changes of requests, in order.
     var mutations: [@Sendable (inout DataRequest) async throws -> Void] = []
     /// What wraps the sending of requests; the last one is the outermost.

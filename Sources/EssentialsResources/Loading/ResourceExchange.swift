@@ -1,12 +1,23 @@
 import EssentialsHTTP
 import EssentialsRequests
-
 import FoundationEssentials
+import Synchronization
+
+/// The request that was sent last, after all changes.
+final class SentRequest: Sendable {
+    private let state = Mutex<DataRequest?>(nil)
+
+    var request: DataRequest? { state.withLock { $0 } }
+
+    func set(_ request: DataRequest) { state.withLock { $0 = request } }
+}
 
 /// Sends a request of a resource and reads its response, for loads and for all other requests.
 struct ResourceExchange: Sendable {
     let service: HTTPResourceService
     let core: ResourceCore
+    /// Receives the request as it is sent; `nil` if nobody needs it.
+    var sent: SentRequest?
 
     /// What has come back.
     enum Reply {
@@ -59,7 +70,10 @@ struct ResourceExchange: Sendable {
     private func send(
         _ request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>
     ) async throws(RequestFailure) -> DataResponse {
-        guard let decorator = decorators.last else { return try await service.transmit(request, for: core) }
+        guard let decorator = decorators.last else {
+            sent?.set(request)
+            return try await service.transmit(request, for: core)
+        }
         let call = DecoratedRequest(resource: AnyResource(service: service, core: core), request: request)
         do {
             return try await decorator(call) { request throws(RequestFailure) in

@@ -24,6 +24,10 @@ public enum ResourceEvent: Sendable, Hashable {
     case failed(RequestFailure)
     /// The content was marked as outdated.
     case invalidated
+    /// An optimistic change was applied to the content; see <doc:WritingOptimistically>.
+    case layered
+    /// An optimistic change was taken out of the content, because its write has failed or was cancelled.
+    case undone(RequestFailure)
     /// Content and failure were removed.
     case wiped(WipeReason)
 }
@@ -40,6 +44,8 @@ public enum WipeReason: Sendable, Hashable {
     case environment
     /// The private state of the origin was cleared, as at a logout.
     case authorization
+    /// The server has deleted the resource.
+    case deleted
 }
 
 /// An event, and the state of the resource after it.

@@ -134,20 +134,22 @@ extension ResourceCore {
         var known = 0
         // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
         while true {
-            let views = contents.withLock { $0.views }
+            let (views, layers) = contents.withLock { ($0.views, $0.layers) }
             for view in views[known...] {
                 if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
             }
             known = views.count
+            let content = LayeredContent(layers: layers, server: projections)
+            let shown = content.shown
             let isDone = changing { contents -> Bool in
-                guard contents.views.count == known else { return false }
+                guard contents.views.count == known, contents.hasLayers(layers) else { return false }
                 let verdict = contents.machine.end(run.number)
                 guard verdict != .unknown else { return true }
                 contents.runs.removeAll { $0 === run }
                 let isInvalid = contents.machine.isInvalid
                 if verdict == .commits {
                     contents.kept = KeptValue(value.kept)
-                    contents.change(.replace(projections), .newContent(.network)) { facts in
+                    contents.replace(content, shown: shown, .newContent(.network)) { facts in
                         facts.entity = entity
                         facts.provenance = .network
                         facts.isOfServer = isOwn
@@ -179,7 +181,7 @@ extension ResourceCore {
             guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
                 return nil
             }
-            let projections = contents.views.compactMap(\.snapshot.projection)
+            let projections = contents.layered.server
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return projections }
             contents.runs.removeAll { $0 === run }

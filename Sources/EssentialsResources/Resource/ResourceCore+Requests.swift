@@ -14,16 +14,19 @@ extension ResourceCore {
     ///
     /// - Returns: Its number.
     func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
+        // No number is used twice, because a request can be removed twice.
+        let number = Self.lastRequest.wrappingAdd(1, ordering: .relaxed).newValue
         contents.withLock { contents in
-            // No number is used twice, because a request can be removed twice.
-            contents.lastRequest += 1
             contents.requests.append(
                 RequestRecord(
-                    number: contents.lastRequest, load: contents.machine.last,
+                    number: number, load: contents.machine.last,
                     running: RunningRequest(method: method, isLoad: false, cancel)))
-            return contents.lastRequest
         }
+        return number
     }
+
+    /// The number of the request that was started last, of all resources.
+    private static let lastRequest = Atomic<UInt64>(0)
 
     /// Takes note of the end of a request.
     func remove(request number: UInt64) {

@@ -33,10 +33,10 @@ final class ResourceCore: Sendable {
         var responseKind: (views: Int, kind: ResponseKind)?
         /// The requests that run beside the loads, in the order of their start.
         var requests: [RequestRecord] = []
-        /// The number of the request that was started last.
-        var lastRequest: UInt64 = 0
         /// The regular loads; `nil` if the resource was never polled.
         var polling: ResourcePolling?
+        /// The optimistic layers and the writes that wait; `nil` without both.
+        var writing: WritingBox?
         /// What is to be done after the changes up to a version have been delivered.
         var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
     }
@@ -126,10 +126,13 @@ final class ResourceCore: Sendable {
     /// Sets the content.
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
-        changing { $0.set(content, entity: entity, provenance: .local, now, freshness, service) }
+        let value = LoadedValue(value: content, head: HTTPResponse(status: .ok))
+        replacing(with: value, .standard) { contents, content, shown in
+            contents.set(value, content, shown, entity: entity, now, freshness, service)
+        }
     }
 
-    /// Changes the content.
+    /// Changes the server's content, below the optimistic layers.
     ///
     /// - Returns: Whether there was content to change.
     func update<Content: Sendable>(
@@ -137,13 +140,17 @@ final class ResourceCore: Sendable {
     ) -> Bool {
         let codecs = service.codecs
         while true {
-            let number = contents.withLock { $0.machine.committed }
-            guard var content = snapshot(of: Content.self, codecs).content else { return false }
+            _ = snapshot(of: Content.self, codecs)
+            let (number, present) = contents.withLock {
+                ($0.machine.committed, $0.serverContent(of: Content.self))
+            }
+            guard var content = present else { return false }
             change(&content)
             let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
-            let isDone = changing { contents in
+            let value = LoadedValue(value: content, head: HTTPResponse(status: .ok))
+            let isDone = replacing(with: value, .standard) { contents, content, shown in
                 guard contents.machine.committed == number else { return false }
-                contents.set(content, entity: nil, provenance: .local, now, freshness, service)
+                contents.set(value, content, shown, entity: nil, now, freshness, service)
                 return true
             }
             if isDone { return true }
@@ -181,6 +188,7 @@ extension ResourceCore.Contents {
         _ = machine.wipe()
         defer { runs = [] }
         kept = nil
+        removeLayers()
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
         return runs
     }
@@ -203,17 +211,25 @@ extension ResourceCore.Contents {
         facts.version += 1
         facts.loads = machine.loads.count
         if case .keep = content {} else { facts.contentVersion = facts.version }
-        for index in views.indices { views[index].snapshot = views[index].snapshot.next(facts, content) }
+        for index in views.indices {
+            var facts = facts
+            if writing != nil { facts.pendingLayers = pendingLayers(of: views[index].contentType) }
+            views[index].snapshot = views[index].snapshot.next(facts, content)
+        }
         enqueue(event)
     }
 
     /// Sets the content without a request.
     ///
-    /// - Parameter entity: The entity; `nil` means that the media type and the header fields stay, or that the media
-    ///   type is `application/octet-stream` if there are none.
-    mutating func set<Content: Sendable>(
-        _ content: Content, entity: Entity?, provenance: Provenance, _ now: Duration, _ freshness: FreshnessRules,
-        _ service: HTTPResourceService
+    /// - Parameters:
+    ///   - value: The content.
+    ///   - content: The content for all views, and the layers.
+    ///   - shown: What the layers make of it.
+    ///   - entity: The entity; `nil` means that the media type and the header fields stay, or that the media type is
+    ///     `application/octet-stream` if there are none.
+    mutating func set(
+        _ value: LoadedValue, _ content: LayeredContent, _ shown: [any AnyProjection], entity: Entity?,
+        _ now: Duration, _ freshness: FreshnessRules, _ service: HTTPResourceService
     ) {
         machine.override()
         let entity =
@@ -221,16 +237,14 @@ extension ResourceCore.Contents {
             ?? Entity(
                 mediaType: facts.entity?.mediaType ?? .octetStream, headerFields: facts.entity?.headerFields ?? [:],
                 date: service.clock.date)
-        let value = LoadedValue(
-            value: content, contentType: entity.mediaType?.description,
-            head: HTTPResponse(status: .ok, headerFields: entity.headerFields))
+        var value = value
+        value.contentType = entity.mediaType?.description
+        value.head.headerFields = entity.headerFields
         kept = KeptValue(value)
         let freshUntil = freshness.deadline(of: .content(.init(time: now)))
-        // Views of another type show the content if it is of that type too. Without a body nothing is decoded.
-        let projections = views.compactMap { $0.snapshot.project(value, .standard) }
-        change(.replace(projections), .newContent(provenance)) { facts in
+        replace(content, shown: shown, .newContent(.local)) { facts in
             facts.entity = entity
-            facts.provenance = provenance
+            facts.provenance = .local
             facts.isOfServer = false
             facts.contentTime = now
             facts.freshUntil = freshUntil

@@ -28,17 +28,32 @@ extension HTTPResourceService {
     ///   - extent: Whether other requests than loads are cancelled too.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) {
-        for core in try cores(matching: pattern) {
+        wipe(try cores(matching: pattern), extent)
+    }
+
+    /// Marks the content of all resources as outdated whose configuration has one of the tags; see
+    /// ``ResourceConfiguration/tags``.
+    public func invalidate(tagged tags: Set<String>) {
+        adoptEnvironment()
+        for core in cores(matching: [], tagged: tags) { core.invalidate() }
+    }
+
+    /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads.
+    public func wipe(tagged tags: Set<String>, _ extent: WipeExtent) {
+        adoptEnvironment()
+        wipe(cores(matching: [], tagged: tags), extent)
+    }
+
+    private func wipe(_ cores: [ResourceCore], _ extent: WipeExtent) {
+        for core in cores {
             core.wipe()
             if extent == .includingWrites { core.cancelRequests() }
         }
     }
 
-    /// The resources that a pattern selects.
-    func cores(matching pattern: ResourcePattern) throws(RequestFailure) -> [ResourceCore] {
+    private func cores(matching pattern: ResourcePattern) throws(RequestFailure) -> [ResourceCore] {
         if let problem = pattern.problem { throw problem }
         adoptEnvironment()
-        let base = table.base
-        return table.cores.filter { pattern.matches($0.address, below: base) }
+        return cores(matching: [pattern])
     }
 }

@@ -64,49 +64,6 @@ extension HTTPResourceService {
     }
 }
 
-/// Definitions that are sent beside the resource.
-extension Resource {
-    /// Sends a definition through the data-request service of this resource's service. The state does not change.
-    ///
-    /// ```swift
-    /// let profile = service.resource(Users.get(id: 7))
-    /// let renamed = try await profile.send(Users.rename(id: 7, to: "Ada"))
-    /// profile.override(with: renamed)
-    /// ```
-    ///
-    /// - Throws: The failures of `DataRequestService.send`, and `closed` after the service was closed.
-    public func send<Request: TypedRequest>(
-        _ request: Request
-    ) async throws(RequestFailure) -> Request.Response where Request.Response: Decodable {
-        try service.checkOpen()
-        return try await service.requests.send(request)
-    }
-
-    /// Sends a definition whose response has no content, such as 204. The state does not change.
-    public func send<Request: TypedRequest>(_ request: Request) async throws(RequestFailure)
-    where Request.Response == Void {
-        try service.checkOpen()
-        try await service.requests.send(request)
-    }
-
-    /// Sends a definition and returns the response with its body. The state does not change.
-    @discardableResult
-    public func send<Request: TypedRequest>(_ request: Request) async throws(RequestFailure) -> DataResponse
-    where Request.Response == DataResponse {
-        try service.checkOpen()
-        return try await service.requests.send(request)
-    }
-}
-
-extension Resource {
-    /// Sends a definition and returns the body as a stream. The state does not change.
-    public func send<Request: TypedRequest>(_ request: Request) async throws(RequestFailure) -> ResponseBody
-    where Request.Response == ResponseBody {
-        try service.checkOpen()
-        return try await service.requests.send(request)
-    }
-}
-
 extension ResourceCore {
     /// Uses the settings of a definition for the loads that follow.
     func define(_ definition: ResourceDefinition) {

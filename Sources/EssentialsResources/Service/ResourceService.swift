@@ -51,6 +51,16 @@ public protocol ResourceService: Sendable {
     ///   - extent: Whether other requests than loads are cancelled too.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure)
+
+    /// Marks the content of all resources as outdated whose configuration has one of the tags, and sends nothing.
+    func invalidate(tagged tags: Set<String>)
+
+    /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads.
+    ///
+    /// - Parameters:
+    ///   - tags: The tags; see ``ResourceConfiguration/tags``.
+    ///   - extent: Whether other requests than loads are cancelled too.
+    func wipe(tagged tags: Set<String>, _ extent: WipeExtent)
 }
 
 extension ResourceService {
@@ -58,6 +68,10 @@ extension ResourceService {
     ///
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func wipe(_ pattern: ResourcePattern) throws(RequestFailure) { try wipe(pattern, .loads) }
+
+    /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads. Other
+    /// requests go on.
+    public func wipe(tagged tags: Set<String>) { wipe(tagged: tags, .loads) }
 
     /// The resource at a path below the environment's base URL.
     ///

@@ -32,6 +32,8 @@ struct ResourceFacts: Sendable {
     /// Whether the content is what a GET request of this resource gave, so that its validator may be sent. It is not after
     /// an override, or after a load with another request.
     var isOfServer = false
+    /// The number of optimistic layers in the content of one view. It is zero in what all views share.
+    var pendingLayers: UInt8 = 0
     /// The number of loads that run.
     var loads = 0
 

@@ -33,6 +33,8 @@ struct ResourceMachine: Sendable {
     private(set) var invalidated: UInt64 = 0
     /// The loads that run, in the order of their start.
     private(set) var loads: [Load] = []
+    /// The writes that have begun and not ended, in the order of their beginning.
+    var writes: [Write] = []
 
     /// Whether an invalidation still holds.
     var isInvalid: Bool { invalidated != 0 }
@@ -134,13 +136,35 @@ struct ResourceMachine: Sendable {
         invalidated = last
     }
 
-    /// Removes the content and ends all loads.
+    /// Removes the content and ends all loads. Writes go on, and their outcomes change the state no more.
     ///
     /// - Returns: The numbers of the ended loads.
     mutating func wipe() -> [UInt64] {
+        detachWrites()
+        return wipeContent()
+    }
+
+    /// Removes the content and ends all loads.
+    ///
+    /// - Returns: The numbers of the ended loads.
+    mutating func wipeContent() -> [UInt64] {
         override()
         return cancelAll()
     }
+
+    // MARK: Numbers
+
+    /// Takes the next number.
+    mutating func takeNumber() -> UInt64 {
+        last += 1
+        return last
+    }
+
+    /// Takes note of a change of the content, after which responses to older requests do not count.
+    mutating func commit(at number: UInt64) { committed = number }
+
+    /// Takes note of an invalidation; zero ends the last one.
+    mutating func invalidate(at number: UInt64) { invalidated = number }
 
     private func index(of number: UInt64) -> Int? { loads.lastIndex { $0.number == number } }
 }

@@ -25,8 +25,10 @@ public struct ResourceState<Content: Sendable>: Sendable {
     @inlinable public var content: Content? { snapshot.content }
     /// What is known about the content besides the content: media type, header fields and times.
     public var entity: Entity? { facts.entity }
-    /// Where the content came from; `nil` without content.
-    public var provenance: Provenance? { facts.provenance }
+    /// Where the content came from; `nil` without content. While ``pending`` is not zero it is `optimistic`.
+    public var provenance: Provenance? { facts.provenance.map { pending > 0 ? .optimistic : $0 } }
+    /// The number of optimistic changes in the content whose writes have not ended.
+    public var pending: Int { Int(facts.pendingLayers) }
     /// Why the last load failed, or why its content could not be read as this type; `nil` after a success.
     public var failure: RequestFailure? { facts.failure ?? snapshot.projectionFailure }
     /// The time since the last load failed; `nil` without a failure of a load.
@@ -58,6 +60,7 @@ extension ResourceState: CustomStringConvertible {
         var parts = ["version \(version)"]
         if let provenance { parts.append("content from \(provenance)") } else { parts.append("no content") }
         if let failure { parts.append("failed: \(failure.reason.name)") }
+        if pending > 0 { parts.append("\(pending) pending") }
         if isInvalid { parts.append("invalid") }
         if isLoading { parts.append("loading") }
         return parts.joined(separator: ", ")

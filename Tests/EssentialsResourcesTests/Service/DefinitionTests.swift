@@ -127,18 +127,35 @@ struct DefinitionTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("Sending another definition leaves the state alone")
-    func sending() async throws {
+    @Test("Sending a definition with a safe method leaves the state alone")
+    func sendingSafely() async throws {
         let fixture = try ResourceFixture()
-        fixture.transport.on(.put, "/v1/items/7").answer(json: Item(name: "Grace"))
-        fixture.transport.on(.delete, "/v1/items/7").answer(.noContent)
+        fixture.transport.on(.get, "/v1/items/7").answer(json: Item(name: "Grace"))
         let item = fixture.service.resource(Items.get(id: 7))
         item.override(with: Item(name: "Ada"))
         let version = item.state.version
-        #expect(try await item.send(Items.rename(id: 7, Item(name: "Grace"))).name == "Grace")
-        try await item.send(Items.delete(id: 7))
+        #expect(try await item.send(Items.get(id: 7)).name == "Grace")
         #expect(item.state.version == version)
         #expect(item.content?.name == "Ada")
+    }
+
+    @Test("Sending a definition with another method is a write of the resource")
+    func sending() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.put, "/v1/items/7").answer(json: Item(name: "reply"), headerFields: [.eTag: "\"1\""])
+        fixture.transport.on(.delete, "/v1/items/7").answer(.noContent)
+        fixture.transport.on(.put, "/v1/items/8").answer(json: Item(name: "other"))
+        let item = fixture.service.resource(Items.get(id: 7))
+        item.override(with: Item(name: "Ada"))
+        #expect(try await item.send(Items.rename(id: 7, Item(name: "Grace"))).name == "reply")
+        #expect(item.content?.name == "Grace")
+        #expect(item.isFresh)
+        let other = try await item.send(Items.rename(id: 8, Item(name: "x"))) { $0.name += "!" }
+        #expect(other.name == "other")
+        #expect(item.content?.name == "Grace!")
+        #expect(item.isInvalid)
+        try await item.send(Items.delete(id: 7))
+        #expect(item.content == nil)
         await fixture.service.close()
         let failure = await #expect(throws: RequestFailure.self) { try await item.send(Items.delete(id: 7)) }
         #expect(failure?.reason == .closed)

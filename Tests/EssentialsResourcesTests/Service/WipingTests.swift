@@ -37,6 +37,17 @@ struct WipingTests {
         #expect(other.content != nil)
     }
 
+    @Test("Tags of the configuration select resources")
+    func tags() throws {
+        try fixture.service.configure("/orders/1") { $0.tags = ["prices"] }
+        try fixture.service.configure("/users/*") { $0.tags = ["people", "prices"] }
+        fixture.service.invalidate(tagged: ["people"])
+        #expect(other.isInvalid && !orders[0].isInvalid)
+        fixture.service.wipe(tagged: ["prices", "none"])
+        #expect(other.content == nil && orders[0].content == nil)
+        #expect(orders[1].content != nil && foreign.content != nil)
+    }
+
     @Test("All resources can be wiped, also those of other hosts")
     func all() throws {
         try fixture.service.wipe("/**")

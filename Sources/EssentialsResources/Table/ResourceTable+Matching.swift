@@ -1,0 +1,51 @@
+import EssentialsHTTP
+
+extension ResourceTable {
+    /// The resources that a closure selects. It is called without the lock of the table, once for each resource.
+    func cores(where isSelected: (ResourceCore, ResourceURL) -> Bool) -> [ResourceCore] {
+        cores.filter { isSelected($0, $0.address) }
+    }
+}
+
+extension HTTPResourceService {
+    /// The resources of this service that patterns or tags select. This takes time linear in the number of resources.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin of the resources; `nil` selects from all origins.
+    ///   - patterns: The patterns, of which one has to match.
+    ///   - tags: The tags. A resource is also selected if its configuration for GET has one of them.
+    func cores(
+        of origin: Origin? = nil, matching patterns: [ResourcePattern], tagged tags: Set<String> = []
+    ) -> [ResourceCore] {
+        guard !patterns.isEmpty || !tags.isEmpty else { return [] }
+        let rules = RelatedRules(patterns: patterns, tags: tags, base: table.base)
+        return table.cores { core, url in
+            guard origin.map(url.isOf) ?? true else { return false }
+            return rules.selects(url) { effective(for: core).values.tags }
+        }
+    }
+
+    /// Marks the resources as outdated that a write of another one has changed, and loads those that are observed.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin of the written resource. Resources of other origins do not change.
+    ///   - spared: A resource that stays as it is.
+    func invalidate(_ related: RelatedResources, of origin: Origin, except spared: ResourceCore?) {
+        guard !related.isEmpty else { return }
+        var selected = cores(of: origin, matching: related.patterns, tagged: related.tags)
+        for resource in related.resources
+        where resource.service === self && resource.core.address.isOf(origin)
+            && !selected.contains(where: { $0 === resource.core })
+        {
+            selected.append(resource.core)
+        }
+        for core in selected where core !== spared { core.invalidate() }
+        let environment = adoptEnvironment()
+        for core in selected where core !== spared && observers.swept(core).observerCount > 0 {
+            let run = core.beginLoad(isAwaited: false, isStarted: false)
+            let wish = LoadWish(isInvalid: true, in: environment)
+            let task = LoadTask(service: self, core: core, run: run, wish: wish)
+            run.start { await task.perform() }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Synchronization
+
+/// A write of a resource: waits for its turn, sends the request, and changes the state as the response says.
+struct ResourceWrite: Sendable {
+    let service: HTTPResourceService
+    let core: ResourceCore
+    /// The environment in which the write began. It is never sent to the servers of another one.
+    let environment: AdoptedEnvironment
+    /// The request without the condition.
+    let request: DataRequest
+    /// The URL of the resource when the write began.
+    let address: ResourceURL
+    let options: WriteOptions
+    let related: RelatedResources
+    /// Whether the request goes to the URL of the resource.
+    var isOfResource = true
+    /// The model that the body is encoded from; `nil` if there is none.
+    var model: (any Sendable)?
+    /// The request as it is sent; `nil` if its body never becomes the content.
+    let sent: SentRequest?
+
+    init(
+        _ request: DataRequest, of core: ResourceCore, _ service: HTTPResourceService,
+        in environment: AdoptedEnvironment, _ options: WriteOptions, _ related: RelatedResources
+    ) {
+        (self.service, self.core, self.environment) = (service, core, environment)
+        (self.options, self.related) = (options, related)
+        var request = request
+        if options.contains(.returningContent), let prefer = WriteRules.prefer, request.headerFields[prefer] == nil {
+            request.headerFields[prefer] = WriteRules.returnsRepresentation
+        }
+        self.request = request
+        address = core.address
+        sent = request.method == .put ? SentRequest() : nil
+    }
+
+    /// A response, and what it says about the content.
+    struct Received<Reply: Sendable>: Sendable {
+        let reply: Reply
+        let value: LoadedValue
+    }
+
+    /// Performs the write.
+    ///
+    /// - Parameters:
+    ///   - layer: The change of the content that is shown until the write ends; `nil` if there is none.
+    ///   - exchange: Sends a request and reads the response.
+    ///   - recovery: Makes a success of a failure with the status 404 or 410 of DELETE.
+    func perform<Reply: Sendable>(
+        _ layer: OptimisticLayer?,
+        recovery: @escaping @Sendable (FailedResponse) -> Reply? = { _ in nil },
+        exchange: @escaping @Sendable (DataRequest) async throws(RequestFailure) -> Received<Reply>
+    ) async throws(RequestFailure) -> Reply {
+        try service.checkOpen()
+        guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
+        if let problem = related.problem { throw problem }
+        if options.contains(.ifUnchanged), request.headerFields[.ifMatch] == nil, core.strongEntityTag == nil {
+            throw RequestFailure(
+                .invalidRequest, "The content has no strong entity tag, so the server cannot see that it is unchanged.",
+                remedy: "Load the resource before, or write without `ifUnchanged`.")
+        }
+        let ticket = try core.beginWrite(layer, isConcurrent: options.contains(.concurrent))
+        let run = WriteRun<Reply>()
+        let record = core.add(request.method) { run.cancel() }
+        let outcome = await run.outcome {
+            let outcome: WriteRun<Reply>.Outcome
+            do throws(RequestFailure) {
+                let received = try await exchange(try await conditional(ticket))
+                await end(ticket, with: received.value)
+                outcome = .success(received.reply)
+            } catch {
+                end(ticket, with: error)
+                outcome = recovered(error, recovery)
+            }
+            core.remove(request: record)
+            return outcome
+        }
+        return try outcome.get()
+    }
+
+    /// The request with its condition, when its turn has come.
+    private func conditional(_ ticket: WriteTicket) async throws(RequestFailure) -> DataRequest {
+        var turn = ticket.turn
+        if let waiting = ticket.waiting {
+            guard let begun = await waiting.value() else { throw LoadOutcome.cancelledFailure }
+            turn = begun
+        }
+        // Nothing is sent if the write was cancelled at the same moment.
+        guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
+        guard options.contains(.ifUnchanged), request.headerFields[.ifMatch] == nil else { return request }
+        var request = request
+        request.headerFields[.ifMatch] = turn.entityTag
+        return request
+    }
+
+    private func recovered<Reply>(
+        _ failure: RequestFailure, _ recovery: (FailedResponse) -> Reply?
+    ) -> WriteRun<Reply>.Outcome {
+        guard isMissing(failure), let response = failure.response, let reply = recovery(response) else {
+            return .failure(failure)
+        }
+        return .success(reply)
+    }
+
+    // MARK: Outcomes
+
+    private var rules: WriteRules {
+        WriteRules(
+            method: request.method, isOfResource: isOfResource,
+            asksForContent: options.contains(.returningContent),
+            isPartial: request.headerFields[.contentRange] != nil)
+    }
+
+    private func end(_ ticket: WriteTicket, with value: LoadedValue) async {
+        // A change of the environment during the transfer wipes the resource, whose state then stays as it is.
+        service.adoptEnvironment()
+        let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) { reference in
+            service.table.base.relative(to: address, reference) == address
+        }
+        switch effect {
+        case .representation:
+            let entity = Entity(
+                mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
+                date: service.clock.date, byteCount: value.body?.count ?? 0)
+            if core.commitWrite(ticket.number, value, entity, isFresh: true, needsAll: false, service) {
+                return invalidateRelated(sparing: core)
+            }
+        case .sent(let isFresh):
+            if await commitSent(ticket, value.head, isFresh: isFresh) {
+                return invalidateRelated(sparing: isFresh ? core : nil)
+            }
+        case .outdated: break
+        case .deleted:
+            core.deleteContent(ticket.number)
+            return invalidateRelated(sparing: core)
+        case .failed:
+            return end(ticket, with: RequestFailure(.status, "The server has not carried out the write."))
+        }
+        settle(ticket, value.head.headerFields)
+    }
+
+    private func end(_ ticket: WriteTicket, with failure: RequestFailure) {
+        service.adoptEnvironment()
+        if isMissing(failure) {
+            core.deleteContent(ticket.number)
+            return invalidateRelated(sparing: core)
+        }
+        switch failure.reason {
+        case .decoding, .emptyBody, .tooLarge:
+            // The server has carried out the write, and only its response could not be read.
+            settle(ticket, [:])
+        default:
+            core.undoWrite(ticket.number, failure)
+            if failure.status == .preconditionFailed { loadAgain() }
+        }
+    }
+
+    private func settle(_ ticket: WriteTicket, _ validators: HTTPFields) {
+        // The fields of other responses can describe another resource, such as one that POST has created.
+        let describesResource = isOfResource && request.method == .patch
+        core.settleWrite(ticket.number, validators: describesResource ? validators : [:], service)
+        invalidateRelated(sparing: nil)
+    }
+
+    /// Makes the body that was sent the content.
+    ///
+    /// - Returns: Whether all views can read it. Otherwise nothing has happened.
+    private func commitSent(_ ticket: WriteTicket, _ head: HTTPResponse, isFresh: Bool) async -> Bool {
+        guard let request = sent?.request else { return false }
+        let contentType = request.bodyContentType
+        let date = service.clock.date
+        var value = LoadedValue(contentType: contentType, head: HTTPResponse(status: .ok), codecs: request.codecs)
+        if let contentType { value.head.headerFields[.contentType] = contentType }
+        func commit(_ value: LoadedValue) -> Bool {
+            let entity = Entity(
+                mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
+                date: date, byteCount: value.body?.count ?? 0
+            ).revalidated(by: head.headerFields, date: date)
+            return core.commitWrite(ticket.number, value, entity, isFresh: isFresh, needsAll: true, service)
+        }
+        let configuration = service.effective(for: core, request.method).values
+        // Mutations and decorators can have replaced the body that was encoded from the model.
+        if configuration.mutations.isEmpty, configuration.decorators.isEmpty, let model {
+            value.value = model
+            if commit(value) { return true }
+        }
+        guard request.headerFields[.contentEncoding] == nil, let body = try? request.bodyBytes(service.codecs) else {
+            return false
+        }
+        value.body = body.bytes
+        let pipeline = service.effective(for: core).values.pipeline
+        guard !pipeline.isEmpty else { return commit(value) }
+        value.value = nil
+        guard let piped = try? await pipeline.run(.success(value), service.codecs) else { return false }
+        return commit(piped)
+    }
+
+    /// Whether a failure says that a resource does not exist that was to be deleted.
+    private func isMissing(_ failure: RequestFailure) -> Bool {
+        guard failure.reason == .status, let head = failure.response?.head else { return false }
+        return rules.effect(head, hasBody: false) { _ in false } == .deleted
+    }
+
+    // MARK: What follows
+
+    private func invalidateRelated(sparing core: ResourceCore?) {
+        // After a change of the environment the same paths mean resources of another server.
+        guard !related.isEmpty, service.adoptEnvironment().snapshot == environment.snapshot,
+            let origin = try? service.table.base.requestURL(of: address).origin
+        else { return }
+        service.invalidate(related, of: origin, except: core)
+    }
+
+    /// Starts a load, because somebody else has changed the resource.
+    private func loadAgain() {
+        guard core.address == address, !service.isClosed else { return }
+        let run = core.beginLoad(isAwaited: false, isStarted: true)
+        let task = LoadTask(
+            service: service, core: core, run: run, wish: LoadWish(.current, in: service.adoptEnvironment()))
+        run.start { await task.perform() }
+    }
+}
+
+extension ResourceCore {
+    /// The strong entity tag of the server's content; `nil` if there is none.
+    fileprivate var strongEntityTag: String? { contents.withLock { $0.facts.entity?.strongEntityTag } }
+}

@@ -1,0 +1,140 @@
+/// What a resource remembers about its writes: the layers, the server's content below them, and who waits for a turn.
+///
+/// It is kept behind one reference, because most resources have no write that runs.
+struct WritingState: Sendable {
+    /// The server's content for one content type that has layers.
+    struct ServerContent: Sendable {
+        let contentType: ObjectIdentifier
+        let projection: (any AnyProjection)?
+    }
+
+    /// A write that waits for its turn.
+    struct Waiting: Sendable {
+        let number: UInt64
+        var turn: WriteTurn
+        let completion: Completion<WriteTurn>
+    }
+
+    /// The layers in the order in which they are applied.
+    private(set) var layers: [OptimisticLayer] = []
+    private(set) var server: [ServerContent] = []
+    var waiting: [Waiting] = []
+
+    var isEmpty: Bool { layers.isEmpty && waiting.isEmpty }
+
+    /// Replaces the layers and what lies below them.
+    mutating func set(_ content: LayeredContent) {
+        layers = content.layers
+        server = Set(layers.map(\.contentType)).map { type in
+            ServerContent(contentType: type, projection: content.server.first { $0.contentType == type })
+        }
+    }
+}
+
+/// What a write needs to know when its turn has come.
+struct WriteTurn: Sendable {
+    /// The strong entity tag of the content that the write is based on; `nil` if there is none.
+    var entityTag: String?
+}
+
+/// A ``WritingState`` behind a reference.
+final class WritingBox: Sendable {
+    let state: WritingState
+
+    init(_ state: WritingState) { self.state = state }
+}
+
+extension ResourceCore.Contents {
+    /// The state of the writes, which exists only while there are layers or writes that wait.
+    var writes: WritingState {
+        get { writing?.state ?? WritingState() }
+        set { writing = newValue.isEmpty ? nil : WritingBox(newValue) }
+    }
+
+    /// The server's content of all views, and the layers.
+    var layered: LayeredContent {
+        guard let state = writing?.state else {
+            return LayeredContent(layers: [], server: views.compactMap(\.snapshot.projection))
+        }
+        return LayeredContent(layers: state.layers, server: views.compactMap { server(of: $0, state) })
+    }
+
+    /// The layers alone.
+    var layers: [OptimisticLayer] { writing?.state.layers ?? [] }
+
+    /// The server's content of one type; `nil` if there is none.
+    func serverContent<Content: Sendable>(of type: Content.Type) -> Content? {
+        let contentType = ObjectIdentifier(type)
+        guard let view = views.first(where: { $0.contentType == contentType }) else { return nil }
+        guard let state = writing?.state else { return snapshot(of: type)?.content }
+        return try? (server(of: view, state) as? Projection<Content>)?.result.get()
+    }
+
+    private func server(of view: ResourceView, _ state: WritingState) -> (any AnyProjection)? {
+        if let below = state.server.first(where: { $0.contentType == view.contentType }) { return below.projection }
+        return view.snapshot.projection
+    }
+
+    /// The number of layers in the content of a type.
+    func pendingLayers(of contentType: ObjectIdentifier) -> UInt8 {
+        guard let state = writing?.state else { return 0 }
+        return UInt8(clamping: state.layers.count { $0.contentType == contentType })
+    }
+
+    /// Whether the layers are still these.
+    func hasLayers(_ known: [OptimisticLayer]) -> Bool {
+        guard let state = writing?.state else { return known.isEmpty }
+        return state.layers.elementsEqual(known) { $0.number == $1.number }
+    }
+
+    /// Replaces the content of all views.
+    ///
+    /// - Parameters:
+    ///   - content: The server's content, and the layers.
+    ///   - shown: What the layers make of it, which was computed outside the lock.
+    ///   - event: The event for the observers.
+    ///   - change: Changes what all views have in common.
+    mutating func replace(
+        _ content: LayeredContent, shown: [any AnyProjection], _ event: ResourceEvent,
+        _ change: (inout ResourceFacts) -> Void
+    ) {
+        if writing != nil || !content.layers.isEmpty { writes.set(content) }
+        self.change(.replace(shown), event, change)
+    }
+
+    /// Forgets the layers, because the content they belong to was removed.
+    mutating func removeLayers() {
+        if writing != nil { writes.set(LayeredContent(layers: [], server: [])) }
+    }
+
+    /// Ends a write.
+    ///
+    /// Writes that wait, and that are based on the content before this write, are then based on that after it.
+    ///
+    /// - Parameter apply: Changes the state as the end of the write says.
+    /// - Returns: The write whose turn it is, which is to begin without the lock; `nil` if that is none.
+    mutating func endWrite(
+        _ number: UInt64, _ end: ResourceMachine.WriteEnd,
+        _ apply: (inout Self, ResourceMachine.WriteVerdict) -> Void
+    ) -> WritingState.Waiting? {
+        let (verdict, next) = machine.endWrite(number, end)
+        let old = facts.entity?.entityTag
+        apply(&self, verdict)
+        guard writing != nil else { return nil }
+        var state = writes
+        state.waiting.removeAll { $0.number == number }
+        if let old, let new = facts.entity?.entityTag, new != old, end != .failed {
+            for index in state.waiting.indices where state.waiting[index].turn.entityTag == old {
+                state.waiting[index].turn.entityTag = new
+            }
+        }
+        let turn = state.waiting.firstIndex { $0.number == next }.map { state.waiting.remove(at: $0) }
+        writes = state
+        return turn
+    }
+}
+
+extension WritingState.Waiting {
+    /// Lets the write be sent.
+    func begin() { completion.complete(turn) }
+}
