@@ -48,6 +48,8 @@ public final class HTTPResourceService: ResourceService {
     @usableFromInline let codecs: CodecRegistry
     /// The observer objects of all resources.
     let observers = OwnedObservers()
+    /// The resources that wait for their load in advance.
+    let prefetching = PrefetchQueue()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
