@@ -12,7 +12,7 @@ import EssentialsRequests
 public struct ResourceConfiguration: Sendable {
     /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds.
     public var expiration = Duration.seconds(30)
-    /// How long a failed load is not repeated by ``Resource/loadIfNeeded()``. The default is one second. A longer
+    /// How long a failed load is not repeated by ``Resource/loadIfNeeded(priority:)``. The default is one second. A longer
     /// `Retry-After` of the response counts instead.
     public var retryTime = Duration.seconds(1)
     /// How often an observed resource is loaded again. The default is `nil`: it is not, unless an observer says so.

@@ -45,6 +45,9 @@ final class LoadRun: Sendable {
 
     /// The number that the resource's machine has given to the load.
     let number: UInt64
+    /// The highest priority of those who are interested. It begins with the lowest one, so that the priority of the
+    /// request applies.
+    let priority = RaisablePriority()
     private let state = Mutex(State())
 
     init(number: UInt64) { self.number = number }

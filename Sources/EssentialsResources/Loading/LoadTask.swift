@@ -44,6 +44,8 @@ struct LoadTask: Sendable {
     private func send(_ condition: (name: HTTPField.Name, value: String)?) async throws(RequestFailure) -> Reply {
         var request = try service.request(wish, for: core, condition)
         wish.progress?.attach(to: &request)
+        if let priority = wish.priority { request.options.priority = priority }
+        request.raisablePriority = run.priority
         let reply = try await ResourceExchange(service: service, core: core).reply(to: request)
         // A change of the environment during the transfer cancels the load.
         service.adoptEnvironment()

@@ -22,6 +22,10 @@ struct LoadWish: Sendable {
     var request: DataRequest?
     /// The environment in which the load began. A request never goes to the servers of another one.
     let environment: AdoptedEnvironment
+    /// The priority of the task that began the load; `nil` means that of the request.
+    var priority: RequestPriority?
+    /// Whether the request may share the response to an equal one of the data-request service that runs already.
+    var joins = true
     /// Measures the progress; `nil` if nobody listens.
     var progress: ProgressSource?
 
@@ -31,6 +35,7 @@ struct LoadWish: Sendable {
     init(_ mode: LoadMode, in environment: AdoptedEnvironment) {
         self.environment = environment
         cacheControl = Self.cacheControl(of: mode)
+        joins = false
     }
 
     static func cacheControl(of mode: LoadMode) -> String {
@@ -56,5 +61,6 @@ struct LoadWish: Sendable {
     init(_ request: DataRequest, in environment: AdoptedEnvironment) {
         self.environment = environment
         self.request = request
+        joins = false
     }
 }

@@ -95,7 +95,11 @@ extension Resource {
         let environment = service.adoptEnvironment()
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment)
-        if case .new(let run, let wish) = need { start(run, wish) }
+        switch need {
+        case .new(let run, let wish): start(run, wish)
+        case .running(let run): core.raise(run, to: nil)
+        case .nothing: break
+        }
     }
 
     /// A change as this view sees it; `nil` if the view did not exist yet.

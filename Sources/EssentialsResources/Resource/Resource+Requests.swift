@@ -3,7 +3,7 @@ public import EssentialsRequests
 
 /// Requests that are started by hand.
 extension Resource {
-    /// A load like that of ``load(_:)`` that is not started yet, so that hooks can be added before.
+    /// A load like that of ``load(_:priority:)`` that is not started yet, so that hooks can be added before.
     ///
     /// ```swift
     /// let request = film.loadRequest().onProgress { bar.show($0) }.start()
@@ -24,7 +24,7 @@ extension Resource {
             })
     }
 
-    /// Starts a load like that of ``load(_:)`` and returns at once. The load runs to its end even if no task waits.
+    /// Starts a load like that of ``load(_:priority:)`` and returns at once. The load runs to its end even if no task waits.
     @discardableResult
     public func startLoad(_ mode: LoadMode = .current) -> ResourceRequest<Content> { loadRequest(mode).start() }
 
@@ -36,7 +36,9 @@ extension Resource {
         let (environment, now) = (prepare(), service.time.now)
         switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment) {
         case .nothing: return core.newestRun.map { request(following: $0) }
-        case .running(let run): return request(following: run)
+        case .running(let run):
+            core.raise(run, to: nil)
+            return request(following: run)
         case .new(let run, let wish):
             let request = request(following: run)
             start(run, wish)

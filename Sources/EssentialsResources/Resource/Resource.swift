@@ -12,7 +12,7 @@ public import EssentialsRequests
 /// A handle is a value. All handles of one URL share one state, also those with other content types, and equal handles
 /// mean the same resource. A handle keeps its service and the resource's state alive.
 ///
-/// It can be used from any task and thread. Nothing but ``load(_:)``, ``loadIfNeeded()`` and the functions that start
+/// It can be used from any task and thread. Nothing but ``load(_:priority:)``, ``loadIfNeeded(priority:)`` and the functions that start
 /// loads sends a request; reading the state has no effect.
 public struct Resource<Content: Sendable>: Sendable {
     @usableFromInline let service: HTTPResourceService
@@ -50,7 +50,7 @@ public struct Resource<Content: Sendable>: Sendable {
     @inlinable public var content: Content? { snapshot.content }
     /// Whether a load is running. Takes no lock.
     public var isLoading: Bool { core.flags.current.contains(.isLoading) }
-    /// Whether ``loadIfNeeded()`` would send nothing now. Takes no lock.
+    /// Whether ``loadIfNeeded(priority:)`` would send nothing now. Takes no lock.
     public var isFresh: Bool { core.flags.isFresh(at: service.time.now) }
     /// Whether the content was marked as outdated and not been loaded since. Takes no lock.
     public var isInvalid: Bool { core.flags.current.contains(.isInvalid) }
@@ -66,15 +66,23 @@ public struct Resource<Content: Sendable>: Sendable {
     /// server sent, and the state stays. With an entity tag or a date of the present content the request is
     /// conditional; after 304 the content is the present one.
     ///
-    /// - Parameter mode: Which stored responses are accepted.
+    /// It never shares the response to an older request, neither of this resource nor of the data-request service.
+    ///
+    /// - Parameters:
+    ///   - mode: Which stored responses are accepted.
+    ///   - priority: The priority of the request; `nil` means that of the resource's definition, or the default one.
     /// - Returns: The content.
     /// - Throws: The failures of `DataRequestService.send`; `decoding` if the body cannot be read as the content type;
     ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on.
     @discardableResult
-    public func load(_ mode: LoadMode = .current) async throws(RequestFailure) -> Content {
+    public func load(
+        _ mode: LoadMode = .current, priority: RequestPriority? = nil
+    ) async throws(RequestFailure) -> Content {
         let environment = prepare()
         let run = core.beginLoad(isAwaited: true, isStarted: false)
-        start(run, LoadWish(mode, in: environment))
+        var wish = LoadWish(mode, in: environment)
+        wish.priority = priority
+        start(run, wish)
         return try await content(of: run)
     }
 
@@ -84,21 +92,23 @@ public struct Resource<Content: Sendable>: Sendable {
     /// tasks causes one request. After a failure nothing is sent until ``ResourceConfiguration/retryTime`` has passed;
     /// the present content is returned, or the failure is thrown if there is none.
     ///
-    /// - Throws: The failures of ``load(_:)``.
+    /// - Parameter priority: The priority of the request; `nil` means that of the resource's definition, or the default
+    ///   one. The load has the highest priority of those who are interested in it, also while it waits for its turn.
+    /// - Throws: The failures of ``load(_:priority:)``.
     @discardableResult
     @inlinable
-    public func loadIfNeeded() async throws(RequestFailure) -> Content {
+    public func loadIfNeeded(priority: RequestPriority? = nil) async throws(RequestFailure) -> Content {
         // Fresh content is found by code that is compiled for the content type where the function is called.
         if let object = service.freshObject(of: core, ObjectIdentifier(Content.self)),
             let content = ResourceSnapshot<Content>.typed(object).content
         {
             return content
         }
-        return try await loadUnlessFresh()
+        return try await loadUnlessFresh(priority)
     }
 
     @usableFromInline
-    func loadUnlessFresh() async throws(RequestFailure) -> Content {
+    func loadUnlessFresh(_ priority: RequestPriority?) async throws(RequestFailure) -> Content {
         let environment = service.adoptEnvironment()
         let now = service.time.now
         _ = snapshot
@@ -107,8 +117,11 @@ public struct Resource<Content: Sendable>: Sendable {
             let state = snapshot
             if let content = state.content { return content }
             throw state.facts.failure ?? state.projectionFailure ?? LoadOutcome.cancelledFailure
-        case .running(let run): return try await content(of: run)
-        case .new(let run, let wish):
+        case .running(let run):
+            core.raise(run, to: priority)
+            return try await content(of: run)
+        case .new(let run, var wish):
+            wish.priority = priority
             start(run, wish)
             return try await content(of: run)
         }
@@ -118,7 +131,7 @@ public struct Resource<Content: Sendable>: Sendable {
     /// the content of this resource.
     ///
     /// - Parameter request: The request. Its own conditions win over those of the resource.
-    /// - Throws: The failures of ``load(_:)`` and of `BuildableRequest.build()`.
+    /// - Throws: The failures of ``load(_:priority:)`` and of `BuildableRequest.build()`.
     @discardableResult
     public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
         let request: DataRequest = try request.build()
@@ -170,7 +183,7 @@ public struct Resource<Content: Sendable>: Sendable {
     @discardableResult
     public func update(_ change: (inout Content) -> Void) -> Bool { core.update(service, change) }
 
-    /// Marks the content as outdated, so that the next ``loadIfNeeded()`` asks the server. It sends nothing by itself.
+    /// Marks the content as outdated, so that the next ``loadIfNeeded(priority:)`` asks the server. It sends nothing by itself.
     ///
     /// The mark stays until a load that began after it ends with a response or a failure, or until the content is set.
     public func invalidate() { core.invalidate() }

@@ -84,7 +84,7 @@ extension ResourceCore {
         _ service: HTTPResourceService? = nil
     ) -> UInt64 {
         let known = service.map { ($0, $0.effective(for: self)) }
-        return changing { contents in
+        let (number, runs) = changing { contents in
             let number = contents.observers.add(receiver, since: contents.facts.version)
             if let (service, configuration) = known {
                 contents.noteObserver(number, refresh, configuration, service)
@@ -92,8 +92,11 @@ extension ResourceCore {
                 contents.polling?.note(.joined(nil, number: number))
             }
             contents.enqueue(.attached, target: number)
-            return number
+            return (number, contents.runs)
         }
+        // An observer is as interested as a task.
+        for run in runs { raise(run, to: nil) }
+        return number
     }
 
     /// Adds an observer like ``add(_:)``, but leaves the delivery to the next call of ``changing(_:)``, so that it can be

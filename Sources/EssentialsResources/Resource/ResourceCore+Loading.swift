@@ -51,6 +51,17 @@ extension ResourceCore {
         return run
     }
 
+    /// The priority of the resource's requests.
+    var ownPriority: RequestPriority {
+        guard case .success(let request) = contents.withLock({ $0.definition })?.request else { return .normal }
+        return request.options.priority
+    }
+
+    /// Raises the priority of a load to that of somebody who joins it.
+    ///
+    /// - Parameter priority: The priority; `nil` means that of the resource's requests.
+    func raise(_ run: LoadRun, to priority: RequestPriority?) { run.priority.raise(to: priority ?? ownPriority) }
+
     /// Removes a task that has stopped waiting. The load is cancelled if nobody else wants it.
     func leave(_ run: LoadRun) {
         let isUnwanted = changing { contents in

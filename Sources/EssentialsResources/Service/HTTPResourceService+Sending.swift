@@ -19,11 +19,13 @@ extension HTTPResourceService {
         _ wish: LoadWish, for core: ResourceCore, _ condition: (name: HTTPField.Name, value: String)?
     ) throws(RequestFailure) -> DataRequest {
         if var request = wish.request {
+            if !wish.joins, request.joins == nil { request.joins = false }
             if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
             return request.requesting(core.responseKind)
         }
         var request = try request(.get, for: core, in: wish.environment)
         if let cacheControl = wish.cacheControl { request.headerFields[.cacheControl] = cacheControl }
+        if !wish.joins { request.joins = false }
         if let condition {
             request.headerFields[condition.name] = condition.value
             request.expectedStatus = request.expectedStatus.union(Self.unchanged)
@@ -39,7 +41,11 @@ extension HTTPResourceService {
             throw RequestFailure(.notReplayable, "The body of the repeated request cannot be sent twice.")
         }
         var request = try request(recipe.method, for: core, in: environment)
-        if let cacheControl = recipe.cacheControl { request.headerFields[.cacheControl] = cacheControl }
+        if let cacheControl = recipe.cacheControl {
+            // A load by hand asks the server, also if it is repeated.
+            request.headerFields[.cacheControl] = cacheControl
+            request.joins = false
+        }
         for name in Set(recipe.headerFields.map(\.name)) {
             request.headerFields[fields: name] = recipe.headerFields[fields: name]
         }

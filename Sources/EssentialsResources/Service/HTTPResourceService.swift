@@ -56,6 +56,8 @@ public final class HTTPResourceService: ResourceService {
     /// Adopts changes of the environment for resources that are observed and not used otherwise.
     private let follower = Mutex<Task<Void, Never>?>(nil)
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
+    /// The resources that wait for their load in advance.
+    let prefetching = PrefetchQueue()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
     /// Loads resources when their server is reachable again; `nil` without a reachability service.

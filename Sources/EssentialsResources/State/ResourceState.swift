@@ -41,7 +41,7 @@ public struct ResourceState<Content: Sendable>: Sendable {
     public var loads: Int { facts.loads }
     /// Whether the content was marked as outdated and not been loaded since.
     public var isInvalid: Bool { facts.isInvalid }
-    /// Whether ``Resource/loadIfNeeded()`` would send nothing now. The age counts when this property is read, so it can
+    /// Whether ``Resource/loadIfNeeded(priority:)`` would send nothing now. The age counts when this property is read, so it can
     /// become `false` without another change.
     public var isFresh: Bool { facts.freshUntil.map { time.now <= $0 } ?? false }
     /// How long the resource stays fresh; `nil` if it is not fresh now.

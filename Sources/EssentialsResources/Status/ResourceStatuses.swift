@@ -1,5 +1,4 @@
 import EssentialsHTTP
-import Synchronization
 
 /// The statuses of a set of resources: the present one, then each that differs from the one before.
 ///
@@ -78,46 +77,17 @@ extension ResourceStatus {
 private final class StatusReader: Sendable {
     let set: ResourceStatusSet
     let signal: ChangeSignal
-    private let numbers: [UInt64]
+    private let observation: JointObservation
     private let number: UInt64
-    #if DEBUG
-        private let mark = LiveMark(.reader)
-    #endif
 
     init(_ set: ResourceStatusSet) {
         let signal = ChangeSignal()
         self.set = set
         self.signal = signal
         number = set.signals.add(signal)
-        let end = SharedEnd(set.members.count, signal)
-        numbers = set.members.enumerated().map { index, member in
-            let number = member.core.add(
-                SignalReceiver(raise: { signal.raise() }, end: { end.end(index) }), member.service)
-            // Closing a service ends the observers that it finds, so one that comes later ends itself.
-            if member.service.isClosed { end.end(index) }
-            return number
-        }
-        if set.members.isEmpty { signal.finish() }
+        observation = JointObservation(
+            of: set.members.map { AnyResource(service: $0.service, core: $0.core) }, signal)
     }
 
-    deinit {
-        set.signals.remove(number)
-        for (member, number) in zip(set.members, numbers) { member.core.remove(observer: number) }
-    }
-}
-
-/// Finishes a signal when all of its sources have ended. They can belong to different services.
-private final class SharedEnd: Sendable {
-    private let open: Mutex<Set<Int>>
-    private let signal: ChangeSignal
-
-    init(_ count: Int, _ signal: ChangeSignal) {
-        open = Mutex(Set(0..<count))
-        self.signal = signal
-    }
-
-    func end(_ index: Int) {
-        let isLast = open.withLock { open in open.remove(index) != nil && open.isEmpty }
-        if isLast { signal.finish() }
-    }
+    deinit { set.signals.remove(number) }
 }

@@ -1,0 +1,151 @@
+public import EssentialsHTTP
+import Synchronization
+
+/// A resource whose address depends on the content of another one.
+///
+/// ```swift
+/// let orders = shop.user("7").then { user in service.resource("orders", user.accountID, as: [Order].self) }
+/// for await state in orders.states(loading: .ifNeeded) { draw(state.content, state.failure?.message) }
+/// ```
+///
+/// When new content of the source leads to another target, that one is observed instead, and nothing of the old target is
+/// shown any more. Only what is being read observes: the value itself neither loads nor observes anything.
+public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
+    /// The resource on which the target depends.
+    public let source: Resource<Source>
+    let derive: @Sendable (Source) -> Resource<Content>?
+
+    /// The present target; `nil` without content of the source, or if that leads to none.
+    public var target: Resource<Content>? { source.content.flatMap(derive) }
+
+    /// The states: the present one, then the newest one after each change of the source or the target.
+    ///
+    /// - Parameter loading: Whether the source is also loaded when the observation begins, and each target when the
+    ///   source leads to it.
+    public func states(loading: ObserverLoading = .none) -> DependentStates<Source, Content> {
+        DependentStates(resource: self, loading: loading)
+    }
+
+    /// The states without a load; see ``states(loading:)``.
+    public var states: DependentStates<Source, Content> { states() }
+
+    /// The content of the target. What is not fresh is loaded, first the source and then the target.
+    ///
+    /// - Returns: The content; `nil` if the source leads to no target.
+    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``, of the source or the target.
+    @discardableResult
+    public func loadIfNeeded() async throws(RequestFailure) -> Content? {
+        guard let target = derive(try await source.loadIfNeeded()) else { return nil }
+        return try await target.loadIfNeeded()
+    }
+}
+
+extension Resource {
+    /// The resource to which the content of this one leads; see ``DependentResource``.
+    ///
+    /// - Parameter target: Returns the resource for some content, or `nil` if there is none. It is called outside all
+    ///   locks, once for each content that a reader finds.
+    public func then<Other: Sendable>(
+        _ target: @escaping @Sendable (Content) -> Resource<Other>?
+    ) -> DependentResource<Content, Other> {
+        DependentResource(source: self, derive: target)
+    }
+}
+
+/// The state of a ``DependentResource``.
+///
+/// ```swift
+/// show(state.content, isLoading: state.isLoading, state.failure?.message)
+/// ```
+public struct DependentState<Source: Sendable, Content: Sendable>: Sendable {
+    /// The state of the source.
+    public let source: ResourceState<Source>
+    /// The state of the target; `nil` without one.
+    public let target: ResourceState<Content>?
+
+    /// The content of the target. That of an earlier target is never shown.
+    public var content: Content? { target?.content }
+    /// The failure of the target, or else that of the source.
+    public var failure: RequestFailure? { target?.failure ?? source.failure }
+    /// Whether the source or the target is being loaded.
+    public var isLoading: Bool { source.isLoading || target?.isLoading == true }
+}
+
+/// The states of a ``DependentResource``.
+///
+/// ```swift
+/// for await state in orders.states(loading: .ifNeeded) { draw(state.content) }
+/// ```
+///
+/// A reader that is slower than the changes finds only the newest state. The sequence ends when the calling task is
+/// cancelled or the service of the source is closed, and never throws. Its reader counts as an observer of the source and
+/// of the present target.
+public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequence, Sendable {
+    /// A state.
+    public typealias Element = DependentState<Source, Content>
+    /// The sequence never fails.
+    public typealias Failure = Never
+
+    let resource: DependentResource<Source, Content>
+    let loading: ObserverLoading
+
+    /// Begins with the present state.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Reads the states.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let resource: DependentResource<Source, Content>
+        private let loading: ObserverLoading
+        private let signal = ChangeSignal()
+        private let sourceObservation: JointObservation
+        /// The present target and its observation.
+        private var target: (resource: Resource<Content>, observation: TargetObservation)?
+        /// The version of the source's content that led to the target.
+        private var contentVersion: UInt64?
+
+        fileprivate init(_ states: DependentStates) {
+            (resource, loading) = (states.resource, states.loading)
+            _ = resource.source.state
+            sourceObservation = JointObservation(of: [resource.source.any], signal)
+            if loading == .ifNeeded { resource.source.loadForObserver() }
+        }
+
+        /// The newest state; `nil` at the end.
+        public mutating func next() async -> Element? { await next(isolation: #isolation) }
+
+        /// The newest state; `nil` at the end. A `for` loop calls this method.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            guard await signal.next() else { return nil }
+            let source = resource.source.state
+            if contentVersion != source.snapshot.facts.contentVersion {
+                contentVersion = source.snapshot.facts.contentVersion
+                follow(source.content.flatMap(resource.derive))
+            }
+            return DependentState(source: source, target: target?.resource.state)
+        }
+
+        private mutating func follow(_ new: Resource<Content>?) {
+            guard new != target?.resource else { return }
+            guard let new else {
+                target = nil
+                return
+            }
+            _ = new.state
+            target = (new, TargetObservation(new.any, signal))
+            if loading == .ifNeeded { new.loadForObserver() }
+        }
+    }
+}
+
+/// Raises the signal of a reader with each change of its target, whose service can end before that of the source.
+private final class TargetObservation: Sendable {
+    private let resource: AnyResource
+    private let number: UInt64
+
+    init(_ resource: AnyResource, _ signal: ChangeSignal) {
+        self.resource = resource
+        number = resource.core.add(SignalReceiver(raise: { signal.raise() }), resource.service)
+    }
+
+    deinit { resource.core.remove(observer: number) }
+}

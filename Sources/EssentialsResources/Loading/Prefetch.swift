@@ -1,0 +1,236 @@
+import EssentialsHTTP
+import Synchronization
+
+/// Loads that were begun before somebody needs them; see ``ResourceService/prefetch(_:)-(Array<Resource<Content>>)``.
+///
+/// ```swift
+/// let prefetch = service.prefetch(visibleIDs.map { service.resource("pictures", $0, as: Picture.self) })
+/// prefetch.cancel()  // the list was left
+/// ```
+///
+/// Nothing happens when it is released: the loads go on.
+public final class ResourcePrefetch: Sendable {
+    private struct State {
+        var waiting: Int
+        var running: [UInt64: @Sendable () -> Void] = [:]
+        var lastRunning: UInt64 = 0
+        var dropped = 0
+        var isCancelled = false
+    }
+
+    private let state: Mutex<State>
+    private let completion = Completion<Void>()
+
+    init(_ count: Int) {
+        state = Mutex(State(waiting: count))
+        if count == 0 { completion.complete(()) }
+    }
+
+    /// How many resources were not loaded, because more than ``HTTPResourceService/maximumPrefetch`` waited.
+    public var dropped: Int { state.withLock { $0.dropped } }
+
+    /// Whether no resource waits or is being loaded.
+    public var isCompleted: Bool { state.withLock { $0.waiting == 0 && $0.running.isEmpty } }
+
+    /// Waits until no resource waits or is being loaded, or until the calling task is cancelled.
+    public func waitUntilCompleted() async { _ = await completion.value() }
+
+    /// Drops the resources that wait, and cancels the loads that nobody else is interested in.
+    public func cancel() {
+        let leave = state.withLock { state in
+            state.isCancelled = true
+            state.waiting = 0
+            defer { state.running = [:] }
+            return Array(state.running.values)
+        }
+        for leave in leave { leave() }
+        completion.complete(())
+    }
+
+    // MARK: For the queue
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// A resource was dropped.
+    func drop() {
+        advance { state in
+            state.dropped += 1
+            state.waiting -= 1
+        }
+    }
+
+    /// A resource did not need a load.
+    func skip() { advance { $0.waiting -= 1 } }
+
+    /// A load has begun.
+    ///
+    /// - Parameter leave: Ends the interest in it.
+    /// - Returns: The number for ``end(_:)``.
+    func begin(_ leave: @escaping @Sendable () -> Void) -> UInt64 {
+        let (number, isCancelled) = state.withLock { state in
+            state.lastRunning += 1
+            if !state.isCancelled {
+                state.waiting -= 1
+                state.running[state.lastRunning] = leave
+            }
+            return (state.lastRunning, state.isCancelled)
+        }
+        if isCancelled { leave() }
+        return number
+    }
+
+    /// A load has ended.
+    func end(_ number: UInt64) {
+        advance { state in state.running[number] = nil }
+    }
+
+    private func advance(_ change: (inout State) -> Void) {
+        let isCompleted = state.withLock { state in
+            guard !state.isCancelled else { return true }
+            change(&state)
+            return state.waiting == 0 && state.running.isEmpty
+        }
+        if isCompleted { completion.complete(()) }
+    }
+}
+
+/// The resources of a service that wait for their load in advance.
+final class PrefetchQueue: Sendable {
+    struct Member: Sendable {
+        let prefetch: ResourcePrefetch
+        /// Begins the load; `nil` if none is needed. Also returns how to lose interest in it.
+        let begin: @Sendable () -> (run: LoadRun, leave: @Sendable () -> Void)?
+    }
+
+    fileprivate struct State {
+        var waiting: [Member?] = []
+        var first = 0
+        var running = 0
+        /// Whether a thread begins loads.
+        var isBeginning = false
+    }
+
+    /// The maximum number of loads that run at a time.
+    static let maximumLoads = 4
+    /// The maximum number of resources that wait. Beyond it the oldest are dropped.
+    static let maximumWaiting = 1_024
+
+    private let state = Mutex(State())
+
+    /// Adds resources behind those that wait.
+    func add(_ members: [Member]) {
+        let dropped = state.withLock { state -> [Member] in
+            state.waiting += members
+            return state.takeFirst(state.waiting.count - state.first - Self.maximumWaiting)
+        }
+        for member in dropped { member.prefetch.drop() }
+        beginLoads()
+    }
+
+    private func beginLoads() {
+        let isMine = state.withLock { state in
+            defer { state.isBeginning = true }
+            return !state.isBeginning
+        }
+        // Loads that end at once are followed by this loop, not by a deeper call.
+        while isMine, let member = next() {
+            guard !member.prefetch.isCancelled, let (run, leave) = member.begin() else {
+                member.prefetch.skip()
+                state.withLock { $0.running -= 1 }
+                continue
+            }
+            let number = member.prefetch.begin(leave)
+            run.whenEnded { [self] _ in
+                member.prefetch.end(number)
+                state.withLock { $0.running -= 1 }
+                beginLoads()
+            }
+        }
+    }
+
+    private func next() -> Member? {
+        state.withLock { state in
+            guard state.running < Self.maximumLoads, let member = state.takeFirst(1).first else {
+                state.isBeginning = false
+                return nil
+            }
+            state.running += 1
+            return member
+        }
+    }
+}
+
+extension PrefetchQueue.State {
+    /// Removes members from the front.
+    fileprivate mutating func takeFirst(_ count: Int) -> [PrefetchQueue.Member] {
+        let end = min(first + max(count, 0), waiting.count)
+        let taken = waiting[first..<end].compactMap { $0 }
+        for index in first..<end { waiting[index] = nil }
+        first = end
+        if first * 2 > waiting.count {
+            waiting.removeFirst(first)
+            first = 0
+        }
+        return taken
+    }
+}
+
+extension ResourceService {
+    /// Loads resources in advance if they are not fresh, with the lowest priority and without an observer.
+    ///
+    /// Four of a service are loaded at a time, the others wait in order. A load whose content is needed meanwhile gets the
+    /// priority of the task or observer that needs it. Content that nobody uses is kept up to the limits of the service.
+    ///
+    /// - Parameter resources: The resources, at most 1,024 that wait. Beyond it the oldest are dropped and counted.
+    /// - Returns: The loads, which can be cancelled.
+    @discardableResult
+    public func prefetch<Content: Sendable>(_ resources: [Resource<Content>]) -> ResourcePrefetch {
+        Self.prefetch(resources.map { ($0.service, $0.prefetchMember) })
+    }
+
+    /// Loads resources with contents of different types in advance; otherwise like the function for one type.
+    ///
+    /// ```swift
+    /// service.prefetch(shop.cart, shop.user("7"))
+    /// ```
+    @discardableResult
+    public func prefetch<each Content: Sendable>(_ resources: repeat Resource<each Content>) -> ResourcePrefetch {
+        var members: [(HTTPResourceService, PrefetchMember)] = []
+        for resource in repeat each resources { members.append((resource.service, resource.prefetchMember)) }
+        return Self.prefetch(members)
+    }
+
+    private static func prefetch(_ members: [(HTTPResourceService, PrefetchMember)]) -> ResourcePrefetch {
+        let prefetch = ResourcePrefetch(members.count)
+        var rest = members[...]
+        // Usually all resources are of one service.
+        while let (service, _) = rest.first {
+            let group = rest.prefix { $0.0 === service }
+            service.prefetching.add(group.map { .init(prefetch: prefetch, begin: $0.1) })
+            rest = rest.dropFirst(group.count)
+        }
+        return prefetch
+    }
+}
+
+/// Begins the load of a resource in advance.
+private typealias PrefetchMember = @Sendable () -> (run: LoadRun, leave: @Sendable () -> Void)?
+
+extension Resource {
+    fileprivate var prefetchMember: PrefetchMember {
+        {
+            let environment = prepare()
+            let now = service.time.now
+            let need = core.beginLoadIfNeeded(
+                of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment)
+            switch need {
+            case .nothing: return nil
+            case .running(let run): return (run, { [core] in core.leave(run) })
+            case .new(let run, var wish):
+                wish.priority = .background
+                start(run, wish)
+                return (run, { [core] in core.leave(run) })
+            }
+        }
+    }
+}
