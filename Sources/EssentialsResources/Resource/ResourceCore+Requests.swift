@@ -31,8 +31,12 @@ extension ResourceCore {
     /// Takes note of the end of a request.
     func remove(request number: UInt64) {
         // The last reference to the request may end here, outside the lock.
-        _ = contents.withLock { contents in
-            contents.requests.firstIndex { $0.number == number }.map { contents.requests.remove(at: $0) }
+        _ = contents.withLock { contents -> RequestRecord? in
+            guard let index = contents.requests.firstIndex(where: { $0.number == number }) else { return nil }
+            let record = contents.requests.remove(at: index)
+            // An idle resource has no memory for requests.
+            if contents.requests.isEmpty { contents.requests = [] }
+            return record
         }
     }
 

@@ -40,9 +40,12 @@ public struct RelatedResources: Sendable {
     }
 
     /// One resource.
-    public static func resource<Content>(_ resource: Resource<Content>) -> RelatedResources {
+    public static func resource<Content>(_ resource: Resource<Content>) -> RelatedResources { .resource(resource.any) }
+
+    /// One resource.
+    public static func resource(_ resource: AnyResource) -> RelatedResources {
         var related = RelatedResources()
-        related.resources = [resource.any]
+        related.resources = [resource]
         return related
     }
 }

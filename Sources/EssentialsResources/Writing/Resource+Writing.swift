@@ -20,6 +20,8 @@ import FoundationEssentials
 /// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. A response that says
 /// that the write has succeeded, but that cannot be read, is thrown as well, and counts as a success for the state.
 ///
+/// A resource outside the base URL accepts no writes, unless its host is listed with credentials.
+///
 /// All functions throw the failures of `DataRequestService.send`; `resources` if the resource has 64 optimistic changes
 /// already, `queueFull` if 256 writes wait, and `invalidRequest` if a related pattern is malformed. Nothing is sent then.
 extension Resource {

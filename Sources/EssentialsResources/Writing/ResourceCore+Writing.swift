@@ -37,10 +37,15 @@ extension ResourceCore {
 
     // MARK: Outcomes
 
+    /// Whether a write has a layer. It can lose it by a wipe, and never gets one later.
+    private func hasLayer(_ number: UInt64) -> Bool {
+        contents.withLock { contents in contents.layers.contains { $0.number == number } }
+    }
+
     /// Ends a write that has failed or was cancelled, and takes its layer out.
     func undoWrite(_ number: UInt64, _ failure: RequestFailure) {
         let next: WritingState.Waiting?
-        if contents.withLock({ $0.layers.contains { $0.number == number } }) {
+        if hasLayer(number) {
             next = relayering {
                 _ = $0.remove(number)
             } _: { contents, _, content, shown in
@@ -60,26 +65,29 @@ extension ResourceCore {
     ///
     /// - Parameter validators: The header fields of the response that describe the new content, if there are any.
     func settleWrite(_ number: UInt64, validators: HTTPFields, _ service: HTTPResourceService) {
+        guard hasLayer(number) else {
+            let next = changing { contents in
+                contents.endWrite(number, .outdated) { contents, verdict in
+                    if verdict != .nothing { contents.changeFacts(.invalidated) { $0.expire() } }
+                }
+            }
+            next?.begin()
+            return
+        }
         let (now, date) = (service.time.now, service.clock.date)
         let next = relayering {
             $0.settle(number)
         } _: { contents, hasChanged, content, shown in
             contents.endWrite(number, .outdated) { contents, verdict in
                 guard verdict != .nothing else { return }
-                guard hasChanged else {
-                    return contents.replace(content, shown: shown, .invalidated) { facts in
-                        facts.isInvalid = true
-                        facts.freshUntil = nil
-                    }
-                }
+                guard hasChanged else { return contents.replace(content, shown: shown, .invalidated) { $0.expire() } }
                 contents.kept = nil
                 contents.replace(content, shown: shown, .newContent(.local)) { facts in
                     facts.entity = facts.entity?.changed(validators: validators, date: date)
                     facts.provenance = .local
                     facts.isOfServer = false
                     facts.contentTime = now
-                    facts.isInvalid = true
-                    facts.freshUntil = nil
+                    facts.expire()
                 }
             }
         }
@@ -180,6 +188,14 @@ extension ResourceCore.Contents {
                     .queueFull, "\(ResourceMachine.maximumWaitingWrites) writes of the resource wait already.",
                     remedy: "Wait for the writes before, or join several changes in one write."))
         }
+    }
+}
+
+extension ResourceFacts {
+    /// Marks the content as outdated.
+    fileprivate mutating func expire() {
+        isInvalid = true
+        freshUntil = nil
     }
 }
 

@@ -117,8 +117,11 @@ struct ResourceWrite: Sendable {
     private func end(_ ticket: WriteTicket, with value: LoadedValue) async {
         // A change of the environment during the transfer wipes the resource, whose state then stays as it is.
         service.adoptEnvironment()
+        let base = service.table.base
+        var rules = rules
+        rules.isRedirected = isOfResource && value.url.map { base.url(whole: $0.description) != address } ?? false
         let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) { reference in
-            service.table.base.relative(to: address, reference) == address
+            base.relative(to: address, reference) == address
         }
         switch effect {
         case .representation:
@@ -137,9 +140,12 @@ struct ResourceWrite: Sendable {
             core.deleteContent(ticket.number)
             return invalidateRelated(sparing: core)
         case .failed:
-            return end(ticket, with: RequestFailure(.status, "The server has not carried out the write."))
+            let failure = RequestFailure(.status, "The server has not carried out the write.")
+            core.undoWrite(ticket.number, failure)
+            if value.head.status == .preconditionFailed { loadAgain() }
+            return
         }
-        settle(ticket, value.head.headerFields)
+        settle(ticket, rules.isRedirected ? [:] : value.head.headerFields)
     }
 
     private func end(_ ticket: WriteTicket, with failure: RequestFailure) {
@@ -148,13 +154,16 @@ struct ResourceWrite: Sendable {
             core.deleteContent(ticket.number)
             return invalidateRelated(sparing: core)
         }
+        if Self.isUnreadable(failure) { return settle(ticket, [:]) }
+        core.undoWrite(ticket.number, failure)
+        if failure.status == .preconditionFailed { loadAgain() }
+    }
+
+    /// Whether the server has carried out the write, and only its response could not be read.
+    private static func isUnreadable(_ failure: RequestFailure) -> Bool {
         switch failure.reason {
-        case .decoding, .emptyBody, .tooLarge:
-            // The server has carried out the write, and only its response could not be read.
-            settle(ticket, [:])
-        default:
-            core.undoWrite(ticket.number, failure)
-            if failure.status == .preconditionFailed { loadAgain() }
+        case .decoding, .emptyBody, .tooLarge: failure.status.map { $0.kind == .successful } ?? true
+        default: false
         }
     }
 

@@ -24,6 +24,9 @@ struct WriteRules: Sendable {
     var isOfResource = true
     /// Whether the request has asked for the new representation.
     var asksForContent = false
+    /// Whether the response comes from another URL than the request, after a redirect. Its validators and its body then
+    /// describe something else.
+    var isRedirected = false
     /// Whether the request contains only a part of the representation (RFC 9110, 14.5).
     var isPartial = false
 
@@ -46,7 +49,7 @@ struct WriteRules: Sendable {
                 return .representation
             }
             guard method == .put, !isPartial else { return .outdated }
-            return .sent(isFresh: Self.hasValidator(head.headerFields))
+            return .sent(isFresh: !isRedirected && Self.hasValidator(head.headerFields))
         default: return .outdated
         }
     }
@@ -55,7 +58,7 @@ struct WriteRules: Sendable {
     /// (RFC 7240, 4.2).
     private func isRepresentation(_ fields: HTTPFields, _ namesTarget: (String) -> Bool) -> Bool {
         if let location = fields[.contentLocation] { return namesTarget(location) }
-        guard asksForContent else { return false }
+        guard asksForContent, !isRedirected else { return false }
         return !(Self.preferenceApplied.flatMap { fields[$0] }.map(Self.isMinimal) ?? false)
     }
 

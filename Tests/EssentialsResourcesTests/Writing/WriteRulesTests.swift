@@ -13,7 +13,7 @@ struct WriteRulesTests {
         let options: Set<Option>
         let effect: WriteRules.Effect
 
-        enum Option: Sendable { case asks, elsewhere, partial }
+        enum Option: Sendable { case asks, elsewhere, partial, redirected }
 
         init(
             _ method: HTTPRequest.Method, _ status: Int, _ effect: WriteRules.Effect, _ fields: HTTPFields = [:],
@@ -62,6 +62,11 @@ struct WriteRulesTests {
             Vector(.put, 204, .sent(isFresh: false)),
             Vector(.put, 205, .sent(isFresh: false)),
             Vector(.put, 204, .outdated, tag, options: [.partial]),
+            // After a redirect the fields are those of another URL.
+            Vector(.put, 200, .sent(isFresh: false), tag, body: true, options: [.asks, .redirected]),
+            Vector(.put, 200, .representation, own, body: true, options: [.redirected]),
+            Vector(.patch, 200, .outdated, tag, body: true, options: [.asks, .redirected]),
+            Vector(.delete, 200, .deleted, body: true, options: [.redirected]),
             // The content is not known in full.
             Vector(.patch, 204, .outdated, tag),
             Vector(.patch, 204, .outdated),
@@ -92,7 +97,8 @@ struct WriteRulesTests {
     func effects(vector: Vector) {
         let rules = WriteRules(
             method: vector.method, isOfResource: !vector.options.contains(.elsewhere),
-            asksForContent: vector.options.contains(.asks), isPartial: vector.options.contains(.partial))
+            asksForContent: vector.options.contains(.asks), isRedirected: vector.options.contains(.redirected),
+            isPartial: vector.options.contains(.partial))
         let head = HTTPResponse(status: .init(code: vector.status), headerFields: vector.fields)
         #expect(rules.effect(head, hasBody: vector.hasBody) { $0 == "self" } == vector.effect)
     }

@@ -220,6 +220,16 @@ struct WritingTests {
         #expect(shop.cart.isInvalid)
     }
 
+    @Test("After a redirect to a report the tag of the report does not confirm what was sent")
+    func redirected() async throws {
+        let shop = try await CartFixture()
+        shop.transport.on(.put, "/v1/cart").answer(.seeOther, headerFields: [.location: "/v1/report"])
+        shop.transport.on(.get, "/v1/report").answer(json: Item(name: "done"), headerFields: [.eTag: "\"9\""])
+        try await shop.cart.put(Cart(items: ["b"]))
+        #expect(shop.cart.content == Cart(items: ["b"]))
+        #expect(shop.cart.isInvalid)
+    }
+
     @Test("A PUT that something has overtaken is invalid, because nobody knows which is newer")
     func overtaken() async throws {
         let shop = try await CartFixture()
