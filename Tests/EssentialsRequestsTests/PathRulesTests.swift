@@ -140,4 +140,37 @@ import Testing
         #expect(refused > 100)
         #expect(joined > 100 || base.query != nil)
     }
+    @Test(
+        "A path of two plain parts and a query are joined in one step with the same result",
+        arguments: ["https://h", "https://h/v1", "https://h/v1/", "https://h/a%20b/", "https://h/v1?x=1"])
+    func plainParts(base: String) throws {
+        let base = try RequestURL(base)
+        let pieces = ["a", "B", "7", "b/c", "/", ".", "..", "?", "=", "&", ":", "#", "%2e", "%", " ", "é", "~", ";"]
+        var numbers = SeededNumbers(state: 22)
+        var (joined, refused) = (0, 0)
+        for _ in 0..<4_000 {
+            let parts = (0..<2).map { _ in
+                (0..<Int.random(in: 0...3, using: &numbers)).map { _ in
+                    (Int.random(in: 0..<4, using: &numbers) > 0 ? pieces[..<4] : pieces[...])
+                        .randomElement(using: &numbers) ?? ""
+                }.joined()
+            }
+            let query = ["", "q=1", "q=%2F..%2f&r=a%3Ab"].randomElement(using: &numbers) ?? ""
+            let endsWithSlash = Bool.random(using: &numbers)
+            guard
+                let url = base.joining(
+                    plainPath: parts[0], parts[1], endsWithSlash: endsWithSlash, query: query)
+            else {
+                refused += 1
+                continue
+            }
+            joined += 1
+            var path = parts.filter { !$0.isEmpty }.joined(separator: "/")
+            if endsWithSlash { path += "/" }
+            if !query.isEmpty { path += "?" + query }
+            #expect(try PathRules.joinCarefully(path, to: base) == url, "\(path)")
+        }
+        #expect(refused > 100)
+        #expect(joined > 100 || base.query != nil)
+    }
 }

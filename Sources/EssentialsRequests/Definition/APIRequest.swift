@@ -166,8 +166,16 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
                 .invalidRequest, "The definition of \(description) has no base URL of its own.",
                 remedy: "Pass the base URL of the environment, or give its API a base URL.")
         }
-        // Path and query are joined to the base in one step, because each step would copy the URL.
         let query = query.items.encodedQuery
+        // Most paths are a few plain words, which are joined in one step. Further steps would copy path and query.
+        let path = path
+        if endpointPath.failure == nil, path.failure == nil,
+            let url = base.joining(
+                plainPath: endpointPath.encoded, path.encoded, endsWithSlash: configuration.appendsTrailingSlash,
+                query: query)
+        {
+            return url
+        }
         var target = try encodedPath(reserving: query.utf8.count + 1)
         if !query.isEmpty {
             target += "?"

@@ -42,6 +42,69 @@ enum RequestTarget {
         }
     }
 
+    /// Joins the parts of a path and a query to a directory with one slash between them, or returns `nil` if a part
+    /// begins or ends with a slash, or needs escaping, validation or removal of dot segments.
+    ///
+    /// - Parameters:
+    ///   - first: The first part of the path, which can be empty.
+    ///   - second: The other part of the path, which can be empty.
+    ///   - endsWithSlash: Whether a slash follows the path.
+    ///   - query: A valid, percent-encoded query without its `?`. It can be empty.
+    ///   - directory: A normalized target.
+    static func joined(
+        _ first: String, _ second: String, endsWithSlash: Bool, query: String, under directory: String
+    ) -> String? {
+        var (first, second, query, directory) = (first, second, query, directory)
+        return first.withUTF8 { first in
+            second.withUTF8 { second in
+                query.withUTF8 { query in
+                    directory.withUTF8 { directory in
+                        joined(first, second, endsWithSlash: endsWithSlash, query: query, under: directory)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func joined(
+        _ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>, endsWithSlash: Bool,
+        query: UnsafeBufferPointer<UInt8>, under directory: UnsafeBufferPointer<UInt8>
+    ) -> String? {
+        let (slash, questionMark) = (UInt8(ascii: "/"), UInt8(ascii: "?"))
+        guard first.count + second.count > 0, isPlain(first), isPlain(second), let last = directory.last,
+            !directory.contains(questionMark)
+        else { return nil }
+        // Four more bytes are written: a slash before each part, one after the path, and the question mark.
+        let size = directory.count + first.count + second.count + query.count + 4
+        return String(unsafeUninitializedCapacity: size) { bytes in
+            var count = bytes.update(fromContentsOf: directory)
+            func append(_ part: UnsafeBufferPointer<UInt8>) {
+                count += UnsafeMutableBufferPointer(rebasing: bytes[count...]).update(fromContentsOf: part)
+            }
+            func append(_ byte: UInt8) {
+                bytes[count] = byte
+                count += 1
+            }
+            if last != slash { append(slash) }
+            append(first)
+            if !first.isEmpty, !second.isEmpty { append(slash) }
+            append(second)
+            if endsWithSlash { append(slash) }
+            if !query.isEmpty {
+                append(questionMark)
+                append(query)
+            }
+            return count
+        }
+    }
+
+    /// Whether bytes are a path without a slash at its beginning and end that is already normalized.
+    private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let slash = UInt8(ascii: "/")
+        return bytes.first != slash && bytes.last != slash && isComplete(bytes, after: slash)
+            && !bytes.contains(UInt8(ascii: ":")) && !bytes.contains(UInt8(ascii: "?"))
+    }
+
     /// Whether the part after the authority is already normalized, as it usually is: nothing needs to be
     /// escaped, validated or removed.
     private static func isComplete(_ text: Substring.UTF8View) -> Bool {

@@ -69,6 +69,21 @@ public struct RequestURL: Sendable, Hashable {
         RequestTarget.joined(path, under: target).map { RequestURL(origin: origin, checkedTarget: $0) }
     }
 
+    /// Returns the URL of a path of two parts with a query, or `nil` if the path needs the full parser. `nil` does not
+    /// mean that the path is invalid.
+    ///
+    /// - Parameters:
+    ///   - first: The first part of the path, which can be empty.
+    ///   - second: The other part of the path, which can be empty.
+    ///   - endsWithSlash: Whether a slash follows the path.
+    ///   - query: A valid, percent-encoded query without its `?`. It can be empty.
+    package func joining(
+        plainPath first: String, _ second: String, endsWithSlash: Bool, query: String
+    ) -> RequestURL? {
+        RequestTarget.joined(first, second, endsWithSlash: endsWithSlash, query: query, under: target)
+            .map { RequestURL(origin: origin, checkedTarget: $0) }
+    }
+
     /// Percent-encodes everything except the unreserved characters (RFC 3986, section 2.3).
     package static func queryEncoded(_ text: String) -> String { RequestTarget.encoded(text) }
 

@@ -18,7 +18,10 @@ extension HTTPField {
 
     /// Creates a header field after validating its value; see ``checked(name:value:)``.
     package static func checked(_ name: HTTPField.Name, value: String) throws(RequestFailure) -> HTTPField {
-        guard !HTTPField.isValidValue(value) else { return HTTPField(name: name, value: value) }
+        let field = HTTPField(name: name, value: value)
+        // The initializer has checked the value, and replaces or removes white space and control characters, so that an
+        // invalid value is not equal any longer.
+        guard field.value != value else { return field }
         guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
             throw RequestFailure(
                 .invalidRequest,

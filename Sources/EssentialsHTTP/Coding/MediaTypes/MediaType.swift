@@ -57,7 +57,11 @@ public struct MediaType: Sendable {
     }
 
     /// The type and the subtype, as in `text/plain`.
-    public var essence: String { type + "/" + subtype }
+    public var essence: String {
+        // A literal costs nothing, whereas the joined text is allocated.
+        if subtype == "json", type == "application" { return "application/json" }
+        return type + "/" + subtype
+    }
 
     /// The part of the subtype after the last `+`, such as `json` in `application/problem+json` (RFC 6838, 4.2.8);
     /// `nil` without a suffix.
