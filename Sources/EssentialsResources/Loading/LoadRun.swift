@@ -45,9 +45,14 @@ final class LoadRun: Sendable {
 
     /// The number that the resource's machine has given to the load.
     let number: UInt64
+    /// Whether the caches are read before a request is sent.
+    let awaitsCache: Bool
     private let state = Mutex(State())
 
-    init(number: UInt64) { self.number = number }
+    init(number: UInt64, awaitsCache: Bool = false) {
+        self.number = number
+        self.awaitsCache = awaitsCache
+    }
 
     /// Starts the task of the load, unless the load has ended already.
     ///

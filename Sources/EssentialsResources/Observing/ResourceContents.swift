@@ -88,7 +88,8 @@ extension Resource {
     package func loadForObserver() {
         let environment = service.adoptEnvironment()
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment)
+            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment,
+            usesCache: service.usesCaches(for: core))
         if case .new(let run, let wish) = need { start(run, wish) }
     }
 

@@ -122,6 +122,7 @@ extension Resource {
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = state
         let number = core.add(receiver)
+        service.readCachesForObserver(of: core)
         return ResourceObservation { [core] in
             mailbox?.close()
             core.remove(observer: number)

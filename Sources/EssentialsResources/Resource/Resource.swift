@@ -73,7 +73,7 @@ public struct Resource<Content: Sendable>: Sendable {
     @discardableResult
     public func load(_ mode: LoadMode = .current) async throws(RequestFailure) -> Content {
         let environment = prepare()
-        let run = core.beginLoad(isAwaited: true, isStarted: false)
+        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         start(run, LoadWish(mode, in: environment))
         return try await content(of: run)
     }
@@ -102,7 +102,10 @@ public struct Resource<Content: Sendable>: Sendable {
         let environment = service.adoptEnvironment()
         let now = service.time.now
         _ = snapshot
-        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment) {
+        let need = core.beginLoadIfNeeded(
+            of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
+            usesCache: service.usesCaches(for: core))
+        switch need {
         case .nothing:
             let state = snapshot
             if let content = state.content { return content }
@@ -123,7 +126,7 @@ public struct Resource<Content: Sendable>: Sendable {
     public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
         let request: DataRequest = try request.build()
         let environment = prepare()
-        let run = core.beginLoad(isAwaited: true, isStarted: false)
+        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         start(run, LoadWish(request, in: environment))
         return try await content(of: run)
     }

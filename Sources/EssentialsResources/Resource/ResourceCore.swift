@@ -23,6 +23,10 @@ final class ResourceCore: Sendable {
         var pending = PendingQueue()
         /// Whether a thread is delivering changes.
         var isDelivering = false
+        /// Whether the caches were read since the content was removed.
+        var cacheReading = CacheReading.notBegun
+        /// The reading of the caches that runs.
+        var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
         /// The definition by which the resource was obtained; `nil` if its loads are plain ones.
@@ -103,7 +107,12 @@ final class ResourceCore: Sendable {
     /// Sets the content.
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
-        changing { $0.set(content, entity: entity, provenance: .local, now, freshness, service) }
+        let places = service.cachePlaces(of: self)
+        changing { contents in
+            contents.set(content, entity: entity, provenance: .local, now, freshness, service)
+            places?.removeEntities()
+        }
+        places?.work()
     }
 
     /// Changes the content.
@@ -113,6 +122,7 @@ final class ResourceCore: Sendable {
         _ service: HTTPResourceService, _ change: (inout Content) -> Void
     ) -> Bool {
         let codecs = service.codecs
+        let places = service.cachePlaces(of: self)
         while true {
             let number = contents.withLock { $0.machine.committed }
             guard var content = snapshot(of: Content.self, codecs).content else { return false }
@@ -121,9 +131,13 @@ final class ResourceCore: Sendable {
             let isDone = changing { contents in
                 guard contents.machine.committed == number else { return false }
                 contents.set(content, entity: nil, provenance: .local, now, freshness, service)
+                places?.removeEntities()
                 return true
             }
-            if isDone { return true }
+            if isDone {
+                places?.work()
+                return true
+            }
         }
     }
 
@@ -145,6 +159,9 @@ final class ResourceCore: Sendable {
             let ended = contents.runs
             contents.runs = []
             contents.kept = nil
+            // A wipe would have no effect if the caches were read again, unless their keys are others now.
+            contents.cacheRead = nil
+            contents.cacheReading = reason == .environment ? .notBegun : .ended
             contents.change(.remove, .wiped(reason)) { facts in
                 facts = ResourceFacts(version: facts.version)
             }
@@ -161,7 +178,7 @@ extension ResourceCore.Contents {
     }
 
     /// Changes what all views have in common, and keeps the content.
-    mutating func changeFacts(_ event: ResourceEvent, _ change: (inout ResourceFacts) -> Void) {
+    mutating func changeFacts(_ event: ResourceEvent?, _ change: (inout ResourceFacts) -> Void) {
         self.change(.keep, event, change)
     }
 
@@ -169,17 +186,17 @@ extension ResourceCore.Contents {
     ///
     /// - Parameters:
     ///   - content: What happens to the content.
-    ///   - event: The event for the observers.
+    ///   - event: The event for the observers; `nil` if they see the change with the next event.
     ///   - change: Changes what all views have in common.
     mutating func change(
-        _ content: ContentChange, _ event: ResourceEvent, _ change: (inout ResourceFacts) -> Void
+        _ content: ContentChange, _ event: ResourceEvent?, _ change: (inout ResourceFacts) -> Void
     ) {
         change(&facts)
         facts.version += 1
         facts.loads = machine.loads.count
         if case .keep = content {} else { facts.contentVersion = facts.version }
         for index in views.indices { views[index].snapshot = views[index].snapshot.next(facts, content) }
-        enqueue(event)
+        if let event { enqueue(event) }
     }
 
     /// Sets the content without a request.

@@ -27,6 +27,12 @@ public final class HTTPResourceService: ResourceService {
         public var maximumUnusedBytes = 32 << 20
         /// The hosts outside the base URL from which resources may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
+        /// How long ``HTTPResourceService/close()`` waits for entity caches. The default is five seconds.
+        public var cacheDeadline = Duration.seconds(5)
+        /// The fingerprint of the transport's trust policy, a text that changes with it. It is part of the keys of entity
+        /// caches, so that no content is shown that another policy has accepted. The policy of an environment is
+        /// taken into account without it. The default is empty.
+        public var trustFingerprint = ""
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
         /// Logs mistakes in the configuration at the level debug, without queries. The default logs nothing.
@@ -43,6 +49,8 @@ public final class HTTPResourceService: ResourceService {
     let configuration: Configuration
     let configurations: ConfigurationStore
     let table: ResourceTable
+    /// The entity caches.
+    let caching: EntityCaching
     @usableFromInline let time: ServiceTime
     @usableFromInline let codecs: CodecRegistry
     /// The observer objects of all resources.
@@ -62,17 +70,20 @@ public final class HTTPResourceService: ResourceService {
     ///   - requests: Sends the requests. The service does not shut it down.
     ///   - environment: The environment of that service, below whose base URL paths are joined.
     ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - cache: Stores entities of all resources, so that a program that starts again has content at once; see
+    ///     ``ResourceConfiguration/usesServiceCache``. `nil` means that only caches of pipelines are used.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service; see `PrivateStateRegistry`.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
-        configuration: Configuration = Configuration()
+        cache: (any EntityCache)? = nil, configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
         self.requests = requests
         self.environment = environment
         self.open = open
         self.configuration = configuration
-        configurations = ConfigurationStore(configuration.defaults)
+        configurations = ConfigurationStore(configuration.defaults, cache: cache)
+        caching = EntityCaching(cache, configuration.clock, configuration.logger)
         time = ServiceTime(configuration.clock)
         codecs = requests.codecs
         let current = AdoptedEnvironment(of: environment)
@@ -139,7 +150,7 @@ public final class HTTPResourceService: ResourceService {
     func adoptEnvironment() -> AdoptedEnvironment {
         let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [ResourceCore]) in
             if adopted.versioned.isCurrent(in: environment) { return (adopted, []) }
-            let current = AdoptedEnvironment(of: environment)
+            let current = AdoptedEnvironment(of: environment, partition: adopted.partition)
             defer {
                 adopted = current
                 adoptedVersion.store(current.versioned.version ?? Self.unknownVersion, ordering: .releasing)
@@ -154,12 +165,17 @@ public final class HTTPResourceService: ResourceService {
         return current
     }
 
+    /// Whether an environment is still the one that is used.
+    func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adopted.withLock { $0 === environment } }
+
     // MARK: End
 
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of resources can still be read.
+    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of
+    /// resources can still be read. What waits for an entity cache is written, for at most
+    /// ``HTTPResourceService/Configuration/cacheDeadline``.
     ///
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
@@ -169,6 +185,7 @@ public final class HTTPResourceService: ResourceService {
             core.cancelRequests()
             core.finishObservers()
         }
+        await caching.flush(within: configuration.cacheDeadline)
     }
 }
 
