@@ -72,11 +72,12 @@ struct Chain: Sendable {
         record.log = log
         // The log of a failure needs the counts too.
         defer { log.keep(record) }
-        let response: DataResponse
+        var response: DataResponse
         do throws(RequestFailure) {
             response = DataResponse(
                 try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops,
                 attempts: record.retries.attempt)
+            response.sentFields = record.sentFields
         } catch {
             throw record.retries.completed(error)
         }

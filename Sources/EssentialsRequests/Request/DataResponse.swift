@@ -16,6 +16,9 @@ public struct DataResponse: Sendable {
     public let redirects: [RedirectHop]
     /// The number of attempts. It is above 1 if the request was retried. Redirects do not count.
     public let attempts: Int
+    /// The header fields of the last attempt, as the transport received them; `nil` if a test double gives none. They
+    /// contain credentials.
+    package var sentFields: HTTPFields?
 
     /// Creates a response from the response of a transport.
     public init(

@@ -9,11 +9,17 @@ final class EffectiveConfiguration: Sendable {
     let values: ResourceConfiguration
     /// The rules for how long content is fresh.
     let freshness: FreshnessRules
+    /// The caches of the pipeline's stages, from the first to the last.
+    let caches: [StageCache]
     /// The names of the blocks that matched, in their order. Blocks without a name are left out.
     let names: [String]
 
-    init(version: UInt64, method: HTTPRequest.Method, values: ResourceConfiguration, names: [String]) {
+    init(
+        version: UInt64, method: HTTPRequest.Method, values: ResourceConfiguration, names: [String],
+        cache: (any EntityCache)? = nil
+    ) {
         (self.version, self.method, self.values, self.names) = (version, method, values, names)
+        caches = [StageCache](values.pipeline, standard: values.usesServiceCache ? cache : nil)
         freshness = FreshnessRules(expiration: .after(values.expiration), retryTime: values.retryTime)
     }
 }
@@ -46,10 +52,14 @@ final class ConfigurationStore: Sendable {
     static let maximumBlocks = 1_024
 
     private let defaults: ResourceConfiguration
+    /// The cache of the service.
+    private let cache: (any EntityCache)?
     private let contents = Mutex(Contents())
     private let counter = Atomic<UInt64>(0)
 
-    init(_ defaults: ResourceConfiguration) { self.defaults = defaults }
+    init(_ defaults: ResourceConfiguration, cache: (any EntityCache)? = nil) {
+        (self.defaults, self.cache) = (defaults, cache)
+    }
 
     /// The version of the blocks. Reading it takes no lock.
     var version: UInt64 { counter.load(ordering: .acquiring) }
@@ -103,6 +113,6 @@ final class ConfigurationStore: Sendable {
             block.change(&values)
             if let name = block.name { names.append(name) }
         }
-        return EffectiveConfiguration(version: version, method: method, values: values, names: names)
+        return EffectiveConfiguration(version: version, method: method, values: values, names: names, cache: cache)
     }
 }

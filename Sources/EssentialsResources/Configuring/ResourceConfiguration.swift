@@ -26,6 +26,12 @@ public struct ResourceConfiguration: Sendable {
     /// Names by which a write invalidates resources of its origin; see ``RelatedResources/tag(_:)``. The default is
     /// none. Those of the configuration for GET count.
     public var tags: Set<String> = []
+    /// Whether the cache of the service stores the entities of the resource. The default is `true`. Caches of the
+    /// pipeline are used in either case.
+    public var usesServiceCache = true
+    /// Whether persistent caches also store responses that a cache should not keep: those with `no-store`, and those to
+    /// requests with credentials as long as no partition was entered. The default is `false`.
+    public var storesSensitiveResponses = false
     /// The changes of requests, in order.
     var mutations: [@Sendable (inout DataRequest) async throws -> Void] = []
     /// What wraps the sending of requests; the last one is the outermost.

@@ -48,9 +48,14 @@ final class LoadRun: Sendable {
     /// The highest priority of those who are interested. It begins with the lowest one, so that the priority of the
     /// request applies.
     let priority = RaisablePriority()
+    /// Whether the caches are read before a request is sent.
+    let awaitsCache: Bool
     private let state = Mutex(State())
 
-    init(number: UInt64) { self.number = number }
+    init(number: UInt64, awaitsCache: Bool = false) {
+        self.number = number
+        self.awaitsCache = awaitsCache
+    }
 
     /// Starts the task of the load, unless the load has ended already.
     ///

@@ -10,22 +10,33 @@ struct LoadTask: Sendable {
 
     /// Performs the load in the present task.
     func perform() async {
+        if run.awaitsCache {
+            await service.readCaches(of: core, in: wish.environment)
+            // Fresh content from a cache may have ended the load.
+            guard core.request(run) else { return }
+        }
+        let places = service.cachePlaces(of: core, in: wish.environment)
         do throws(RequestFailure) {
             // A request of the caller's has its own conditions, or none.
             if wish.request == nil, let condition = core.condition {
-                switch try await send(condition) {
-                case .loaded(let value, let entity):
-                    return core.commit(value, entity, isOwn: true, run, service)
+                switch try await send(condition, places) {
+                case .loaded(let result, let entity):
+                    let changes = places?.changes(for: result, at: entity.date, service)
+                    return core.commit(result.value, entity, isOwn: true, changes, run, service)
                 case .notModified(let fields):
-                    if core.confirm(fields, run, service) { return }
+                    if core.confirm(fields, places, run, service) { return }
                 // A view was added whose content is not there, so the body is needed after all.
                 }
             }
             guard !run.hasEnded else { return }
-            switch try await send(nil) {
-            case .loaded(let value, let entity): core.commit(value, entity, isOwn: wish.request == nil, run, service)
+            switch try await send(nil, places) {
+            case .loaded(let result, let entity):
+                let isOwn = wish.request == nil
+                // The response to another request is no entity of this URL, but the one in the caches is older.
+                let changes = isOwn ? places?.changes(for: result, at: entity.date, service) : places?.removals
+                core.commit(result.value, entity, isOwn: isOwn, changes, run, service)
             case .notModified(let fields):
-                guard wish.request != nil, core.confirm(fields, run, service) else {
+                guard wish.request != nil, core.confirm(fields, nil, run, service) else {
                     throw RequestFailure(
                         .protocolViolation, "The server answered 304 to a request without a condition.",
                         remedy: "Correct the server, or the cache in front of it.")
@@ -37,25 +48,29 @@ struct LoadTask: Sendable {
     }
 
     private enum Reply {
-        case loaded(LoadedValue, Entity)
+        case loaded(PipelineResult, Entity)
         case notModified(HTTPFields)
     }
 
-    private func send(_ condition: (name: HTTPField.Name, value: String)?) async throws(RequestFailure) -> Reply {
+    private func send(
+        _ condition: (name: HTTPField.Name, value: String)?, _ places: CachePlaces?
+    ) async throws(RequestFailure) -> Reply {
         var request = try service.request(wish, for: core, condition)
         wish.progress?.attach(to: &request)
         if let priority = wish.priority { request.options.priority = priority }
         request.raisablePriority = run.priority
-        let reply = try await ResourceExchange(service: service, core: core).reply(to: request)
+        let reply = try await ResourceExchange(service: service, core: core).reply(
+            to: request, caches: places?.caches ?? [])
         // A change of the environment during the transfer cancels the load.
         service.adoptEnvironment()
         switch reply {
         case .notModified(let fields): return .notModified(fields)
-        case .loaded(let value):
+        case .loaded(let result):
+            let value = result.value
             let entity = Entity(
                 mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
                 date: service.clock.date, byteCount: value.body?.count ?? 0)
-            return .loaded(value, entity)
+            return .loaded(result, entity)
         }
     }
 }

@@ -222,7 +222,8 @@ extension Resource {
             let environment = prepare()
             let now = service.time.now
             let need = core.beginLoadIfNeeded(
-                of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment)
+                of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
+                usesCache: service.usesCaches(for: core))
             switch need {
             case .nothing: return nil
             case .running(let run): return (run, { [core] in core.leave(run) })

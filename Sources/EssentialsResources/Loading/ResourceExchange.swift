@@ -21,12 +21,16 @@ struct ResourceExchange: Sendable {
 
     /// What has come back.
     enum Reply {
-        case loaded(LoadedValue)
+        case loaded(PipelineResult)
         case notModified(HTTPFields)
     }
 
     /// Sends a request with the mutations and decorators of its method, reads the whole body, and runs the pipeline.
-    func reply(to request: DataRequest, isDecorated: Bool = true) async throws(RequestFailure) -> Reply {
+    ///
+    /// - Parameter caches: The caches for which entities are collected.
+    func reply(
+        to request: DataRequest, isDecorated: Bool = true, caches: [StageCache] = []
+    ) async throws(RequestFailure) -> Reply {
         try service.checkOpen()
         var request = request
         var configuration = service.effective(for: core, request.method)
@@ -39,31 +43,43 @@ struct ResourceExchange: Sendable {
         let decorators = isDecorated ? configuration.values.decorators[...] : []
         let maximumBody = configuration.values.maximumBody
         guard !configuration.values.pipeline.isEmpty else {
-            return try await reply(to: request, decorators, maximumBody)
+            switch try await received(for: request, decorators, maximumBody, caches) {
+            case .notModified(let fields): return .notModified(fields)
+            case .value(let value):
+                return .loaded(PipelineResult(value: value, outputs: caches.map { $0.output(of: value) }))
+            }
         }
         let outcome: Result<LoadedValue, RequestFailure>
         do throws(RequestFailure) {
-            switch try await reply(to: request, decorators, maximumBody) {
+            switch try await received(for: request, decorators, maximumBody, caches) {
             case .notModified(let fields): return .notModified(fields)
-            case .loaded(let value): outcome = .success(value)
+            case .value(let value): outcome = .success(value)
             }
         } catch {
             guard error.reason != .cancelled else { throw error }
             outcome = .failure(error)
         }
-        return .loaded(try await configuration.values.pipeline.run(outcome, service.codecs))
+        return .loaded(try await configuration.values.pipeline.run(outcome, service.codecs, caches: caches))
     }
 
-    private func reply(
-        to request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>, _ maximumBody: Int
-    ) async throws(RequestFailure) -> Reply {
+    /// A response before the pipeline.
+    private enum Received {
+        case value(LoadedValue)
+        case notModified(HTTPFields)
+    }
+
+    private func received(
+        for request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>, _ maximumBody: Int,
+        _ caches: [StageCache]
+    ) async throws(RequestFailure) -> Received {
         let response = try await send(request, decorators)
         if response.status == .notModified { return .notModified(response.headerFields) }
         let body = try await response.body.collect(upTo: maximumBody)
-        return .loaded(
+        return .value(
             LoadedValue(
                 body: body, contentType: response.headerFields[.contentType], head: response.head,
-                method: request.method, url: response.url, codecs: request.codecs))
+                method: request.method, url: response.url, codecs: request.codecs,
+                isPersonal: !caches.isEmpty && CacheRules.isPersonal(response, to: request)))
     }
 
     /// Sends a request through decorators, beginning with the last one.
@@ -98,7 +114,8 @@ struct ResourceExchange: Sendable {
         var request = request
         if let change = recipe.change { try await Self.apply(change, to: &request) }
         switch try await reply(to: request, isDecorated: !recipe.isRepeated) {
-        case .loaded(let value):
+        case .loaded(let result):
+            let value = result.value
             guard let content = value.content(of: type, service.codecs) else { throw Self.noContent(type) }
             return ResourceResponse(
                 try content.get(), status: value.head.status, headerFields: value.head.headerFields)

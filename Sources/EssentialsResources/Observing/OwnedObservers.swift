@@ -52,6 +52,7 @@ final class OwnedObservers: Sendable {
         let token = ObserverToken(resource: resource.any, observer: id, number: number)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { token.remove() }
+        resource.service.readCachesForObserver(of: resource.core)
         return token
     }
 

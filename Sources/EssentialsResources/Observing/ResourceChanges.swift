@@ -61,6 +61,7 @@ final class ChangeReader<Content: Sendable>: Sendable {
         number = resource.core.add(receiver, refreshing: refresh, resource.service)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { receiver.finish() }
+        resource.service.readCachesForObserver(of: resource.core)
     }
 
     deinit { resource.core.remove(observer: number) }

@@ -94,7 +94,8 @@ extension Resource {
     package func loadForObserver() {
         let environment = service.adoptEnvironment()
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment)
+            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment,
+            usesCache: service.usesCaches(for: core))
         switch need {
         case .new(let run, let wish): start(run, wish)
         case .running(let run): core.raise(run, to: nil)

@@ -133,6 +133,7 @@ extension Resource {
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = state
         let number = core.add(receiver, refreshing: refresh, service)
+        service.readCachesForObserver(of: core)
         return ResourceObservation { [core] in
             mailbox?.close()
             core.remove(observer: number)

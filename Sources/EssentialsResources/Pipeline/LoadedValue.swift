@@ -25,6 +25,8 @@ struct LoadedValue: Sendable {
     var url: RequestURL?
     /// The codecs of the request; `nil` for those of the service.
     var codecs: CodecRegistry?
+    /// Whether the request had credentials, so that the response may be for one person only.
+    var isPersonal = false
 
     /// The largest body in bytes that is kept for views that are added later.
     static let keptBodyLimit = 16 << 10

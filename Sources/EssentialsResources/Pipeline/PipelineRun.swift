@@ -1,5 +1,4 @@
 import EssentialsHTTP
-
 import FoundationEssentials
 
 /// The state of one pass through a pipeline: an entity, or a failure.
@@ -10,6 +9,20 @@ struct PipelineRun: Sendable {
     /// The last bytes, for views that read them by a codec; `nil` after a failure became content.
     private var bytes: Data?
     private let codecs: CodecRegistry
+    /// Whether the pass began with a failure, whose content is not the server's.
+    private var hasFailed = false
+
+    /// Begins after a stage, with the content that it has given.
+    init(_ value: LoadedValue, _ codecs: CodecRegistry) {
+        start = value
+        bytes = value.body
+        state = .success(
+            AnyEntity(
+                content: value.value ?? value.body ?? Data(),
+                mediaType: value.contentType.flatMap { MediaType(parsing: $0) } ?? .octetStream,
+                headerFields: value.head.headerFields, status: value.head.status))
+        self.codecs = value.codecs ?? codecs
+    }
 
     init(_ outcome: Result<LoadedValue, RequestFailure>, _ codecs: CodecRegistry) {
         switch outcome {
@@ -24,8 +37,22 @@ struct PipelineRun: Sendable {
         case .failure(let failure):
             start = LoadedValue(head: failure.response?.head ?? HTTPResponse(status: .ok))
             state = .failure(failure)
+            hasFailed = true
         }
         self.codecs = start.codecs ?? codecs
+    }
+
+    /// The present content with its media type as a text; `nil` if there is a failure, or was one.
+    var entity: (content: AnyEntity, contentType: String?)? {
+        guard !hasFailed, case .success(let entity) = state else { return nil }
+        return (entity, contentType(of: entity))
+    }
+
+    /// The media type as a text. A missing or malformed type stays as it is, because codecs treat it differently from
+    /// binary data.
+    private func contentType(of entity: AnyEntity) -> String? {
+        let original = start.contentType.flatMap { MediaType(parsing: $0) } ?? .octetStream
+        return entity.mediaType == original ? start.contentType : entity.mediaType.description
     }
 
     mutating func apply(_ transformer: Transformer) async {
@@ -71,11 +98,10 @@ struct PipelineRun: Sendable {
         var value = start
         value.body = bytes
         value.head.headerFields = entity.headerFields
-        let original = start.contentType.flatMap { MediaType(parsing: $0) } ?? .octetStream
-        // A missing or malformed type stays as it is, because codecs treat it differently from binary data.
-        if entity.mediaType != original {
-            value.contentType = entity.mediaType.description
-            value.head.headerFields[.contentType] = value.contentType
+        let contentType = contentType(of: entity)
+        if contentType != start.contentType {
+            value.contentType = contentType
+            value.head.headerFields[.contentType] = contentType
         }
         // The content is in the value, unless it is only the bytes.
         value.value = entity.content is Data ? nil : entity.content

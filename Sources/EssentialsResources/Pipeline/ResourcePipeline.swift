@@ -26,6 +26,8 @@ public struct ResourcePipeline: Sendable {
     /// ``HTTPResourceService/configure(_:methods:name:_:)``, and runs once.
     public var order: [PipelineStage] = [.raw, .decoding, .parsing, .model, .cleanup]
     private var steps: [PipelineStage: [Step]] = [:]
+    /// The caches of stages.
+    var caches: [PipelineStage: StageCache] = [:]
 
     /// Creates a pipeline without transformers.
     public init() {}
@@ -102,14 +104,35 @@ public struct ResourcePipeline: Sendable {
     /// Not more transformers compute at a time than there are processors, because they run on the threads of the
     /// concurrency library, whose number is that of the processors.
     ///
+    /// - Parameter caches: The caches for which entities are collected, from the first stage to the last.
     /// - Throws: The failure that is left at the end; `cancelled` if the task was cancelled.
     @concurrent
     func run(
-        _ outcome: Result<LoadedValue, RequestFailure>, _ codecs: CodecRegistry
-    ) async throws(RequestFailure) -> LoadedValue {
-        var run = PipelineRun(outcome, codecs)
-        var known: Set<PipelineStage> = []
-        for stage in order where known.insert(stage).inserted {
+        _ outcome: Result<LoadedValue, RequestFailure>, _ codecs: CodecRegistry, caches: [StageCache] = []
+    ) async throws(RequestFailure) -> PipelineResult {
+        try await run(PipelineRun(outcome, codecs), order[...], caches)
+    }
+
+    /// Runs the stages that follow one, on no caller's actor.
+    ///
+    /// - Parameters:
+    ///   - value: The content after the stage.
+    ///   - stage: The stage.
+    @concurrent
+    func resume(
+        with value: LoadedValue, after stage: PipelineStage, _ codecs: CodecRegistry, caches: [StageCache]
+    ) async throws(RequestFailure) -> PipelineResult {
+        guard let index = order.firstIndex(of: stage) else { return PipelineResult(value: value, outputs: []) }
+        return try await run(PipelineRun(value, codecs), order[(index + 1)...], caches)
+    }
+
+    private func run(
+        _ start: PipelineRun, _ stages: ArraySlice<PipelineStage>, _ caches: [StageCache]
+    ) async throws(RequestFailure) -> PipelineResult {
+        var run = start
+        var outputs: [StageCache.Output] = []
+        var known = Set(order[..<stages.startIndex])
+        for stage in stages where known.insert(stage).inserted {
             for step in steps[stage] ?? [] {
                 guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
                 switch step {
@@ -117,7 +140,17 @@ public struct ResourcePipeline: Sendable {
                 case .failure(let transformer): await run.apply(transformer)
                 }
             }
+            if let cache = caches.first(where: { $0.stage == stage }), let entity = run.entity {
+                outputs.append(cache.output(of: entity.content, entity.contentType))
+            }
         }
-        return try run.value()
+        return PipelineResult(value: try run.value(), outputs: outputs)
     }
+}
+
+/// What a pass through a pipeline has given.
+struct PipelineResult: Sendable {
+    let value: LoadedValue
+    /// What the caches at its stages store.
+    let outputs: [StageCache.Output]
 }

@@ -60,7 +60,7 @@ public struct Entity: Sendable {
     }
 
     /// The fields that a cache does not take from a 304 response (RFC 9111, 3.2, and RFC 9110, 15.4.5).
-    private static let ofBody: Set<HTTPField.Name> = [
+    static let ofBody: Set<HTTPField.Name> = [
         .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
     ]
 

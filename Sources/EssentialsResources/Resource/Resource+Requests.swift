@@ -15,7 +15,8 @@ extension Resource {
         return ResourceRequest(
             RequestBox(again: { box(of: again) }) { box in
                 let environment = prepare()
-                let run = core.beginLoad(isAwaited: false, isStarted: true)
+                let run = core.beginLoad(
+                    isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
                 var wish = LoadWish(mode, in: environment)
                 wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
                 let cancellation = follow(run, box)
@@ -34,7 +35,10 @@ extension Resource {
     @discardableResult
     public func startLoadIfNeeded() -> ResourceRequest<Content>? {
         let (environment, now) = (prepare(), service.time.now)
-        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment) {
+        let need = core.beginLoadIfNeeded(
+            of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment,
+            usesCache: service.usesCaches(for: core))
+        switch need {
         case .nothing: return core.newestRun.map { request(following: $0) }
         case .running(let run):
             core.raise(run, to: nil)

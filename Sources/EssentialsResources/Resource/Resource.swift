@@ -79,7 +79,7 @@ public struct Resource<Content: Sendable>: Sendable {
         _ mode: LoadMode = .current, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Content {
         let environment = prepare()
-        let run = core.beginLoad(isAwaited: true, isStarted: false)
+        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         var wish = LoadWish(mode, in: environment)
         wish.priority = priority
         start(run, wish)
@@ -112,7 +112,10 @@ public struct Resource<Content: Sendable>: Sendable {
         let environment = service.adoptEnvironment()
         let now = service.time.now
         _ = snapshot
-        switch core.beginLoadIfNeeded(of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment) {
+        let need = core.beginLoadIfNeeded(
+            of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
+            usesCache: service.usesCaches(for: core))
+        switch need {
         case .nothing:
             let state = snapshot
             if let content = state.content { return content }
@@ -136,7 +139,7 @@ public struct Resource<Content: Sendable>: Sendable {
     public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
         let request: DataRequest = try request.build()
         let environment = prepare()
-        let run = core.beginLoad(isAwaited: true, isStarted: false)
+        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         start(run, LoadWish(request, in: environment))
         return try await content(of: run)
     }

@@ -15,9 +15,11 @@ extension ResourceCore {
 
     /// Begins a load.
     ///
-    /// - Parameter isAwaited: Whether a task will wait for it.
-    func beginLoad(isAwaited: Bool, isStarted: Bool) -> LoadRun {
-        changing { beginLoad(&$0, isAwaited: isAwaited, isStarted: isStarted) }
+    /// - Parameters:
+    ///   - isAwaited: Whether a task will wait for it.
+    ///   - usesCache: Whether the resource has caches.
+    func beginLoad(isAwaited: Bool, isStarted: Bool, usesCache: Bool) -> LoadRun {
+        changing { beginLoad(&$0, isAwaited: isAwaited, isStarted: isStarted, usesCache ? .current : nil) }
     }
 
     /// Joins a load that runs, or begins one, if the resource is not fresh.
@@ -25,7 +27,7 @@ extension ResourceCore {
     /// A view whose content is not here, because it was too large to be kept, is never fresh.
     func beginLoadIfNeeded<Content: Sendable>(
         of type: Content.Type, isAwaited: Bool, isStarted: Bool, at now: Duration,
-        in environment: AdoptedEnvironment
+        in environment: AdoptedEnvironment, usesCache: Bool
     ) -> Need {
         changing { contents in
             if let freshUntil = contents.facts.freshUntil, now <= freshUntil,
@@ -39,15 +41,29 @@ extension ResourceCore {
                 return .running(run)
             }
             let wish = LoadWish(isInvalid: contents.machine.isInvalid, in: environment)
-            return .new(beginLoad(&contents, isAwaited: isAwaited, isStarted: isStarted), wish)
+            let need = usesCache ? CacheNeed.fresh : nil
+            return .new(beginLoad(&contents, isAwaited: isAwaited, isStarted: isStarted, need), wish)
         }
     }
 
-    func beginLoad(_ contents: inout Contents, isAwaited: Bool, isStarted: Bool) -> LoadRun {
-        let number = contents.machine.beginLoad(waiting: isAwaited ? 1 : 0, isStarted: isStarted)
-        let run = LoadRun(number: number)
+    /// What a load wants of the caches.
+    enum CacheNeed {
+        /// Content to be shown until the server has responded.
+        case current
+        /// Content that is enough if it is fresh.
+        case fresh
+    }
+
+    func beginLoad(
+        _ contents: inout Contents, isAwaited: Bool, isStarted: Bool, _ need: CacheNeed? = nil
+    ) -> LoadRun {
+        let awaitsCache = need != nil && contents.mayReadCaches
+        let number = contents.machine.beginLoad(
+            waiting: isAwaited ? 1 : 0, isStarted: isStarted, endsWithFreshContent: awaitsCache && need == .fresh)
+        let run = LoadRun(number: number, awaitsCache: awaitsCache)
         contents.runs.append(run)
-        contents.changeFacts(.requested) { _ in }
+        // If the caches are read first, it is not decided yet that there will be a request.
+        contents.changeFacts(awaitsCache ? nil : .requested) { _ in }
         return run
     }
 
@@ -135,9 +151,12 @@ extension ResourceCore {
 
     /// Ends a load with a response. Its projections are made before, outside the lock.
     ///
-    /// - Parameter isOwn: Whether the request was a GET of this resource, not one of the caller's.
+    /// - Parameters:
+    ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
+    ///   - changes: What is changed in the caches if the response becomes the content.
     func commit(
-        _ value: LoadedValue, _ entity: Entity, isOwn: Bool, _ run: LoadRun, _ service: HTTPResourceService
+        _ value: LoadedValue, _ entity: Entity, isOwn: Bool, _ changes: CacheChanges?, _ run: LoadRun,
+        _ service: HTTPResourceService
     ) {
         let now = service.time.now
         let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
@@ -159,6 +178,7 @@ extension ResourceCore {
                 contents.runs.removeAll { $0 === run }
                 let isInvalid = contents.machine.isInvalid
                 if verdict == .commits {
+                    changes?.add()
                     contents.kept = KeptValue(value.kept)
                     contents.replace(content, shown: shown, .newContent(.network)) { facts in
                         facts.entity = entity
@@ -177,14 +197,18 @@ extension ResourceCore {
             }
             if isDone { break }
         }
+        changes?.work()
         run.end(.loaded(value, projections))
         service.table.resize(self, bytes: entity.byteCount)
     }
 
     /// Ends a load with a response that says that the content has not changed.
     ///
+    /// - Parameter places: Where the caches have the entity.
     /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
-    func confirm(_ fields: HTTPFields, _ run: LoadRun, _ service: HTTPResourceService) -> Bool {
+    func confirm(
+        _ fields: HTTPFields, _ places: CachePlaces?, _ run: LoadRun, _ service: HTTPResourceService
+    ) -> Bool {
         let now = service.time.now
         let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
         let date = service.clock.date
@@ -198,6 +222,7 @@ extension ResourceCore {
             contents.runs.removeAll { $0 === run }
             let isInvalid = contents.machine.isInvalid
             if verdict == .commits {
+                places?.confirmEntities(by: fields, date: date)
                 contents.changeFacts(.notModified) { facts in
                     facts.entity = entity.revalidated(by: fields, date: date)
                     facts.contentTime = now
@@ -212,6 +237,7 @@ extension ResourceCore {
             return projections
         }
         guard let projections else { return false }
+        places?.work()
         run.end(.notModified(projections, fields))
         return true
     }

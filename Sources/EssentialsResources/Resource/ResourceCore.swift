@@ -23,6 +23,10 @@ final class ResourceCore: Sendable {
         var pending = PendingQueue()
         /// Whether a thread is delivering changes.
         var isDelivering = false
+        /// Whether the caches were read since the content was removed.
+        var cacheReading = CacheReading.notBegun
+        /// The reading of the caches that runs.
+        var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
         /// The definition by which the resource was obtained; `nil` if its loads are plain ones.
@@ -71,6 +75,16 @@ final class ResourceCore: Sendable {
             contents.address = address
             defer { writeFlags(contents.facts) }
             return contents.wipe(.environment)
+        }
+    }
+
+    /// Removes content and failure. The observers are told by the next delivery.
+    ///
+    /// - Returns: The loads that have ended, which are to be cancelled without a lock.
+    func wipeSilently(_ reason: WipeReason) -> [LoadRun] {
+        contents.withLock { contents in
+            defer { writeFlags(contents.facts) }
+            return contents.wipe(reason)
         }
     }
 
@@ -127,9 +141,12 @@ final class ResourceCore: Sendable {
     func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
         let value = LoadedValue(value: content, head: HTTPResponse(status: .ok))
+        let places = service.cachePlaces(of: self)
         replacing(with: value, .standard) { contents, content, shown in
             contents.set(value, content, shown, entity: entity, now, freshness, service)
+            places?.removeEntities()
         }
+        places?.work()
     }
 
     /// Changes the server's content, below the optimistic layers.
@@ -139,6 +156,7 @@ final class ResourceCore: Sendable {
         _ service: HTTPResourceService, _ change: (inout Content) -> Void
     ) -> Bool {
         let codecs = service.codecs
+        let places = service.cachePlaces(of: self)
         while true {
             _ = snapshot(of: Content.self, codecs)
             let (number, present) = contents.withLock {
@@ -151,9 +169,13 @@ final class ResourceCore: Sendable {
             let isDone = replacing(with: value, .standard) { contents, content, shown in
                 guard contents.machine.committed == number else { return false }
                 contents.set(value, content, shown, entity: nil, now, freshness, service)
+                places?.removeEntities()
                 return true
             }
-            if isDone { return true }
+            if isDone {
+                places?.work()
+                return true
+            }
         }
     }
 
@@ -188,13 +210,16 @@ extension ResourceCore.Contents {
         _ = machine.wipe()
         defer { runs = [] }
         kept = nil
+        // A wipe would have no effect if the caches were read again, unless their keys are others now.
+        cacheRead = nil
+        cacheReading = reason == .environment || reason == .partition ? .notBegun : .ended
         removeLayers()
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
         return runs
     }
 
     /// Changes what all views have in common, and keeps the content.
-    mutating func changeFacts(_ event: ResourceEvent, _ change: (inout ResourceFacts) -> Void) {
+    mutating func changeFacts(_ event: ResourceEvent?, _ change: (inout ResourceFacts) -> Void) {
         self.change(.keep, event, change)
     }
 
@@ -202,10 +227,10 @@ extension ResourceCore.Contents {
     ///
     /// - Parameters:
     ///   - content: What happens to the content.
-    ///   - event: The event for the observers.
+    ///   - event: The event for the observers; `nil` if they see the change with the next event.
     ///   - change: Changes what all views have in common.
     mutating func change(
-        _ content: ContentChange, _ event: ResourceEvent, _ change: (inout ResourceFacts) -> Void
+        _ content: ContentChange, _ event: ResourceEvent?, _ change: (inout ResourceFacts) -> Void
     ) {
         change(&facts)
         facts.version += 1
@@ -216,7 +241,7 @@ extension ResourceCore.Contents {
             if writing != nil { facts.pendingLayers = pendingLayers(of: views[index].contentType) }
             views[index].snapshot = views[index].snapshot.next(facts, content)
         }
-        enqueue(event)
+        if let event { enqueue(event) }
     }
 
     /// Sets the content without a request.

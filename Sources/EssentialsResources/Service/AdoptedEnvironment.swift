@@ -3,9 +3,17 @@ import EssentialsRequests
 /// The environment that a service uses, behind one reference, because every look-up asks for it.
 final class AdoptedEnvironment: Sendable {
     let versioned: VersionedSnapshot
+    /// The person or tenant that the application has entered. A load stores its entity in the partition in which it began.
+    let partition: EntityPartition
+    /// The fingerprint of the environment's trust policy; empty if it has none.
+    let trustFingerprint: String
 
     /// The environment of now.
-    init(of environment: any EnvironmentService) { versioned = VersionedSnapshot(of: environment) }
+    init(of environment: any EnvironmentService, partition: EntityPartition = .shared) {
+        versioned = VersionedSnapshot(of: environment)
+        self.partition = partition
+        trustFingerprint = versioned.snapshot.trust.map { TrustFingerprint.text(of: $0) } ?? ""
+    }
 
     var snapshot: EnvironmentSnapshot { versioned.snapshot }
 }

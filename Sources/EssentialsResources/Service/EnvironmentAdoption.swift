@@ -49,23 +49,36 @@ final class EnvironmentAdoption: Sendable {
         adopt()
     }
 
+    /// Whether an environment is still the one that is used.
+    func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adopted.withLock { $0 === environment } }
+
     /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
     /// one, without content.
     ///
     /// All of that happens under a lock, so that no load begins for a URL of one environment and ends in the other. The
     /// observers are told without it.
     ///
+    /// - Parameter partition: The partition to enter as well; `nil` means that it stays. Entering another one removes the
+    ///   content of all resources.
     /// - Returns: The environment.
     @discardableResult
-    func adopt() -> AdoptedEnvironment {
+    func adopt(entering partition: EntityPartition? = nil) -> AdoptedEnvironment {
         let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [MovedResource]) in
-            if adopted.versioned.isCurrent(in: environment) { return (adopted, []) }
-            let current = AdoptedEnvironment(of: environment)
+            let entered = partition ?? adopted.partition
+            let isCurrent = adopted.versioned.isCurrent(in: environment)
+            if isCurrent, entered == adopted.partition { return (adopted, []) }
+            let current = AdoptedEnvironment(of: environment, partition: entered)
             var moved: [MovedResource] = []
             if current.snapshot != adopted.snapshot {
                 let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
                 moved = table.move(to: base)
                 configurations.move(from: old, to: base)
+            }
+            if entered != adopted.partition {
+                let done = Set(moved.map { ObjectIdentifier($0.core) })
+                for core in table.cores where !done.contains(ObjectIdentifier(core)) {
+                    moved.append(MovedResource(core: core, ended: core.wipeSilently(.partition)))
+                }
             }
             adopted = current
             adoptedVersion.store(current.versioned.version ?? Self.uncounted, ordering: .releasing)
@@ -77,7 +90,7 @@ final class EnvironmentAdoption: Sendable {
     }
 }
 
-/// A resource whose URL has changed with the environment, and the loads that have ended by that.
+/// A resource whose content was removed by a change of environment or partition, and the loads that have ended by that.
 struct MovedResource: Sendable {
     let core: ResourceCore
     let ended: [LoadRun]

@@ -30,6 +30,12 @@ public final class HTTPResourceService: ResourceService {
         public var foreignHosts: [ForeignHost] = []
         /// Reports that memory is short, so that resources that nobody uses are dropped. The default is `nil`.
         public var memoryPressure: (any MemoryPressureSource)?
+        /// How long ``HTTPResourceService/close()`` waits for entity caches. The default is five seconds.
+        public var cacheDeadline = Duration.seconds(5)
+        /// The fingerprint of the transport's trust policy, a text that changes with it. It is part of the keys of entity
+        /// caches, so that no content is shown that another policy has accepted. The policy of an environment is
+        /// taken into account without it. The default is empty.
+        public var trustFingerprint = ""
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
         /// Logs mistakes in the configuration at the level debug, without queries. The default logs nothing.
@@ -46,6 +52,8 @@ public final class HTTPResourceService: ResourceService {
     let configuration: Configuration
     let configurations: ConfigurationStore
     let table: ResourceTable
+    /// The entity caches.
+    let caching: EntityCaching
     @usableFromInline let time: ServiceTime
     @usableFromInline let codecs: CodecRegistry
     /// The observer objects of all resources.
@@ -73,18 +81,22 @@ public final class HTTPResourceService: ResourceService {
     ///   - reachability: Says when the server is reachable again. Observed resources whose last load failed as
     ///     `nameResolution`, `connection`, `timeout` or `interrupted` are then loaded, four at a time and spread over two
     ///     seconds, and regular loads pause while it is not reachable. The default is `nil`: neither happens.
+    ///   - cache: Stores entities of all resources, so that a program that starts again has content at once; see
+    ///     ``ResourceConfiguration/usesServiceCache``. `nil` means that only caches of pipelines are used.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or if
     ///   the source of memory pressure gets no descriptor or thread.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
-        reachability: (any ReachabilityService)? = nil, configuration: Configuration = Configuration()
+        reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
+        configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
         self.requests = requests
         self.environment = environment
         self.open = open
         self.configuration = configuration
-        configurations = ConfigurationStore(configuration.defaults)
+        configurations = ConfigurationStore(configuration.defaults, cache: cache)
+        caching = EntityCaching(cache, configuration.clock, configuration.logger)
         time = ServiceTime(configuration.clock)
         polling = PollingTimer(configuration.clock)
         codecs = requests.codecs
@@ -171,13 +183,17 @@ public final class HTTPResourceService: ResourceService {
     @discardableResult
     func adoptEnvironment() -> AdoptedEnvironment { adoption.adopt() }
 
+    /// Whether an environment is still the one that is used.
+    func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adoption.isAdopted(environment) }
+
     // MARK: End
 
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
     /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of
-    /// resources can still be read.
+    /// resources can still be read. What waits for an entity cache is written, for at most
+    /// ``HTTPResourceService/Configuration/cacheDeadline``.
     ///
     /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
     public func close() async {
@@ -188,6 +204,7 @@ public final class HTTPResourceService: ResourceService {
             core.cancelRequests()
             core.finishObservers()
         }
+        await caching.flush(within: configuration.cacheDeadline)
     }
 }
 

@@ -13,6 +13,8 @@ struct ResourceMachine: Sendable {
         var waiting: Int
         /// Whether the load runs to its end even if no task waits, because it was started by hand.
         var isStarted: Bool
+        /// Whether the load ends without a request if fresh content is found before one was sent.
+        var endsWithFreshContent = false
     }
 
     /// What an outcome means for the resource.
@@ -46,11 +48,33 @@ struct ResourceMachine: Sendable {
     /// - Parameters:
     ///   - waiting: The number of tasks that wait for it.
     ///   - isStarted: Whether it runs to its end even if no task waits.
+    ///   - endsWithFreshContent: Whether it ends without a request if fresh content is found in a cache.
     /// - Returns: The number of the load.
-    mutating func beginLoad(waiting: Int, isStarted: Bool) -> UInt64 {
+    mutating func beginLoad(waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false) -> UInt64 {
         last += 1
-        loads.append(Load(number: last, waiting: waiting, isStarted: isStarted))
+        loads.append(
+            Load(
+                number: last, waiting: waiting, isStarted: isStarted, endsWithFreshContent: endsWithFreshContent))
         return last
+    }
+
+    /// Takes note that the request of a load is sent.
+    ///
+    /// - Returns: Whether the load is still running.
+    mutating func request(_ number: UInt64) -> Bool {
+        guard let index = index(of: number) else { return false }
+        loads[index].endsWithFreshContent = false
+        return true
+    }
+
+    /// Ends the loads for which fresh content from a cache is enough. It is no newer than the content before, so no order
+    /// changes.
+    ///
+    /// - Returns: The numbers of the ended loads.
+    mutating func endWithFreshContent() -> [UInt64] {
+        let ended = loads.filter(\.endsWithFreshContent).map(\.number)
+        loads.removeAll(where: \.endsWithFreshContent)
+        return ended
     }
 
     /// The newest load whose response would count and that began after the last invalidation; `nil` without one. A

@@ -171,7 +171,8 @@ struct StatusMember: Sendable {
 
 extension Resource {
     fileprivate func beginRetry(in environment: AdoptedEnvironment) -> LoadRun {
-        let run = core.beginLoad(isAwaited: false, isStarted: true)
+        let run = core.beginLoad(
+            isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
         start(run, LoadWish(.current, in: environment))
         return run
     }

@@ -153,7 +153,7 @@ extension ResourceExchange {
     @concurrent
     fileprivate func value(of request: DataRequest) async throws(RequestFailure) -> LoadedValue {
         switch try await reply(to: request) {
-        case .loaded(let value): return value
+        case .loaded(let result): return result.value
         case .notModified:
             throw RequestFailure(
                 .protocolViolation, "The server answered 304 to a write.",

@@ -123,6 +123,7 @@ struct ResourceWrite: Sendable {
         let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) { reference in
             base.relative(to: address, reference) == address
         }
+        if effect != .failed { removeCachedEntities() }
         switch effect {
         case .representation:
             let entity = Entity(
@@ -151,10 +152,14 @@ struct ResourceWrite: Sendable {
     private func end(_ ticket: WriteTicket, with failure: RequestFailure) {
         service.adoptEnvironment()
         if isMissing(failure) {
+            removeCachedEntities()
             core.deleteContent(ticket.number)
             return invalidateRelated(sparing: core)
         }
-        if Self.isUnreadable(failure) { return settle(ticket, [:]) }
+        if Self.isUnreadable(failure) {
+            removeCachedEntities()
+            return settle(ticket, [:])
+        }
         core.undoWrite(ticket.number, failure)
         if failure.status == .preconditionFailed { loadAgain() }
     }
@@ -204,7 +209,7 @@ struct ResourceWrite: Sendable {
         guard !pipeline.isEmpty else { return commit(value) }
         value.value = nil
         guard let piped = try? await pipeline.run(.success(value), service.codecs) else { return false }
-        return commit(piped)
+        return commit(piped.value)
     }
 
     /// Whether a failure says that a resource does not exist that was to be deleted.
@@ -214,6 +219,13 @@ struct ResourceWrite: Sendable {
     }
 
     // MARK: What follows
+
+    /// Removes what the caches know about the resource, which is older than the write.
+    private func removeCachedEntities() {
+        guard let places = service.cachePlaces(of: core, in: environment) else { return }
+        places.removeEntities()
+        places.work()
+    }
 
     private func invalidateRelated(sparing core: ResourceCore?) {
         // After a change of the environment the same paths mean resources of another server.
@@ -226,7 +238,7 @@ struct ResourceWrite: Sendable {
     /// Starts a load, because somebody else has changed the resource.
     private func loadAgain() {
         guard core.address == address, !service.isClosed else { return }
-        let run = core.beginLoad(isAwaited: false, isStarted: true)
+        let run = core.beginLoad(isAwaited: false, isStarted: true, usesCache: false)
         let task = LoadTask(
             service: service, core: core, run: run, wish: LoadWish(.current, in: service.adoptEnvironment()))
         run.start { await task.perform() }

@@ -1,0 +1,199 @@
+import EssentialsHTTP
+import Logging
+import Synchronization
+
+/// The one way to a cache: reads what waits to be written, writes in the background, and keeps faults from the loads.
+///
+/// Its lock may be taken under that of a resource, never the other way round, and no cache is called under it.
+final class CacheAccess: Sendable {
+    private struct State {
+        var changes = WriteBehind()
+        var rest = CacheRest()
+        var problems = CacheProblems()
+        /// Whether a task works on the changes.
+        var isWorking = false
+        /// Whether a rest is ignored, because the service ends.
+        var isHurried = false
+        /// The reads that have not ended.
+        var reads = 0
+        /// Those who wait for a removal, by its number.
+        var removalWaiters: [(number: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
+        /// Those who wait until nothing is left to do.
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        /// The task that waits for the end of a rest.
+        var pause: Task<Void, Never>?
+    }
+
+    /// The maximum number of reads at a time. A cache that does not respond would otherwise collect tasks.
+    static let maximumReads = 256
+
+    let cache: any EntityCache
+    private let clock: RequestClock
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ cache: any EntityCache, _ clock: RequestClock, _ logger: Logger) {
+        (self.cache, self.clock, self.logger) = (cache, clock, logger)
+    }
+
+    /// What has gone wrong.
+    var problems: CacheProblems {
+        let now = clock.now
+        return state.withLock { state in
+            var problems = state.problems
+            problems.dropped = state.changes.dropped
+            problems.resting = state.rest.isResting(at: now) ? 1 : 0
+            return problems
+        }
+    }
+
+    /// Whether nothing waits to be written.
+    var isIdle: Bool { state.withLock { $0.changes.isIdle && !$0.isWorking } }
+
+    // MARK: Reading
+
+    /// The entity under a key, also if it waits to be written; `nil` if there is none, or if the cache fails or rests.
+    func entity(for key: EntityKey) async -> StoredEntity? {
+        let now = clock.now
+        let knowledge = state.withLock { state -> WriteBehind.Knowledge in
+            let knowledge = state.changes.knowledge(of: key)
+            guard case .cached = knowledge else { return knowledge }
+            guard !state.rest.isResting(at: now), state.reads < Self.maximumReads else { return .none }
+            state.reads += 1
+            return knowledge
+        }
+        guard case .cached(let confirmation) = knowledge else {
+            if case .entity(let entity) = knowledge { return entity }
+            return nil
+        }
+        do {
+            let entity = try await cache.entity(for: key)
+            state.withLock { state in
+                state.reads -= 1
+                state.rest.succeeded()
+            }
+            return confirmation.flatMap { entity?.revalidated(by: $0) } ?? entity
+        } catch {
+            state.withLock { $0.reads -= 1 }
+            failed("An entity could not be read from a cache.", error)
+            return nil
+        }
+    }
+
+    // MARK: Writing
+
+    /// Adds a change. It is written in the background after ``work()`` was called.
+    func add(_ change: WriteBehind.Change, for key: EntityKey) {
+        state.withLock { $0.changes.add(change, for: key) }
+    }
+
+    /// Begins to write what waits, unless a task does it already.
+    func work() {
+        let starts = state.withLock { state in
+            guard !state.isWorking, !state.changes.isIdle else { return false }
+            state.isWorking = true
+            return true
+        }
+        if starts { Task { await self.run() } }
+    }
+
+    /// Removes all entities of a scope, also those that wait. They are not found any more when the function is called.
+    ///
+    /// - Returns: Whether the cache has removed them. If it has failed, it tries again in the background.
+    func removeAll(in scope: EntityScope) async -> Bool {
+        await withCheckedContinuation { continuation in
+            state.withLock { state in
+                let number = state.changes.removeAll(in: scope)
+                state.removalWaiters.append((number, continuation))
+            }
+            work()
+        }
+    }
+
+    /// Writes everything that waits. A rest is ended for this.
+    func flush() async {
+        let pause = state.withLock { state -> Task<Void, Never>? in
+            state.isHurried = true
+            return state.pause
+        }
+        pause?.cancel()
+        work()
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.changes.isIdle && !state.isWorking { return true }
+                state.idleWaiters.append(continuation)
+                return false
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    @concurrent
+    private func run() async {
+        while true {
+            let now = clock.now
+            let rest = state.withLock { $0.isHurried ? nil : $0.rest.end.flatMap { now < $0 ? $0 : nil } }
+            if let rest { await pause(until: rest) }
+            let (work, waiters) = state.withLock { state -> (WriteBehind.Work?, [CheckedContinuation<Void, Never>]) in
+                if let work = state.changes.next() { return (work, []) }
+                state.isWorking = false
+                state.isHurried = false
+                defer { state.idleWaiters = [] }
+                return (nil, state.idleWaiters)
+            }
+            for waiter in waiters { waiter.resume() }
+            guard let work else { return }
+            await perform(work)
+        }
+    }
+
+    private func pause(until end: Duration) async {
+        let task = Task { [clock] in _ = try? await clock.sleep(until: end) }
+        let isHurried = state.withLock { state in
+            state.pause = task
+            return state.isHurried
+        }
+        if isHurried { task.cancel() }
+        await task.value
+        state.withLock { $0.pause = nil }
+    }
+
+    private func perform(_ work: WriteBehind.Work) async {
+        do {
+            switch work {
+            case .change(let key, .store(let entity)): try await cache.store(entity, for: key)
+            case .change(let key, .revalidate(let confirmation)): try await cache.revalidated(key, by: confirmation)
+            case .change(let key, .remove): try await cache.remove(key)
+            case .removeAll(let scope, _): try await cache.removeAll(in: scope)
+            }
+            end(work, isDone: true)
+        } catch {
+            failed("A change could not be written to a cache.", error)
+            end(work, isDone: false)
+        }
+    }
+
+    private func end(_ work: WriteBehind.Work, isDone: Bool) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            if isDone { state.rest.succeeded() }
+            // Nothing is tried again while the service ends.
+            state.changes.end(isDone: isDone || state.isHurried)
+            guard case .removeAll(_, let number) = work else { return [] }
+            // A later removal may have replaced earlier ones.
+            let served = state.removalWaiters.filter { $0.number <= number }.map(\.continuation)
+            state.removalWaiters.removeAll { $0.number <= number }
+            return served
+        }
+        for waiter in waiters { waiter.resume(returning: isDone) }
+    }
+
+    private func failed(_ message: Logger.Message, _ error: any Error) {
+        let now = clock.now
+        let isLogged = state.withLock { state in
+            state.problems.count += 1
+            state.problems.last = "\(error)"
+            return state.rest.failed(at: now)
+        }
+        if isLogged { logger.debug(message, metadata: ["category": "cache", "error": "\(error)"]) }
+    }
+}

@@ -1,0 +1,66 @@
+import EssentialsHTTP
+import EssentialsRequests
+
+/// Decides what may be stored in an entity cache.
+enum CacheRules {
+    /// Why an entity is not stored.
+    enum Refusal: Sendable, Hashable {
+        /// It is no whole entity, or its content has another type than the cache stores.
+        case unfit
+        /// The server forbids it (RFC 9111, 5.2.2.5).
+        case noStore
+        /// It may be for one person only, and no partition was entered.
+        case personal
+    }
+
+    /// The statuses whose responses are whole entities of their URL.
+    static let statuses: Set<Int> = [200, 203, 204]
+
+    /// The header fields that are not kept, because they are about one person, one connection or one transfer.
+    private static let dropped: Set<HTTPField.Name> = [
+        .setCookie, .connection, .transferEncoding, .trailer, .upgrade, .age, .authenticationInfo, .wwwAuthenticate,
+        .proxyAuthenticate, .contentEncoding, .contentLength,
+    ]
+
+    /// Whether a request had credentials, as far as is known.
+    ///
+    /// Credentials are header fields whose names sound secret, a client certificate, and whatever led to a response of
+    /// another origin, because a redirect may have been personal.
+    static func isPersonal(_ response: DataResponse, to request: DataRequest) -> Bool {
+        if hasSecrets(request.headerFields) { return true }
+        // A double sends nothing.
+        guard let sent = response.sentFields else { return false }
+        if sent.isEmpty || hasSecrets(sent) { return true }
+        return response.redirects.contains { $0.leavesOrigin }
+    }
+
+    private static func hasSecrets(_ fields: HTTPFields) -> Bool {
+        fields.contains { SecretName.isSecret($0.name.canonicalName) }
+    }
+
+    /// Why an entity is not stored; `nil` if it is.
+    ///
+    /// - Parameters:
+    ///   - isPersonal: Whether the request had credentials.
+    ///   - isPersistent: Whether the cache outlives the process.
+    ///   - allowsSensitive: Whether the application wants sensitive responses to be stored.
+    static func refusal(
+        of output: StageCache.Output, isPersonal: Bool, partition: EntityPartition, isPersistent: Bool,
+        allowsSensitive: Bool
+    ) -> Refusal? {
+        guard output.body != nil, statuses.contains(output.status) else { return .unfit }
+        guard isPersistent, !allowsSensitive else { return nil }
+        let directives = output.headerFields[fields: .cacheControl].flatMap { $0.value.split(separator: ",") }
+        for directive in directives where directive.lowercased().filter({ $0 != " " && $0 != "\t" }) == "no-store" {
+            return .noStore
+        }
+        return isPersonal && partition.isShared ? .personal : nil
+    }
+
+    /// The header fields that are stored.
+    static func kept(_ fields: HTTPFields) -> HTTPFields {
+        var kept = HTTPFields()
+        for field in fields where !dropped.contains(field.name) { kept.append(field) }
+        return kept
+    }
+}

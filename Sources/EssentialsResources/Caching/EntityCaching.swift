@@ -1,0 +1,106 @@
+import EssentialsHTTP
+import EssentialsRequests
+import Logging
+import Synchronization
+
+/// The entity caches of a service: one ``CacheAccess`` for each, whoever uses it.
+final class EntityCaching: Sendable {
+    private struct State {
+        var accesses: [ObjectIdentifier: CacheAccess] = [:]
+        var hasLoggedPersonal = false
+    }
+
+    private let clock: RequestClock
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// - Parameter cache: The cache of the service, which is purged even if no load has used it yet.
+    init(_ cache: (any EntityCache)?, _ clock: RequestClock, _ logger: Logger) {
+        (self.clock, self.logger) = (clock, logger)
+        if let cache { _ = access(to: cache) }
+    }
+
+    /// The access to a cache. It keeps the cache as long as the service lives, so that what waits for it is written.
+    func access(to cache: any EntityCache) -> CacheAccess {
+        state.withLock { state in
+            let id = ObjectIdentifier(cache)
+            if let access = state.accesses[id] { return access }
+            let access = CacheAccess(cache, clock, logger)
+            state.accesses[id] = access
+            return access
+        }
+    }
+
+    private var accesses: [CacheAccess] { state.withLock { Array($0.accesses.values) } }
+
+    /// What has gone wrong with all caches.
+    var problems: CacheProblems { accesses.reduce(CacheProblems()) { $0.adding($1.problems) } }
+
+    /// Removes the entities of a scope from the cache of the service and all caches that were used.
+    ///
+    /// The loads that could store entities of the scope must have been cancelled before.
+    ///
+    /// - Returns: Whether all caches have done it. One that has failed tries again in the background.
+    @discardableResult
+    func removeAll(in scope: EntityScope) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for access in accesses { group.addTask { await access.removeAll(in: scope) } }
+            return await group.reduce(true) { $0 && $1 }
+        }
+    }
+
+    /// Writes what waits for the caches, for at most a time.
+    func flush(within deadline: Duration) async {
+        let accesses = accesses.filter { !$0.isIdle }
+        guard !accesses.isEmpty else { return }
+        let promise = FlushPromise()
+        let work = Task {
+            await withTaskGroup { group in
+                for access in accesses { group.addTask { await access.flush() } }
+            }
+            promise.fulfil()
+        }
+        let timer = Task { [clock] in
+            guard (try? await clock.sleep(for: deadline)) != nil else { return }
+            promise.fulfil()
+        }
+        await promise.wait()
+        timer.cancel()
+        work.cancel()
+    }
+
+    /// Logs once that responses to requests with credentials are not stored.
+    func refusedPersonal() {
+        let isFirst = state.withLock { state in
+            defer { state.hasLoggedPersonal = true }
+            return !state.hasLoggedPersonal
+        }
+        guard isFirst else { return }
+        logger.debug(
+            "Responses to requests with credentials are not stored, because no partition was entered.",
+            metadata: ["category": "cache"])
+    }
+}
+
+/// Ends the wait for a flush, whether it has ended or its time is over.
+private final class FlushPromise: Sendable {
+    private let state = Mutex<(isDone: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
+
+    func fulfil() {
+        let waiter = state.withLock { state in
+            defer { state = (true, nil) }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if !state.isDone { state.waiter = continuation }
+                return state.isDone
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+}

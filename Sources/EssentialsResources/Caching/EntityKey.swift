@@ -1,0 +1,72 @@
+/// What an entity is stored under. All parts are compared.
+///
+/// ```swift
+/// let key = EntityKey(url: "https://api.example.com/v1/users/7", stage: .decoding, partition: "account-7")
+/// ```
+///
+/// The service makes the keys. A cache uses ``bytes`` or the whole value as the name of an entry; a hash of them is a
+/// name too if the cache also compares the key itself.
+public struct EntityKey: Sendable, Hashable {
+    /// The version of the format of keys and entities. Another format gives other keys.
+    public static let format: UInt8 = 1
+    /// The type of an entity that consists of bytes.
+    public static let bytesType = "bytes"
+
+    /// The person or tenant.
+    public var partition: EntityPartition
+    /// The name of the environment. Its base URL is part of ``url``.
+    public var environment: String
+    /// The fingerprint of the trust policy, so that no content is used under a policy that might have refused it.
+    public var trust: String
+    /// The canonical URL.
+    public var url: String
+    /// The header fields that select the representation, in a canonical form; empty if there are none.
+    public var variant: String
+    /// The stage of the pipeline after which the entity was stored.
+    public var stage: PipelineStage
+    /// The name of the type that the entity is read as.
+    public var type: String
+    /// The version of that type's encoding, which the application counts.
+    public var schema: UInt32
+
+    /// Creates a key.
+    public init(
+        url: String, variant: String = "", stage: PipelineStage, type: String = Self.bytesType, schema: UInt32 = 0,
+        partition: EntityPartition = .shared, environment: String = "", trust: String = ""
+    ) {
+        self.partition = partition
+        self.environment = environment
+        self.trust = trust
+        self.url = url
+        self.variant = variant
+        self.stage = stage
+        self.type = type
+        self.schema = schema
+    }
+
+    /// The scheme, host and port of ``url``, such as `https://api.example.com`.
+    public var origin: Substring {
+        var slashes = 0
+        let end = url.utf8.firstIndex { byte in
+            if byte == UInt8(ascii: "/") { slashes += 1 }
+            return slashes == 3
+        }
+        return url[..<(end ?? url.endIndex)]
+    }
+
+    /// The key as bytes. Different keys give different bytes, because each part is preceded by its length.
+    public var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(Self.format)
+        for part in [partition.name, environment, trust, url, variant, stage.name, type] { writer.append(text: part) }
+        writer.append(schema)
+        return writer.bytes
+    }
+}
+
+extension EntityKey: CustomStringConvertible {
+    /// The URL without its query and the stage, for logs.
+    public var description: String {
+        "\(String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") }))) after \(stage)"
+    }
+}

@@ -1,0 +1,33 @@
+/// The entities that a cache removes together.
+///
+/// ```swift
+/// try await cache.removeAll(in: EntityScope(partition: "account-7"))
+/// try await cache.removeAll(in: .everything)
+/// ```
+public struct EntityScope: Sendable {
+    /// All entities.
+    public static let everything = EntityScope()
+
+    /// Only those of a partition; `nil` means all partitions.
+    public var partition: EntityPartition?
+    /// Only those of an origin, such as `https://api.example.com`; `nil` means all origins.
+    public var origin: String?
+    /// Only those with certain keys; `nil` means all keys. It is called on any thread.
+    public var matches: (@Sendable (EntityKey) -> Bool)?
+
+    /// Creates a scope. An entity belongs to it if it fulfils all conditions.
+    public init(
+        partition: EntityPartition? = nil, origin: String? = nil, matching: (@Sendable (EntityKey) -> Bool)? = nil
+    ) {
+        self.partition = partition
+        self.origin = origin
+        matches = matching
+    }
+
+    /// Whether an entity belongs to the scope.
+    public func contains(_ key: EntityKey) -> Bool {
+        if let partition, key.partition != partition { return false }
+        if let origin, key.origin != origin { return false }
+        return matches?(key) ?? true
+    }
+}

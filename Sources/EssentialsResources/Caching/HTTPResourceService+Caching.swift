@@ -1,0 +1,97 @@
+import EssentialsHTTP
+import EssentialsRequests
+
+extension HTTPResourceService {
+    /// What has gone wrong with the entity caches since the service was created. No load has failed because of it.
+    public var cacheProblems: CacheProblems { caching.problems }
+
+    /// Whether the entity of a resource may be in a cache.
+    func usesCaches(for core: ResourceCore) -> Bool { !effective(for: core).caches.isEmpty && !isClosed }
+
+    /// Where the entity of a resource is in its caches, in the environment and the partition of now.
+    func cachePlaces(of core: ResourceCore) -> CachePlaces? {
+        guard usesCaches(for: core) else { return nil }
+        return cachePlaces(of: core, in: adoptEnvironment())
+    }
+
+    /// Where the entity of a resource is in its caches; `nil` if it has none, or if the environment is no longer the one
+    /// that is used.
+    func cachePlaces(of core: ResourceCore, in environment: AdoptedEnvironment) -> CachePlaces? {
+        let configuration = effective(for: core)
+        guard !configuration.caches.isEmpty else { return nil }
+        let address = core.address
+        // The environment is compared after the address was read, so that the address is that of this environment.
+        guard address.failure == nil, isAdopted(environment) else { return nil }
+        let variant = core.variant.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
+        var key = EntityKey(
+            url: address.text, variant: variant.joined(separator: "\n"), stage: .raw,
+            partition: environment.partition, environment: environment.snapshot.name,
+            trust: self.configuration.trustFingerprint + environment.trustFingerprint)
+        let places = configuration.caches.map { cache in
+            (key.stage, key.type, key.schema) = (cache.stage, cache.type, cache.schema)
+            return CachePlaces.Place(cache: cache, access: caching.access(to: cache.cache), key: key)
+        }
+        return CachePlaces(places, allowsSensitive: configuration.values.storesSensitiveResponses)
+    }
+
+    // MARK: Reading
+
+    /// Reads the caches of a resource if this has not been done, and waits for their entity for a short time.
+    func readCaches(of core: ResourceCore, in environment: AdoptedEnvironment) async {
+        guard let (read, isNew) = core.joinCacheRead() else { return }
+        if isNew { start(read, of: core, in: environment) }
+        await read.wait(clock)
+    }
+
+    /// Reads the caches of a resource if this has not been done, because it has an observer.
+    func readCachesForObserver(of core: ResourceCore) {
+        guard core.mayReadCaches else { return }
+        let environment = adoptEnvironment()
+        guard usesCaches(for: core), let (read, isNew) = core.joinCacheRead(), isNew else { return }
+        start(read, of: core, in: environment)
+    }
+
+    /// The task begins on the thread of the caller, so a cache in memory is read without a change of threads.
+    private func start(_ read: CacheRead, of core: ResourceCore, in environment: AdoptedEnvironment) {
+        Task.immediate {
+            if let places = cachePlaces(of: core, in: environment) { await show(places, of: core, read) }
+            core.endCacheRead(read)
+        }
+    }
+
+    /// Shows the entity that is found first, from the last stage to the first.
+    private func show(_ places: CachePlaces, of core: ResourceCore, _ read: CacheRead) async {
+        for place in places.places.reversed() {
+            guard let stored = await place.access.entity(for: place.key) else { continue }
+            if let result = await content(of: stored, place, places, core) {
+                let verdict = core.show(result.value, stored, place.cache.stage, read, self)
+                if verdict == .shown {
+                    let changes = places.changes(for: result.outputs, of: stored, self)
+                    changes.add()
+                    changes.work()
+                }
+                guard verdict == .unreadable else { return }
+            }
+            // It cannot be read any more, because the program is another one or the entity is damaged.
+            place.access.add(.remove, for: place.key)
+            place.access.work()
+        }
+    }
+
+    /// Runs the stages that follow the one of an entity; `nil` if this is not possible.
+    private func content(
+        of stored: StoredEntity, _ place: CachePlaces.Place, _ places: CachePlaces, _ core: ResourceCore
+    ) async -> PipelineResult? {
+        guard let content = try? place.cache.decode(stored.body) else { return nil }
+        let isBytes = place.cache.type == EntityKey.bytesType
+        let value = LoadedValue(
+            body: isBytes ? stored.body : nil, value: isBytes ? nil : content, contentType: stored.mediaType,
+            head: HTTPResponse(status: .init(code: stored.status), headerFields: stored.headerFields))
+        let pipeline = effective(for: core).values.pipeline
+        if pipeline.isEmpty {
+            let later = places.caches.drop { $0.stage != place.cache.stage }.dropFirst()
+            return PipelineResult(value: value, outputs: later.map { $0.output(of: value) })
+        }
+        return try? await pipeline.resume(with: value, after: place.cache.stage, codecs, caches: places.caches)
+    }
+}

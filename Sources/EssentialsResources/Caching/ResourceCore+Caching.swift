@@ -1,0 +1,109 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Synchronization
+
+extension ResourceCore.Contents {
+    /// Whether the caches may still have something to show.
+    var mayReadCaches: Bool { cacheReading != .ended && facts.entity == nil }
+}
+
+extension ResourceCore {
+    /// What has become of an entity of a cache.
+    enum CacheVerdict {
+        case shown
+        /// Something newer is there, so it was dropped.
+        case late
+        /// No view can read it.
+        case unreadable
+    }
+
+    /// Whether the caches may still have something to show.
+    var mayReadCaches: Bool { contents.withLock { $0.mayReadCaches } }
+
+    /// The reading of the caches that runs, or a new one; `nil` if there is nothing to read.
+    func joinCacheRead() -> (read: CacheRead, isNew: Bool)? {
+        contents.withLock { contents in
+            guard contents.mayReadCaches else { return nil }
+            if let read = contents.cacheRead { return (read, false) }
+            let read = CacheRead()
+            contents.cacheRead = read
+            contents.cacheReading = .running
+            return (read, true)
+        }
+    }
+
+    /// Ends a reading, so that the caches are not read again.
+    func endCacheRead(_ read: CacheRead) {
+        contents.withLock { contents in
+            guard contents.cacheRead === read else { return }
+            contents.cacheRead = nil
+            contents.cacheReading = .ended
+        }
+        read.end()
+    }
+
+    /// Begins the request of a load that has waited for the caches.
+    ///
+    /// - Returns: Whether the load is still wanted.
+    func request(_ run: LoadRun) -> Bool {
+        changing { contents in
+            guard contents.machine.request(run.number) else { return false }
+            contents.changeFacts(.requested) { _ in }
+            return true
+        }
+    }
+
+    /// Shows an entity of a cache, unless there is content already, or the content was removed meanwhile. Loads for which
+    /// it is enough end.
+    ///
+    /// Its times are those of the stored entity, so content does not get younger by being read.
+    func show(
+        _ value: LoadedValue, _ stored: StoredEntity, _ stage: PipelineStage, _ read: CacheRead,
+        _ service: HTTPResourceService
+    ) -> CacheVerdict {
+        let now = service.time.now
+        let outcome = PersistedTime(date: stored.date, age: stored.age).content(readAt: now, now: service.clock.date)
+        let freshUntil = service.effective(for: self).freshness.deadline(of: outcome)
+        let time: Duration? = if case .content(let content) = outcome { now - content.age } else { nil }
+        let entity = Entity(
+            mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
+            date: stored.date, byteCount: stored.body.count)
+        let provenance = Provenance.entityCache(stage: stage.name)
+        var projections: [any AnyProjection] = []
+        var known = 0
+        while true {
+            let views = contents.withLock { $0.views }
+            for view in views[known...] {
+                if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
+            }
+            known = views.count
+            guard views.isEmpty || projections.contains(where: { $0.failure == nil }) else { return .unreadable }
+            let shown = changing { contents -> (verdict: CacheVerdict, ended: [LoadRun])? in
+                guard contents.cacheRead === read, contents.facts.entity == nil else { return (.late, []) }
+                guard contents.views.count == known else { return nil }
+                let isInvalid = contents.machine.isInvalid
+                let isFresh = !isInvalid && contents.facts.failure == nil && freshUntil.map { now <= $0 } ?? false
+                var ended: [LoadRun] = []
+                if isFresh {
+                    let numbers = contents.machine.endWithFreshContent()
+                    ended = contents.runs.filter { numbers.contains($0.number) }
+                    contents.runs.removeAll { numbers.contains($0.number) }
+                }
+                contents.kept = KeptValue(value.kept)
+                contents.change(.replace(projections), .newContent(provenance)) { facts in
+                    facts.entity = entity
+                    facts.provenance = provenance
+                    facts.isOfServer = true
+                    facts.contentTime = time
+                    // After a failure the retry time counts, not that of the content.
+                    if facts.failure == nil { facts.freshUntil = isInvalid ? nil : freshUntil }
+                }
+                return (.shown, ended)
+            }
+            guard let shown else { continue }
+            for run in shown.ended { run.end(.loaded(value, projections)) }
+            if shown.verdict == .shown { service.table.resize(self, bytes: entity.byteCount) }
+            return shown.verdict
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Logging
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Entity caches: writing", .timeLimit(.minutes(1)))
+struct EntityStoringTests {
+    private struct CountingHandler: LogHandler {
+        let messages: @Sendable (String) -> Void
+        var metadata = Logger.Metadata()
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { messages("\(event.message)") }
+    }
+
+    @Test("A program that starts again finds what an earlier one has loaded, with its age")
+    func nextStart() async throws {
+        let fixture = CacheFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"), headerFields: [.setCookie: "a=b"])
+        let first = try fixture.service()
+        try await first.resource("item", as: Item.self).load()
+        await first.close()
+        fixture.clock.advance(by: .seconds(12))
+        let item = try fixture.service().resource("item", as: Item.self)
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(item.state.age == .seconds(12))
+        #expect(item.state.entity?.headerFields[.setCookie] == nil)
+        #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test("A 304 renews times and header fields in the cache")
+    func revalidated() async throws {
+        let fixture = CacheFixture()
+        fixture.cache.set(fixture.entity("Ada", age: .seconds(60), fields: [.eTag: "\"1\""]), for: CacheFixture.key)
+        fixture.transport.on(.get, "/v1/item").answer(.notModified, headerFields: [.contentLanguage: "en"])
+        let service = try fixture.service()
+        #expect(try await service.resource("item", as: Item.self).loadIfNeeded().name == "Ada")
+        await service.close()
+        let stored = fixture.cache.entities[CacheFixture.key]
+        #expect(stored?.date == fixture.clock.date)
+        #expect(stored?.headerFields[.contentLanguage] == "en")
+        #expect(stored?.headerFields[.eTag] == "\"1\"")
+        #expect(fixture.cache.calls == ["read decoding", "renew decoding"])
+    }
+
+    @Test("An override, an update and a load with another request remove the entity from the cache")
+    func removed() async throws {
+        for change in 0..<3 {
+            let fixture = CacheFixture()
+            fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+            fixture.transport.on(.get, "/v1/other").answer(json: Item(name: "other"))
+            let service = try fixture.service()
+            let item: Resource<Item> = service.resource("item")
+            try await item.load()
+            switch change {
+            case 0: item.override(with: Item(name: "mine"))
+            case 1: #expect(item.update { $0.name = "mine" })
+            default: try await item.load(using: DataRequest(.get, "other"))
+            }
+            await service.close()
+            #expect(fixture.cache.entities.isEmpty, "change \(change)")
+        }
+    }
+
+    @Test("A response that was superseded is not stored")
+    func superseded() async throws {
+        let fixture = CacheFixture()
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "old"))
+        }.thenAnswer(json: Item(name: "new"))
+        let service = try fixture.service()
+        let item: Resource<Item> = service.resource("item")
+        async let older = item.load()
+        _ = try await fixture.transport.request(number: 1)
+        try await item.load()
+        latch.open()
+        #expect(try await older.name == "old")
+        await service.close()
+        #expect(fixture.cache.entities[CacheFixture.key]?.body == fixture.entity("new").body)
+    }
+
+    @Test("Keys hold the environment, the trust policy, the variant and the partition")
+    func keys() async throws {
+        let fixture = CacheFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        let trust = try TrustPolicy(hosts: [HostRule.unpinned("h")])
+        let environment = MutableEnvironment(
+            EnvironmentSnapshot(name: "staging", baseURL: try RequestURL("https://h/v1/"), trust: trust))
+        let service = try fixture.service(environment: environment) { $0.trustFingerprint = "pinned-" }
+        let item: Resource<Item> = service.resource("item", variant: .acceptLanguage("de"))
+        try await item.load()
+        await service.close()
+        let key = try #require(fixture.cache.entities.keys.first)
+        #expect(key.environment == "staging")
+        #expect(key.trust == "pinned-" + TrustFingerprint.text(of: trust))
+        #expect(key.variant == "accept-language: de")
+        #expect(key.url == "https://h/v1/item")
+        #expect(key.partition == .shared)
+        #expect(key.stage == .decoding)
+    }
+
+    @Test("Trust policies that differ have other fingerprints, and equal ones the same")
+    func fingerprints() throws {
+        let pin = try Pin(kind: .publicKey, digest: Array(repeating: 7, count: 32))
+        let policies = [
+            TrustPolicy.system, TrustPolicy(minimumTLS: .tls13), try TrustPolicy(pins: [pin], acceptsSinglePin: true),
+            try TrustPolicy(hosts: [HostRule.unpinned("h")]), try TrustPolicy(hosts: [HostRule.unpinned("*.h")]),
+        ]
+        #expect(Set(policies.map { TrustFingerprint.text(of: $0) }).count == policies.count)
+        #expect(TrustFingerprint.text(of: .system) == TrustFingerprint.text(of: TrustPolicy()))
+    }
+
+    // MARK: What is not stored
+
+    @Test(
+        "A persistent cache stores no response with no-store, and loses the one before",
+        arguments: ["no-store", "private, No-Store", "max-age=5 , no-store "])
+    func noStore(directives: String) async throws {
+        for isPersistent in [true, false] {
+            let fixture = CacheFixture(isPersistent: isPersistent)
+            fixture.cache.set(fixture.entity("old", age: .seconds(99)), for: CacheFixture.key)
+            fixture.transport.on(.get, "/v1/item").answer(
+                json: Item(name: "new"), headerFields: [.cacheControl: directives])
+            let service = try fixture.service()
+            try await service.resource("item", as: Item.self).load()
+            await service.close()
+            #expect(fixture.cache.entities.isEmpty == isPersistent)
+        }
+    }
+
+    @Test(
+        "Without a partition a persistent cache stores no response to a request with credentials, which is logged once")
+    func credentials() async throws {
+        let messages = Mutex<[String]>([])
+        let fixture = CacheFixture()
+        for path in ["/v1/item", "/v1/other"] { fixture.transport.on(.get, path).answer(json: Item(name: "Ada")) }
+        let service = try fixture.service {
+            $0.logger = Logger(label: "test") { _ in
+                CountingHandler(messages: { text in messages.withLock { $0.append(text) } })
+            }
+        }
+        try (service.requests as? HTTPDataRequestService)?.setAuthorization(.bearer("secret"))
+        try await service.resource("item", as: Item.self).load()
+        try await service.resource("other", as: Item.self).load()
+        await service.close()
+        #expect(fixture.cache.entities.isEmpty)
+        #expect(messages.withLock { $0.filter { $0.contains("no partition") }.count } == 1)
+    }
+
+    @Test("Responses to requests with credentials are stored in memory, in a partition, and if it is allowed")
+    func credentialsAllowed() async throws {
+        for isPersistent in [false, true] {
+            let fixture = CacheFixture(isPersistent: isPersistent)
+            fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+            let service = try fixture.service { $0.defaults.storesSensitiveResponses = isPersistent }
+            try (service.requests as? HTTPDataRequestService)?.setAuthorization(.bearer("secret"))
+            try await service.resource("item", as: Item.self).load()
+            await service.close()
+            #expect(fixture.cache.entities.count == 1)
+        }
+        let output = StageCache.Output(
+            cache: StageCache(CacheDouble(), .raw), body: Data(), mediaType: nil, headerFields: [:], status: 200)
+        func refusal(_ partition: EntityPartition) -> CacheRules.Refusal? {
+            CacheRules.refusal(
+                of: output, isPersonal: true, partition: partition, isPersistent: true, allowsSensitive: false)
+        }
+        #expect(refusal(.shared) == .personal)
+        #expect(refusal("ada") == nil)
+    }
+
+    @Test(
+        "Only statuses of whole entities are stored", arguments: [(200, true), (203, true), (206, false), (404, false)])
+    func statuses(status: Int, isStored: Bool) {
+        let output = StageCache.Output(
+            cache: StageCache(CacheDouble(), .raw), body: Data(), mediaType: nil, headerFields: [:], status: status)
+        let refusal = CacheRules.refusal(
+            of: output, isPersonal: false, partition: .shared, isPersistent: true, allowsSensitive: false)
+        #expect((refusal == nil) == isStored)
+    }
+
+    // MARK: Stages
+
+    @Test("The caches are asked from the last stage to the first, and a hit fills those of later stages")
+    func stages() async throws {
+        let fixture = CacheFixture()
+        let (early, late) = (CacheDouble(), CacheDouble())
+        let service = try fixture.service(cached: false) {
+            $0.defaults.pipeline.transform(at: .model) { (bytes: Data) in
+                Item(name: String(decoding: bytes, as: UTF8.self))
+            }
+            $0.defaults.pipeline.cache(in: early, at: .raw)
+            $0.defaults.pipeline.cache(Item.self, in: late, at: .model, schema: 3)
+        }
+        let date = fixture.clock.date.addingTimeInterval(-7)
+        early.set(
+            StoredEntity(body: Data("Ada".utf8), mediaType: "text/x", date: date),
+            for: EntityKey(url: "https://h/v1/item", stage: .raw))
+        let item: Resource<Item> = service.resource("item")
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(item.state.provenance == .entityCache(stage: "raw"))
+        await service.close()
+        #expect(late.calls == ["read model", "store model"])
+        let (key, stored) = try #require(late.entities.first)
+        #expect(key.type == String(reflecting: Item.self) && key.schema == 3)
+        #expect(stored.date == date)
+        // The next program begins with the value of the last stage.
+        let second = try fixture.service(cached: false) {
+            $0.defaults.pipeline.transform(at: .model) { (bytes: Data) -> Item? in nil }
+            $0.defaults.pipeline.cache(Item.self, in: late, at: .model, schema: 3)
+        }
+        let again: Resource<Item> = second.resource("item")
+        #expect(try await again.loadIfNeeded().name == "Ada")
+        #expect(again.state.provenance == .entityCache(stage: "model"))
+    }
+
+    @Test("A hit whose later stages fail counts as none, and is removed")
+    func failingStage() async throws {
+        let fixture = CacheFixture()
+        fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "new"))
+        let service = try fixture.service {
+            $0.defaults.pipeline.transform(at: .model) { (bytes: Data) in
+                let item = try JSONDecoder().decode(Item.self, from: bytes)
+                guard item.name != "old" else { throw RequestFailure(.decoding, "It is too old.") }
+                return item
+            }
+        }
+        let item: Resource<Item> = service.resource("item")
+        #expect(try await item.loadIfNeeded().name == "new")
+        await service.close()
+        #expect(fixture.cache.entities[CacheFixture.key]?.body == fixture.entity("new").body)
+    }
+
+    @Test("Content that became a value before the stage of a cache of bytes is not stored")
+    func noBytes() async throws {
+        let fixture = CacheFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        let service = try fixture.service {
+            $0.defaults.pipeline.add(.model(Item.self), at: .raw)
+        }
+        try await service.resource("item", as: Item.self).load()
+        await service.close()
+        #expect(fixture.cache.entities.isEmpty)
+    }
+
+    @Test("The cache of the service is at the stage decoding, or at raw if the order lacks it")
+    func standardStage() {
+        let cache = CacheDouble()
+        var pipeline = ResourcePipeline()
+        #expect([StageCache](pipeline, standard: cache).map(\.stage) == [.decoding])
+        pipeline.order = [.model, .raw]
+        #expect([StageCache](pipeline, standard: cache).map(\.stage) == [.raw])
+        pipeline.order = [.model]
+        #expect([StageCache](pipeline, standard: cache).isEmpty)
+        pipeline.cache(in: cache, at: .model)
+        #expect([StageCache](pipeline, standard: nil).map(\.stage) == [.model])
+        pipeline.removeCaches()
+        #expect([StageCache](pipeline, standard: nil).isEmpty)
+    }
+}
