@@ -140,8 +140,11 @@ struct WriteBehind: Sendable {
             running = nil
             guard !isDone, entry.replacesRemoval || !entry.isDroppable else { return }
             guard !removals.contains(where: { $0.scope.contains(key) }) else { return }
-            if entries[key] != nil {
-                entries[key]?.replacesRemoval = true
+            if let later = entries[key] {
+                var removal = later
+                removal.change = .remove
+                removal.replacesRemoval = true
+                set(key, removal.adding(later.change))
             } else {
                 insert(key, .remove, replacesRemoval: true)
                 enforceLimits()

@@ -1,5 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsRequests
+
 import FoundationEssentials
 
 /// A step of the pipeline that turns the content of a response into other content.

@@ -1,0 +1,134 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Logging
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Entity caches: faults", .timeLimit(.minutes(1)))
+struct CacheFaultTests {
+    @Test("A cache that always fails disturbs no load, and its faults are counted")
+    func failing() async throws {
+        let fixture = CacheFixture()
+        fixture.cache.fails()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        let service = try fixture.service()
+        let item: Resource<Item> = service.resource("item")
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        await service.close()
+        #expect(item.content?.name == "Ada")
+        #expect(service.cacheProblems.count == 2)
+        #expect(service.cacheProblems.last == "Fault()")
+        #expect(fixture.cache.calls == ["read decoding", "store decoding"])
+    }
+
+    @Test("After three faults in a row a cache is left alone for 30 seconds")
+    func rest() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        fixture.cache.set(fixture.entity("Ada"), for: CacheFixture.key)
+        fixture.cache.fails()
+        for _ in 0..<3 { #expect(await access.entity(for: CacheFixture.key) == nil) }
+        #expect(access.problems.resting == 1)
+        fixture.cache.fails(false)
+        #expect(await access.entity(for: CacheFixture.key) == nil)
+        #expect(fixture.cache.calls.count == 3)
+        // What is to be written waits, and is found meanwhile.
+        access.add(.store(fixture.entity("new")), for: CacheFixture.key)
+        access.work()
+        #expect(await access.entity(for: CacheFixture.key)?.body == fixture.entity("new").body)
+        await fixture.clock.waitForSleepers(count: 1)
+        #expect(fixture.cache.calls.count == 3)
+        fixture.clock.advance(by: .seconds(30))
+        await fixture.cache.waitForCalls(4)
+        await access.flush()
+        #expect(fixture.cache.calls.last == "store decoding")
+        #expect(access.problems.resting == 0)
+        #expect(access.problems.count == 3)
+    }
+
+    @Test("A flush ends the rest of a cache, so that closing a service waits for no 30 seconds")
+    func flushDuringRest() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        fixture.cache.fails()
+        for _ in 0..<3 { _ = await access.entity(for: CacheFixture.key) }
+        fixture.cache.fails(false)
+        access.add(.store(fixture.entity("new")), for: CacheFixture.key)
+        access.work()
+        await access.flush()
+        #expect(fixture.cache.entities.count == 1)
+        #expect(access.isIdle)
+    }
+
+    @Test("Closing a service waits for a cache that does not respond only until the deadline")
+    func closeDeadline() async throws {
+        let fixture = CacheFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        let service = try fixture.service { $0.cacheDeadline = .seconds(5) }
+        let item: Resource<Item> = service.resource("item")
+        let latch = Latch()
+        try await item.load()
+        fixture.cache.stalls(latch)
+        item.override(with: Item(name: "mine"))
+        let closing = Task { await service.close() }
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(5))
+        await closing.value
+        latch.open()
+    }
+
+    @Test("Entities that are removed are not found any more, also while the cache has not removed them or fails to")
+    func purge() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        fixture.cache.set(fixture.entity("Ada"), for: CacheFixture.key)
+        let latch = Latch()
+        fixture.cache.stalls(latch)
+        async let isRemoved = access.removeAll(in: .everything)
+        await fixture.cache.waitForCalls(1)
+        #expect(await access.entity(for: CacheFixture.key) == nil)
+        latch.open()
+        #expect(await isRemoved)
+        #expect(fixture.cache.entities.isEmpty)
+
+        fixture.cache.stalls(nil)
+        fixture.cache.set(fixture.entity("Ada"), for: CacheFixture.key)
+        fixture.cache.fails()
+        #expect(await !access.removeAll(in: .everything))
+        #expect(await access.entity(for: CacheFixture.key) == nil)
+    }
+
+    @Test("All caches of a service are purged: that of the service before its first use, and those of pipelines")
+    func purgeAll() async throws {
+        let fixture = CacheFixture()
+        let other = CacheDouble()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)
+        let service = try fixture.service()
+        try service.configure("/item") {
+            $0.usesServiceCache = false
+            $0.pipeline.cache(in: other, at: .raw)
+        }
+        try await service.resource("item", as: Item.self).load()
+        #expect(await service.caching.removeAll(in: EntityScope(origin: "https://h")))
+        #expect(fixture.cache.entities.isEmpty)
+        #expect(other.entities.isEmpty)
+    }
+
+    @Test("The removal of one partition leaves the entities of others")
+    func partitions() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        var key = CacheFixture.key
+        for name in ["ada", "bob"] {
+            key.partition = EntityPartition(name)
+            access.add(.store(fixture.entity(name)), for: key)
+        }
+        #expect(await access.removeAll(in: EntityScope(partition: "ada")))
+        await access.flush()
+        #expect(fixture.cache.entities.keys.map(\.partition) == ["bob"])
+    }
+}
