@@ -6,8 +6,6 @@ import Testing
 
 @Suite("Entity caches: what waits to be written")
 struct CacheQueueTests {
-    private func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: .raw) }
-
     private func entity(_ number: Int, bytes: Int = 0) -> StoredEntity {
         StoredEntity(
             body: Data(repeating: 0, count: bytes), status: 200 + number,
@@ -185,20 +183,73 @@ struct CacheQueueTests {
     }
 }
 
+/// What a cache holds for each of a few keys: the number of an entity and of its last confirmation.
+private typealias Held = [Int: (entity: Int, confirmation: Int)]
+
+private func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: .raw) }
+
+private func apply(_ change: WriteBehind.Change, _ number: Int, to held: inout Held) {
+    switch change {
+    case .store(let entity): held[number] = (entity.status, Int(entity.date.timeIntervalSinceReferenceDate))
+    case .revalidate(let confirmation):
+        held[number]?.confirmation = Int(confirmation.date.timeIntervalSinceReferenceDate)
+    case .remove: held[number] = nil
+    }
+}
+
 /// Compares the queue and the order with slow models.
 @Suite struct CacheReferenceTests {
-    /// What a cache holds for each of a few keys: the number of an entity and of its last confirmation.
-    private typealias Held = [Int: (entity: Int, confirmation: Int)]
+    /// A queue, the cache behind it, and what the cache would hold if all changes were made at once.
+    private struct Trial {
+        var queue = WriteBehind(maximumCount: 1_000)
+        var cache: Held = [:]
+        var wanted: Held = [:]
+        var running: WriteBehind.Work?
 
-    private static func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: .raw) }
+        mutating func change(_ number: Int, _ step: Int, _ choice: Int) {
+            let date = Date(timeIntervalSinceReferenceDate: Double(step))
+            let change: WriteBehind.Change
+            switch choice {
+            case 0..<3: change = .store(StoredEntity(body: Data(), status: step, date: date))
+            case 3: change = .revalidate(EntityConfirmation(date: date))
+            default: change = .remove
+            }
+            queue.add(change, for: key(number))
+            apply(change, number, to: &wanted)
+        }
 
-    private static func apply(_ change: WriteBehind.Change, _ number: Int, to held: inout Held) {
-        switch change {
-        case .store(let entity):
-            held[number] = (entity.status, Int(entity.date.timeIntervalSinceReferenceDate))
-        case .revalidate(let confirmation):
-            held[number]?.confirmation = Int(confirmation.date.timeIntervalSinceReferenceDate)
-        case .remove: held[number] = nil
+        mutating func removeAll(upTo number: Int) {
+            let keys = Set((0...number).map { key($0) })
+            queue.removeAll(in: EntityScope(matching: { keys.contains($0) }))
+            wanted = wanted.filter { $0.key > number }
+        }
+
+        /// Ends what runs. Only removals fail here, because an entity that cannot be stored is lost.
+        mutating func end(_ numbers: inout SeededNumbers) {
+            guard let work = running else { return }
+            running = nil
+            var isDone = true
+            switch work {
+            case .change(let key, let change):
+                if case .remove = change { isDone = Bool.random(using: &numbers) }
+                if isDone { apply(change, Int(key.url.dropFirst(10)) ?? -1, to: &cache) }
+            case .removeAll(let scope, _):
+                isDone = Bool.random(using: &numbers)
+                if isDone { cache = cache.filter { !scope.contains(key($0.key)) } }
+            }
+            queue.end(isDone: isDone)
+        }
+
+        /// What a read of a key finds.
+        func seen(_ number: Int) -> (entity: Int, confirmation: Int)? {
+            switch queue.knowledge(of: key(number)) {
+            case .entity(let entity): return (entity.status, Int(entity.date.timeIntervalSinceReferenceDate))
+            case .none: return nil
+            case .cached(let confirmation):
+                guard var seen = cache[number] else { return nil }
+                if let confirmation { seen.confirmation = Int(confirmation.date.timeIntervalSinceReferenceDate) }
+                return seen
+            }
         }
     }
 
@@ -206,70 +257,24 @@ struct CacheQueueTests {
     func queue() {
         for seed in 1...2_000 as ClosedRange<UInt64> {
             var numbers = SeededNumbers(state: seed)
-            var queue = WriteBehind(maximumCount: 1_000)
-            // What the cache holds, and what it would hold if all changes were made at once.
-            var (cache, wanted): (Held, Held) = ([:], [:])
-            var running: WriteBehind.Work?
-            var problem: String?
-            for step in 1...200 where problem == nil {
+            var trial = Trial()
+            for step in 1...200 {
                 let number = Int.random(in: 0..<6, using: &numbers)
-                let date = Date(timeIntervalSinceReferenceDate: Double(step))
-                switch Int.random(in: 0..<10, using: &numbers) {
-                case 0..<3:
-                    let change = WriteBehind.Change.store(StoredEntity(body: Data(), status: step, date: date))
-                    queue.add(change, for: Self.key(number))
-                    Self.apply(change, number, to: &wanted)
-                case 3:
-                    let change = WriteBehind.Change.revalidate(EntityConfirmation(date: date))
-                    queue.add(change, for: Self.key(number))
-                    Self.apply(change, number, to: &wanted)
-                case 4:
-                    queue.add(.remove, for: Self.key(number))
-                    wanted[number] = nil
-                case 5:
-                    let removed = (0..<6).filter { $0 <= number }
-                    let keys = Set(removed.map { Self.key($0) })
-                    queue.removeAll(in: EntityScope(matching: { keys.contains($0) }))
-                    for number in removed { wanted[number] = nil }
-                case 6..<8:
-                    if running == nil { running = queue.next() }
-                default:
-                    guard let work = running else { continue }
-                    // Only removals fail here, because an entity that cannot be stored is lost.
-                    var isDone = true
-                    switch work {
-                    case .change(let key, let change):
-                        if case .remove = change { isDone = Bool.random(using: &numbers) }
-                        let number = Int(key.url.dropFirst(10)) ?? -1
-                        if isDone { Self.apply(change, number, to: &cache) }
-                    case .removeAll(let scope, _):
-                        isDone = Bool.random(using: &numbers)
-                        if isDone { cache = cache.filter { !scope.contains(Self.key($0.key)) } }
-                    }
-                    queue.end(isDone: isDone)
-                    running = nil
+                let choice = Int.random(in: 0..<10, using: &numbers)
+                switch choice {
+                case 0..<5: trial.change(number, step, choice)
+                case 5: trial.removeAll(upTo: number)
+                case 6..<8: if trial.running == nil { trial.running = trial.queue.next() }
+                default: trial.end(&numbers)
                 }
                 for number in 0..<6 {
-                    var seen: (entity: Int, confirmation: Int)?
-                    switch queue.knowledge(of: Self.key(number)) {
-                    case .entity(let entity):
-                        seen = (entity.status, Int(entity.date.timeIntervalSinceReferenceDate))
-                    case .none: break
-                    case .cached(let confirmation):
-                        seen = cache[number]
-                        if let confirmation {
-                            seen?.confirmation = Int(confirmation.date.timeIntervalSinceReferenceDate)
-                        }
-                    }
-                    let expected = wanted[number]
+                    let (seen, expected) = (trial.seen(number), trial.wanted[number])
                     guard seen?.entity == expected?.entity, seen?.confirmation == expected?.confirmation else {
-                        problem = "step \(step), key \(number): \(seen as Any) instead of \(expected as Any)"
-                        break
+                        Issue.record("seed \(seed), step \(step): \(seen as Any) instead of \(expected as Any)")
+                        return
                     }
                 }
             }
-            #expect(problem == nil, "seed \(seed)")
-            if problem != nil { return }
         }
     }
 
