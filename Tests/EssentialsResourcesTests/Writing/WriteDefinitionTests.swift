@@ -18,7 +18,7 @@ struct WriteDefinitionTests {
         }
     }
 
-    @Test("A deletion that is answered 404 removes the content and is thrown")
+    @Test("A deletion with the status 404 removes the content and is thrown")
     func missing() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.delete, "/v1/cart").answer(.notFound)
