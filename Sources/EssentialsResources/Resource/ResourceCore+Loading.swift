@@ -138,12 +138,12 @@ extension ResourceCore {
     /// What the views read from a response. It is computed again when views were added.
     var responseKind: ResponseKind {
         let (known, types) = contents.withLock { contents -> (ResponseKind?, [Any.Type]) in
-            if let known = contents.responseKind, known.views == contents.views.count { return (known.kind, []) }
+            if let known = contents.responseKind, Int(known.views) == contents.views.count { return (known.kind, []) }
             return (nil, contents.views.map(\.snapshot.type))
         }
         if let known { return known }
         let kind = ResponseKind(readingAll: types)
-        contents.withLock { $0.responseKind = (types.count, kind) }
+        contents.withLock { $0.responseKind = (Int32(clamping: types.count), kind) }
         return kind
     }
 

@@ -34,7 +34,7 @@ final class ResourceCore: Sendable {
         /// The configuration for each method that was needed, of the version that was the present one then.
         var configurations: [EffectiveConfiguration] = []
         /// What the views read from a response, and the number of views for which it was computed.
-        var responseKind: (views: Int, kind: ResponseKind)?
+        var responseKind: (views: Int32, kind: ResponseKind)?
         /// The requests that run beside the loads, in the order of their start.
         var requests: [RequestRecord] = []
         /// The regular loads; `nil` if the resource was never polled.

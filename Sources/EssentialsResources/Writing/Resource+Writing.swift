@@ -156,7 +156,7 @@ extension ResourceExchange {
         case .loaded(let result): return result.value
         case .notModified:
             throw RequestFailure(
-                .protocolViolation, "The server answered 304 to a write.",
+                .protocolViolation, "The response to a write has the status 304.",
                 remedy: "Correct the server, or the cache in front of it.")
         }
     }

@@ -57,11 +57,7 @@ struct ResourceWrite: Sendable {
         try service.checkOpen()
         guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
         if let problem = related.problem { throw problem }
-        if options.contains(.ifUnchanged), request.headerFields[.ifMatch] == nil, core.strongEntityTag == nil {
-            throw RequestFailure(
-                .invalidRequest, "The content has no strong entity tag, so the server cannot see that it is unchanged.",
-                remedy: "Load the resource before, or write without `ifUnchanged`.")
-        }
+        if needsEntityTag, core.strongEntityTag == nil { throw Self.noEntityTag }
         let ticket = try core.beginWrite(layer, isConcurrent: options.contains(.concurrent))
         let run = WriteRun<Reply>()
         let record = core.add(request.method) { run.cancel() }
@@ -90,10 +86,21 @@ struct ResourceWrite: Sendable {
         }
         // Nothing is sent if the write was cancelled at the same moment.
         guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
-        guard options.contains(.ifUnchanged), request.headerFields[.ifMatch] == nil else { return request }
+        guard needsEntityTag else { return request }
+        // A wipe can have removed the content just before the write began.
+        guard let entityTag = turn.entityTag else { throw Self.noEntityTag }
         var request = request
-        request.headerFields[.ifMatch] = turn.entityTag
+        request.headerFields[.ifMatch] = entityTag
         return request
+    }
+
+    /// Whether the request gets the entity tag of the content. A condition of the caller's wins.
+    private var needsEntityTag: Bool { options.contains(.ifUnchanged) && request.headerFields[.ifMatch] == nil }
+
+    private static var noEntityTag: RequestFailure {
+        RequestFailure(
+            .invalidRequest, "The content has no strong entity tag, so the server cannot see that it is unchanged.",
+            remedy: "Load the resource before, or write without `ifUnchanged`.")
     }
 
     private func recovered<Reply>(

@@ -119,7 +119,7 @@ struct WritingTests {
     }
 
     @Test(
-        "DELETE removes the content, also if the server answers that the resource does not exist",
+        "DELETE removes the content, also if the server says that the resource does not exist",
         arguments: [
             HTTPResponse.Status.noContent, .ok, .notFound, .gone,
         ])
