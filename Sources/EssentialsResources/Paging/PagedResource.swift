@@ -1,0 +1,153 @@
+public import EssentialsHTTP
+import Synchronization
+
+/// A list that the server divides into pages.
+///
+/// ```swift
+/// let films = PagedResource(service.resource("films", as: [Film].self), by: .link())
+/// try await films.next()                                  // loads the first page, then the one after the last
+/// for await state in films.states(loading: .ifNeeded) { draw(state.items) }
+/// try await films.refresh(.allThenSwap)
+/// ```
+///
+/// Each page is a resource of its own, with the configuration and the freshness of resources, so that a page that is in
+/// memory and fresh costs no request. A page that is changed or loaded by others changes the list, and pages that were
+/// wiped are not shown any more.
+///
+/// One operation runs at a time. Tasks that ask for the same operation wait for it together, and it is cancelled only when
+/// none of them waits any more; other operations wait for their turn. After a failure the list stays, and the same call or
+/// ``retry()`` repeats the page that failed.
+///
+/// It can be used from any task and thread.
+public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>: Sendable where Item.ID: Sendable {
+    /// A page whose place in the list is known.
+    struct Place: Sendable {
+        let address: ResourceAddress
+        /// The page, if it is shown or being loaded. Other pages are not kept in memory.
+        var page: Resource<Page>?
+
+        init(_ page: Resource<Page>) { (address, self.page) = (.url(page.core.address.text), page) }
+    }
+
+    struct Contents: Sendable {
+        var machine: PagingMachine
+        /// The known pages from the first one.
+        var places: [Place]
+        /// The pages that the present refresh has loaded.
+        var refreshed: [Resource<Page>] = []
+        /// What is shown instead of the pages' present states, until they are replaced together.
+        var frozen: [ResourceState<Page>]?
+        /// Counts the changes of what is shown, beside those of the pages.
+        var changes: UInt64 = 0
+        var failure: RequestFailure?
+        var run: PageRun?
+        /// The state that was built last.
+        var built: PagedState<Item>?
+    }
+
+    /// The maximum number of pages of a list, shown or not. The addresses of all of them are kept.
+    public static var maximumLength: Int { 10_000 }
+
+    /// The first page.
+    public let first: Resource<Page>
+    let rules: PageRules<Page>
+    private let items: @Sendable (Page) -> [Item]
+    let contents: Mutex<Contents>
+    /// The signals of those who read the states.
+    let signals = ChangeSignals()
+
+    /// Creates a list. It loads nothing yet.
+    ///
+    /// - Parameters:
+    ///   - first: The first page.
+    ///   - rules: How the page after a page is found.
+    ///   - maximumPages: The maximum number of shown pages. Beyond it those at the far end are dropped, and can be loaded
+    ///     again with ``previous()`` or ``next()``.
+    ///   - items: Returns the items of a page. It is called without a lock.
+    public init(
+        _ first: Resource<Page>, by rules: PageRules<Page>, maximumPages: Int = 64,
+        items: @escaping @Sendable (Page) -> [Item]
+    ) {
+        (self.first, self.rules, self.items) = (first, rules, items)
+        contents = Mutex(Contents(machine: PagingMachine(maximumPages: maximumPages), places: [Place(first)]))
+    }
+
+    // MARK: State
+
+    /// The present state. Reading it sends nothing and waits for nothing.
+    public var state: PagedState<Item> {
+        let shown = shown
+        // A change of the pages counts less than a change of what is shown, which can replace pages by others.
+        let version = (shown.changes << 32) &+ shown.states.reduce(0) { $0 &+ $1.version } &+ UInt64(shown.states.count)
+        if let built = shown.built, built.version == version { return built }
+        var ids: Set<Item.ID> = []
+        var all: [Item] = []
+        for state in shown.states {
+            guard let content = state.content else { continue }
+            for item in items(content) where ids.insert(item.id).inserted { all.append(item) }
+        }
+        let state = PagedState(
+            items: all, pageCount: shown.states.count, hasNext: hasNext(shown), hasPrevious: shown.start > 0,
+            isLoading: shown.isLoading, failure: shown.failure, version: version)
+        let released = contents.withLock { contents in
+            defer { contents.built = state }
+            return contents.built
+        }
+        _ = consume released
+        return state
+    }
+
+    /// The states: the present one, then the newest one after each change.
+    ///
+    /// - Parameter loading: Whether the first page is also loaded, if no page is shown when the observation begins.
+    public func states(loading: ObserverLoading = .none) -> PagedStates<Page, Item> {
+        PagedStates(list: self, loading: loading)
+    }
+
+    /// The states without a load; see ``states(loading:)``.
+    public var states: PagedStates<Page, Item> { states() }
+
+    // MARK: Loading
+
+    /// Loads the page after the last one, or the first page if none is shown.
+    ///
+    /// - Returns: Whether there was a page.
+    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``; `protocolViolation` for an invalid link; `tooLarge`
+    ///   if the list has ``maximumLength`` pages.
+    @discardableResult
+    public func next() async throws(RequestFailure) -> Bool { try await perform(.next) }
+
+    /// Loads the page before the first one that is shown, which was dropped.
+    ///
+    /// - Returns: Whether there was a page.
+    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``.
+    @discardableResult
+    public func previous() async throws(RequestFailure) -> Bool { try await perform(.previous) }
+
+    /// Loads pages again, also if they are fresh. Cursors and links of the new pages lead to those after them.
+    ///
+    /// - Throws: The failures of ``Resource/load(_:priority:)``, and `protocolViolation` for an invalid link.
+    public func refresh(_ mode: PageRefresh = .allThenSwap) async throws(RequestFailure) {
+        try await perform(.refresh(mode))
+    }
+
+    /// Repeats the operation that has failed last, from the page that failed: pages that were loaded before it are not
+    /// loaded again.
+    ///
+    /// - Returns: Whether there was such an operation.
+    /// - Throws: The failures of the operation.
+    @discardableResult
+    public func retry() async throws(RequestFailure) -> Bool { try await perform(nil) }
+}
+
+extension PagedResource where Page == [Item] {
+    /// Creates a list whose pages are arrays of its items.
+    public convenience init(_ first: Resource<Page>, by rules: PageRules<Page>, maximumPages: Int = 64) {
+        self.init(first, by: rules, maximumPages: maximumPages) { $0 }
+    }
+}
+
+extension PagedResource: CustomStringConvertible {
+    /// The URL of the first page for logs, without credentials.
+    public var description: String { "pages of \(first)" }
+}
