@@ -37,20 +37,18 @@ public struct APIContext: Sendable {
         self.errorModel = errorModel
     }
 
-    /// The context of a child.
-    consuming func child<Component: Endpoint>(_ component: Component.Type) -> APIContext {
+    /// Adds what a child has, so that this is the context of the child.
+    mutating func enter<Component: Endpoint>(_ component: Component.Type) {
         path.append(component.path)
         inherited.append(component.sharedProperties)
         configuration = component.configuration
         if let own = component.codecs.chosen { codecs = own }
         if let own = component.errorModel { errorModel = own }
-        return self
     }
 
-    /// The context of a value with its own base URL and properties.
-    consuming func value(base: RequestBase, _ properties: RequestProperties) -> APIContext {
+    /// Sets the base URL and the properties of a value.
+    mutating func setValue(base: RequestBase, _ properties: RequestProperties) {
         self.base = base
         inherited.setValue(properties)
-        return self
     }
 }

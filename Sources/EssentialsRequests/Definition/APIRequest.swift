@@ -84,7 +84,8 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     ) {
         self.method = method
         self.context = context
-        own = properties.following(path)
+        own = properties
+        own.insert(path)
     }
 
     /// The definition itself.

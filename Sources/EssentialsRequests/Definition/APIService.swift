@@ -132,7 +132,9 @@ extension APIService {
 
     /// The context of the namespace with the base URL and the properties of this value.
     public var context: APIContext {
-        Self.context.value(base: baseURL, instanceProperties)
+        var context = Self.context
+        context.setValue(base: baseURL, instanceProperties)
+        return context
     }
 
     /// A request of this API with the base URL and the properties of this value, which come after the shared ones and
@@ -143,7 +145,7 @@ extension APIService {
     /// ```
     public func request<Request: TypedRequest>(_ request: Request) -> APIRequest<Request.Response> {
         var definition = request.definition
-        definition.context = definition.context.value(base: baseURL, instanceProperties)
+        definition.context.setValue(base: baseURL, instanceProperties)
         return definition
     }
 }

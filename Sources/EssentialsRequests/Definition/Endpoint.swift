@@ -30,7 +30,11 @@ extension Endpoint {
     public static var configuration: APIConfiguration { Parent.configuration }
 
     /// The context of the parent, extended with the endpoint's own members.
-    public static var context: APIContext { Parent.context.child(self) }
+    public static var context: APIContext {
+        var context = Parent.context
+        context.enter(self)
+        return context
+    }
 }
 
 /// An endpoint of a value: its requests have the base URL of the service that it belongs to.
@@ -57,7 +61,11 @@ public protocol BoundEndpoint: Endpoint, APIContextProvider {
 
 extension BoundEndpoint {
     /// The context of the parent, extended with the endpoint's own members.
-    public var context: APIContext { parent.context.child(Self.self) }
+    public var context: APIContext {
+        var context = parent.context
+        context.enter(Self.self)
+        return context
+    }
 }
 
 // MARK: - Short names

@@ -34,13 +34,12 @@ public struct RequestProperties: Sendable {
         path.isEmpty && path.failure == nil && query.changesNothing && headers.changesNothing && body.isEmpty
     }
 
-    /// The properties with another path before their own.
-    consuming func following(_ path: RequestPath) -> RequestProperties {
-        guard !path.isEmpty || path.failure != nil else { return self }
+    /// Inserts another path before their own.
+    mutating func insert(_ path: RequestPath) {
+        guard !path.isEmpty || path.failure != nil else { return }
         var whole = path
         whole.append(self.path)
         self.path = whole
-        return self
     }
 
     /// Adds the properties of a child after these.
