@@ -2,11 +2,46 @@ import EssentialsHTTP
 
 /// One step between a prepared request and the transport.
 ///
-/// A stage that has nothing to do for a request passes it on in its first line. If a stage waits for anything except
-/// its next stage, it registers that with the record's cancellation.
+/// If a stage waits for anything except its next stage, it registers that with the record's cancellation.
 protocol Stage: Sendable {
+    /// Whether the stage may have something to do for a request. If it is `false`, the stage would only pass the request
+    /// on, so the chain does not enter it. It is asked for each attempt, so it compares no more than a flag or a
+    /// reference. The default is `true`.
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool
+
     /// Sends a request through this stage and all later stages.
     func send(_ request: TransportRequest, _ record: ExchangeRecord) async throws(RequestFailure) -> TransportResponse
+}
+
+extension Stage {
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { true }
+}
+
+/// A stage of the chain and all stages after it.
+final class RemainingStages: Sendable {
+    private let first: any Stage
+    /// `nil` after the last stage, which is used by every request.
+    private let others: RemainingStages?
+
+    init(_ first: any Stage, before others: RemainingStages? = nil) {
+        self.first = first
+        self.others = others
+    }
+
+    /// Sends a request through those stages that it uses.
+    @inline(__always)
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        try await used(by: request, record).first.send(request, record)
+    }
+
+    /// The stages from the first one that the request uses.
+    private func used(by request: TransportRequest, _ record: ExchangeRecord) -> RemainingStages {
+        var stages = self
+        while let others = stages.others, !stages.first.isUsed(by: request, record) { stages = others }
+        return stages
+    }
 }
 
 /// The stages that every request of a service passes through, built once for the service.
@@ -15,7 +50,7 @@ struct Chain: Sendable {
     let prepare: PrepareStage
     /// The stage for retries, which a download asks again when its body fails.
     let retry: RetryStage
-    private let first: any Stage
+    private let first: StatusStage
 
     /// Builds the chain from the inside out. No other code depends on the order of the stages.
     ///
@@ -26,41 +61,41 @@ struct Chain: Sendable {
     init(over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore) {
         let clock = settings.configuration.clock.clock
         // Each attempt: all waiting is done in the stages above.
-        var stage: any Stage = TransportStage(transport: transport)
+        var stages = RemainingStages(TransportStage(transport: transport))
+        func add(_ stage: any Stage) { stages = RemainingStages(stage, before: stages) }
         // Every attempt has its own cookies: those of the service, or of an environment. Those of every response are
         // stored, including a 401 that Digest handles, whose next attempt sends them.
-        let isSigned = !settings.configuration.interceptors.isEmpty
+        let isIntercepted = !settings.configuration.interceptors.isEmpty
         let cookies = settings.configuration.cookies
-        stage = CookieStage(storage: cookies, adds: !isSigned, stores: true, next: stage)
+        add(CookieStage(storage: cookies, adds: !isIntercepted, stores: true, next: stages))
         // Digest credentials are computed from the signed URL, and no other stage sees a 401 that Digest handles.
-        stage = DigestStage(clock: clock, next: stage)
+        add(DigestStage(clock: clock, next: stages))
         // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
-        if isSigned {
-            stage = SigningStage(interceptors: settings.configuration.interceptors, next: stage)
-            stage = CookieStage(storage: cookies, adds: true, stores: false, next: stage)
+        if isIntercepted {
+            add(SigningStage(interceptors: settings.configuration.interceptors, next: stages))
+            add(CookieStage(storage: cookies, adds: true, stores: false, next: stages))
         }
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
-        stage = GateStage(limits: settings.limits, next: stage)
+        add(GateStage(limits: settings.limits, next: stages))
         // Tokens: at most one more attempt after a 401.
-        stage = TokenStage(clock: clock, next: stage)
+        add(TokenStage(clock: clock, next: stages))
 
         // Each attempt of one hop.
-        retry = RetryStage(settings.configuration, next: stage)
-        stage = retry
+        retry = RetryStage(settings.configuration, next: stages)
+        add(retry)
         // Each hop: the response cache.
         // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
-        if !settings.configuration.interceptors.isEmpty {
-            stage = ReceivingStage(interceptors: settings.configuration.interceptors, next: stage)
+        if isIntercepted {
+            add(ReceivingStage(interceptors: settings.configuration.interceptors, next: stages))
         }
-        stage = RedirectStage(clock: clock, next: stage)
+        add(RedirectStage(clock: clock, next: stages))
         // Equal requests share all that follows, if the service or the request allows it.
         if let joins = settings.joins {
-            let isJudged = !settings.configuration.interceptors.isEmpty
-            stage = JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isJudged, next: stage)
+            add(JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isIntercepted, next: stages))
         }
 
         // Each request, once: it is prepared, and the status is checked outside all stages that may act on it.
-        first = StatusStage(next: stage)
+        first = StatusStage(next: stages)
         prepare = PrepareStage(settings: settings, authorization: authorization)
     }
 

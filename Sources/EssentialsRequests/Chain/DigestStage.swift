@@ -8,7 +8,9 @@ import EssentialsHTTP
 /// are weaker than the minimum of the credentials, the request fails as `authorization`.
 struct DigestStage: Stage {
     let clock: any Clock<Duration>
-    let next: any Stage
+    let next: RemainingStages
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { record.rules.digest != nil }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -15,11 +15,11 @@ struct ReceivingStage: Stage {
     }
 
     private let interceptors: [any RequestInterceptor]
-    private let next: any Stage
+    private let next: RemainingStages
 
     /// - Parameter interceptors: The interceptors in the order of the configuration. They run in reverse order, so the
     ///   first one, which changes a request first, decides last about its outcome.
-    init(interceptors: [any RequestInterceptor], next: any Stage) {
+    init(interceptors: [any RequestInterceptor], next: RemainingStages) {
         self.interceptors = interceptors.reversed()
         self.next = next
     }

@@ -7,7 +7,7 @@ import EssentialsHTTP
 /// takes more than a second or is faulty is cancelled, and never fails the request.
 struct RedirectStage: Stage {
     let clock: any Clock<Duration>
-    let next: any Stage
+    let next: RemainingStages
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -6,7 +6,7 @@ import EssentialsHTTP
 /// it could pass on. After a redirect to another origin nothing is signed.
 struct SigningStage: Stage {
     let interceptors: [any RequestInterceptor]
-    let next: any Stage
+    let next: RemainingStages
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

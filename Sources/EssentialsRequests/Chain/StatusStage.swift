@@ -2,7 +2,7 @@ import EssentialsHTTP
 
 /// The outermost stage: it throws the failure `status` for a status that the request does not expect.
 struct StatusStage: Stage {
-    let next: any Stage
+    let next: RemainingStages
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -12,7 +12,11 @@ struct CookieStage: Stage {
     let adds: Bool
     /// Whether the stage stores the cookies of responses.
     let stores: Bool
-    let next: any Stage
+    let next: RemainingStages
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
+        record.rules.usesCookies && (storage != nil || record.rules.ownOrigin?.cookies != nil)
+    }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -10,7 +10,11 @@ struct JoinStage: Stage {
     let clock: RequestClock
     /// Whether interceptors receive the outcomes.
     let isJudged: Bool
-    let next: any Stage
+    let next: RemainingStages
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
+        record.rules.joins || !request.method.isSafe
+    }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

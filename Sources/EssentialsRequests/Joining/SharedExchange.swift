@@ -25,7 +25,7 @@ struct SharedExchange: Sendable {
     ///   - next: The stages that the group shares.
     ///   - cancellation: Ends the exchange when nobody waits for it.
     ///   - clock: Measures whether the deadline of the request has passed.
-    func run(over next: any Stage, _ cancellation: Cancellation, _ clock: RequestClock) async -> SharedOutcome {
+    func run(over next: RemainingStages, _ cancellation: Cancellation, _ clock: RequestClock) async -> SharedOutcome {
         let record = ExchangeRecord(request, rules, id: id, environment: environment, cancellation: cancellation)
         record.log = log
         // Most requests have no deadline.

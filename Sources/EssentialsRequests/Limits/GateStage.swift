@@ -7,7 +7,11 @@ import EssentialsHTTP
 struct GateStage: Stage {
     /// The limits of the service; `nil` for none.
     let limits: RequestLimits?
-    let next: any Stage
+    let next: RemainingStages
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
+        limits != nil || record.rules.ownOrigin?.limits != nil
+    }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -14,13 +14,17 @@ struct RetryStage: Stage {
     private let clock: RequestClock
     let budgets: RetryBudgets
     private let reachability: (any ReachabilityService)?
-    private let next: any Stage
+    private let next: RemainingStages
 
-    init(_ configuration: HTTPDataRequestService.Configuration, next: any Stage) {
+    init(_ configuration: HTTPDataRequestService.Configuration, next: RemainingStages) {
         clock = configuration.clock
         budgets = RetryBudgets(configuration.retryBudget, clock: configuration.clock)
         reachability = configuration.reachability
         self.next = next
+    }
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
+        record.rules.retry != nil || record.rules.ownOrigin?.retry != nil
     }
 
     func send(

@@ -12,7 +12,7 @@ final class RequestsInFlight: Sendable {
         let cancellation: Cancellation
         fileprivate let slot: Int
         /// The environment whose change cancels the request; `nil` if changes do not.
-        fileprivate let environment: EnvironmentSnapshot?
+        fileprivate let environment: WatchedEnvironment?
         fileprivate let finishesOnShutdown: Bool
 
         /// The failure of the request. A shutdown cancels the request and then closes the transport, which may end the
@@ -27,6 +27,13 @@ final class RequestsInFlight: Sendable {
         }
     }
 
+    /// An environment by reference, because few requests have one and every place is copied several times.
+    fileprivate final class WatchedEnvironment: Sendable {
+        let snapshot: EnvironmentSnapshot
+
+        init(_ snapshot: EnvironmentSnapshot) { self.snapshot = snapshot }
+    }
+
     private struct State {
         var isOpen = true
         /// Each request in its slot; `nil` for a free slot.
@@ -38,7 +45,7 @@ final class RequestsInFlight: Sendable {
         var count: Int { slots.count - freeSlots.count }
 
         mutating func add(
-            to service: UInt64, in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool,
+            to service: UInt64, in environment: WatchedEnvironment?, finishesOnShutdown: Bool,
             _ cancellation: Cancellation
         ) -> Place {
             lastNumber += 1
@@ -77,6 +84,7 @@ final class RequestsInFlight: Sendable {
     func begin(
         in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool
     ) throws(RequestFailure) -> Place {
+        let environment = environment.map { WatchedEnvironment($0) }
         let place = state.withLock { state in
             state.isOpen
                 ? state.add(
@@ -112,7 +120,7 @@ final class RequestsInFlight: Sendable {
 
     /// Cancels the requests of all other environments.
     func cancelAll(exceptIn environment: EnvironmentSnapshot) {
-        cancel { place in place.environment.map { $0 != environment } ?? false }
+        cancel { place in place.environment.map { $0.snapshot != environment } ?? false }
     }
 
     /// Cancels all requests, or those that a graceful shutdown does not wait for.

@@ -17,7 +17,9 @@ struct TokenStage: Stage {
     }
 
     let clock: any Clock<Duration>
-    let next: any Stage
+    let next: RemainingStages
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { record.rules.tokens != nil }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -77,7 +77,7 @@ struct WhatHappensToARequestTests {
         let code = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         // The chain is built from the inside out; the first stage is made last.
         let built = code.split(whereSeparator: { !$0.isLetter }).map(String.init).filter { types.contains($0) }
-        let declared = ["PrepareStage", "RetryStage"]
+        let declared = ["PrepareStage", "RetryStage", "StatusStage"]
         #expect(Array(built.dropFirst(declared.count).reversed()) == types)
     }
 }

@@ -201,8 +201,8 @@ struct ReceivingTests {
         }
         for stage in [HitStage(), OnlyTheFirst()] as [any Stage] {
             let seen = Outcomes()
-            let receiving = ReceivingStage(interceptors: [seen], next: stage)
-            let chain = RedirectStage(clock: ContinuousClock(), next: receiving)
+            let receiving = ReceivingStage(interceptors: [seen], next: RemainingStages(stage))
+            let chain = RedirectStage(clock: ContinuousClock(), next: RemainingStages(receiving))
             let request = TransportRequest(.get, try RequestURL("https://h/a"))
             let record = ExchangeRecord(
                 request, ExchangeRules(expectedStatus: .success, redirects: .standard),

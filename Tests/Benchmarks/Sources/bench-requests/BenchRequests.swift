@@ -31,6 +31,7 @@ struct BenchRequests {
                 print(Options.help)
                 return
             }
+            if let count = options.sentOnly { return try await CountedRequests.run(count) }
             let rows = try await rows(options)
             let smoke = options.isSmoke ? "; smoke: the times mean nothing" : ""
             var table = Table(

@@ -7,10 +7,13 @@ struct Options {
           --rounds N   how often small requests are measured; medians are shown (default: 41)
           --smoke      few rounds of few requests, to see that all works; its figures mean nothing
           --only A,B   of null, stages, composition, json, definition, upload (default: all)
+          --send N     only sends N small requests, to be counted from outside
         """
 
     var rounds = 41
     var isSmoke = false
+    /// The number of requests to send without measuring them; `nil` to measure.
+    var sentOnly: Int?
     var parts: Set<String> = ["null", "stages", "composition", "json", "definition", "upload"]
 
     /// The size of the sent file.
@@ -37,6 +40,11 @@ struct Options {
                     throw BenchmarkError("--only needs some of null, stages, composition, json, definition, upload")
                 }
                 options.parts = names
+            case "--send":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), (1...100_000_000).contains(count) else {
+                    throw BenchmarkError("--send needs a number from 1 to 100000000")
+                }
+                options.sentOnly = count
             default: throw BenchmarkError("unknown option \(name)")
             }
         }
