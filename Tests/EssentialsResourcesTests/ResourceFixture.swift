@@ -15,7 +15,7 @@ struct ResourceFixture {
 
     init(
         base: String = "https://h/v1/", open: (any OpenRequestService)? = nil,
-        reachability: (any ReachabilityService)? = nil,
+        reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
         _ change: (inout HTTPResourceService.Configuration) -> Void = { _ in }
     ) throws {
         transport = ScriptedTransport(clock: clock)
@@ -28,7 +28,7 @@ struct ResourceFixture {
         change(&configuration)
         service = try HTTPResourceService(
             requests: requests, environment: environment, open: open, reachability: reachability,
-            configuration: configuration)
+            cache: cache, configuration: configuration)
     }
 }
 

@@ -87,6 +87,7 @@ extension ResourceCore {
         let (number, runs) = changing { contents in
             let number = contents.observers.add(receiver, since: contents.facts.version)
             if let (service, configuration) = known {
+                contents.observingService = service
                 contents.noteObserver(number, refresh, configuration, service)
             } else {
                 contents.polling?.note(.joined(nil, number: number))
@@ -118,20 +119,26 @@ extension ResourceCore {
 
     /// Removes an observer. Loads that only observers wanted are cancelled with the last one.
     func remove(observer number: UInt64) {
-        let (receiver, ended) = changing { contents -> ((any ChangeReceiver)?, [LoadRun]) in
-            guard let receiver = contents.observers.remove(number) else { return (nil, []) }
+        typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?)
+        let (receiver, ended, service) = changing { contents -> Removed in
+            guard let receiver = contents.observers.remove(number) else { return (nil, [], nil) }
             contents.polling?.note(.left(number: number))
-            guard contents.observers.count == 0 else { return (receiver, []) }
-            return (receiver, contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false)))
+            guard contents.observers.count == 0 else { return (receiver, [], nil) }
+            let ended = contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false))
+            return (receiver, ended, contents.observingService.take())
         }
         for run in ended { run.cancel() }
-        // The last reference may end here, outside the lock.
-        _ = receiver
+        // The last references may end here, outside the lock.
+        _ = (receiver, service)
     }
 
     /// Ends all observations, because the service was closed.
     func finishObservers() {
-        let receivers = contents.withLock { $0.observers.removeAll() }
+        let (receivers, service) = contents.withLock { contents in
+            (contents.observers.removeAll(), contents.observingService.take())
+        }
+        // The last reference may end here, outside the lock.
+        _ = service
         for receiver in receivers { receiver.finish() }
     }
 }

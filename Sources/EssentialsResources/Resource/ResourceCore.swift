@@ -19,6 +19,9 @@ final class ResourceCore: Sendable {
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()
+        /// The service of the observers, which loads the resource again after a change of the environment; `nil` without
+        /// observers, and with observer objects alone, which keep no service alive.
+        var observingService: HTTPResourceService?
         /// The changes that wait for their delivery.
         var pending = PendingQueue()
         /// Whether a thread is delivering changes.
@@ -66,26 +69,25 @@ final class ResourceCore: Sendable {
     /// The address.
     var address: ResourceURL { contents.withLock { $0.address } }
 
-    /// Changes the address, and removes content and failure, which belong to the old one. The observers are told by the
-    /// next delivery.
-    ///
-    /// - Returns: The loads that have ended, which are to be cancelled without a lock.
-    func move(to address: ResourceURL) -> [LoadRun] {
+    /// Changes the address, and removes content and failure, which belong to the old one. The observers are told by
+    /// ``MovedResource/finish()``.
+    func move(to address: ResourceURL) -> MovedResource {
         contents.withLock { contents in
             contents.address = address
-            defer { writeFlags(contents.facts) }
-            return contents.wipe(.environment)
+            return wipe(&contents, .environment)
         }
     }
 
-    /// Removes content and failure. The observers are told by the next delivery.
-    ///
-    /// - Returns: The loads that have ended, which are to be cancelled without a lock.
-    func wipeSilently(_ reason: WipeReason) -> [LoadRun] {
-        contents.withLock { contents in
-            defer { writeFlags(contents.facts) }
-            return contents.wipe(reason)
-        }
+    /// Removes content and failure, because another partition was entered. The observers are told by
+    /// ``MovedResource/finish()``.
+    func leavePartition() -> MovedResource { contents.withLock { wipe(&$0, .partition) } }
+
+    private func wipe(_ contents: inout Contents, _ reason: WipeReason) -> MovedResource {
+        let facts = contents.facts
+        let wasLoaded = facts.entity != nil || facts.failure != nil || facts.loads > 0
+        let ended = contents.wipe(reason)
+        writeFlags(contents.facts)
+        return MovedResource(core: self, ended: ended, service: wasLoaded ? contents.observingService : nil)
     }
 
     // MARK: Reading

@@ -77,7 +77,7 @@ final class EnvironmentAdoption: Sendable {
             if entered != adopted.partition {
                 let done = Set(moved.map { ObjectIdentifier($0.core) })
                 for core in table.cores where !done.contains(ObjectIdentifier(core)) {
-                    moved.append(MovedResource(core: core, ended: core.wipeSilently(.partition)))
+                    moved.append(core.leavePartition())
                 }
             }
             adopted = current
@@ -86,7 +86,36 @@ final class EnvironmentAdoption: Sendable {
         }
         for moved in moved { moved.finish() }
         if !moved.isEmpty { polling.service?.reconfigurePolling() }
+        // All of them belong to one service.
+        let observed = moved.filter { $0.service != nil }
+        observed.first?.service?.reload(observed.map(\.core))
         return current
+    }
+}
+
+extension HTTPResourceService {
+    /// Loads observed resources again after a change of the environment or the partition, a few at a time.
+    fileprivate func reload(_ cores: [ResourceCore]) {
+        let prefetch = ResourcePrefetch(cores.count)
+        prefetching.add(
+            cores.map { core in
+                PrefetchQueue.Member(prefetch: prefetch) { [weak core] in core.flatMap { self.beginReload(of: $0) } }
+            })
+    }
+
+    private func beginReload(of core: ResourceCore) -> (run: LoadRun, leave: @Sendable () -> Void)? {
+        let environment = adoptEnvironment()
+        guard !isClosed, core.observerCount > 0 else { return nil }
+        let need = core.beginLoadIfNeeded(
+            of: Never.self, isAwaited: false, isStarted: false, at: time.now, in: environment,
+            usesCache: usesCaches(for: core))
+        switch need {
+        case .nothing: return nil
+        case .running(let run): return (run, {})
+        case .new(let run, let wish):
+            Resource<Never>(service: self, core: core).start(run, wish)
+            return (run, {})
+        }
     }
 }
 
@@ -94,6 +123,8 @@ final class EnvironmentAdoption: Sendable {
 struct MovedResource: Sendable {
     let core: ResourceCore
     let ended: [LoadRun]
+    /// The service that loads the resource again; `nil` if nobody observes it, or if nothing had been loaded.
+    let service: HTTPResourceService?
 
     /// Cancels the loads, and tells the observers. It is called without a lock.
     func finish() {

@@ -44,6 +44,51 @@ extension HTTPResourceService {
         wipe(cores(matching: [], tagged: tags), extent)
     }
 
+    /// Removes the content of all resources that a pattern selects, and their entities from the caches.
+    ///
+    /// ```swift
+    /// try await service.wipe("/accounts/**", purging: .caches)
+    /// ```
+    ///
+    /// It returns when the caches have removed them.
+    ///
+    /// - Parameters:
+    ///   - pattern: Selects the resources. In the caches it also selects entities of resources that the service does not
+    ///     know at present.
+    ///   - store: What is purged besides the state.
+    ///   - extent: Whether other requests than loads are cancelled too.
+    /// - Returns: Whether all caches have removed what they had. One that has failed tries again in the background, and is
+    ///   not read meanwhile.
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    @discardableResult
+    public func wipe(
+        _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent = .loads
+    ) async throws(RequestFailure) -> Bool {
+        try wipe(pattern, extent)
+        let base = table.base
+        return await caching.removeAll(
+            in: EntityScope(matching: { key in pattern.matches(base.url(whole: key.url), below: base) }))
+    }
+
+    // MARK: Partitions
+
+    /// Enters the partition of another person, tenant or account, in one step: the content of all resources is removed,
+    /// their loads are cancelled, and entity caches are read and written under other keys from now on.
+    ///
+    /// ```swift
+    /// requests.setAuthorization(try .bearer(token))
+    /// service.enter(EntityPartition(account.id))
+    /// ```
+    ///
+    /// Call it after the credentials were set, because observed resources are loaded again at once, a few at a time. The
+    /// entities of the partition before stay in persistent caches, for the next time that it is entered. To remove them,
+    /// call ``wipe(_:purging:_:)`` before, or `clearAuthorization()` of the data-request service. Entering the partition
+    /// of now does nothing. Writes that are under way go on.
+    public func enter(_ partition: EntityPartition) { adoption.adopt(entering: partition) }
+
+    /// The partition that was entered last.
+    public var partition: EntityPartition { adoptEnvironment().partition }
+
     private func wipe(_ cores: [ResourceCore], _ extent: WipeExtent) {
         for core in cores {
             core.wipe()
@@ -51,9 +96,16 @@ extension HTTPResourceService {
         }
     }
 
+    /// The resources that a pattern selects.
     private func cores(matching pattern: ResourcePattern) throws(RequestFailure) -> [ResourceCore] {
         if let problem = pattern.problem { throw problem }
         adoptEnvironment()
         return cores(matching: [pattern])
     }
+}
+
+/// What a wipe removes besides the state of resources.
+public enum PurgedStore: Sendable, Hashable {
+    /// The entities in the caches.
+    case caches
 }

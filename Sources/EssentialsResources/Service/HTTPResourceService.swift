@@ -105,7 +105,7 @@ public final class HTTPResourceService: ResourceService {
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
         adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling)
-        wiper = ResourceWiper(table)
+        wiper = ResourceWiper(table, caching)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
@@ -210,7 +210,7 @@ public final class HTTPResourceService: ResourceService {
 
 /// Clearing the authorization of the data-request service removes what was loaded with it.
 extension HTTPResourceService: PrivateStateStore {
-    /// Wipes all resources of an origin. The service joins the data-request service by itself, which calls this function
+    /// Wipes all resources of an origin, and removes their entities from the caches. The service joins the data-request service by itself, which calls this function
     /// in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async { await wiper.clearPrivateState(of: origin) }
 }

@@ -61,6 +61,19 @@ public protocol ResourceService: Sendable {
     ///   - tags: The tags; see ``ResourceConfiguration/tags``.
     ///   - extent: Whether other requests than loads are cancelled too.
     func wipe(tagged tags: Set<String>, _ extent: WipeExtent)
+
+    /// Removes the content of all resources that a pattern selects, and their entities from the caches.
+    ///
+    /// - Returns: Whether all caches have removed what they had.
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    @discardableResult
+    func wipe(
+        _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
+    ) async throws(RequestFailure) -> Bool
+
+    /// Enters the partition of another person, tenant or account: the content of all resources is removed, and entity
+    /// caches are used under other keys.
+    func enter(_ partition: EntityPartition)
 }
 
 extension ResourceService {

@@ -293,7 +293,7 @@ extension ResourceTable.Contents {
             let url = new.url(moving: slot.address, from: old)
             // The credentials of the new environment may be others, also for the same URL.
             if url != slot.address || url.isBelowBase {
-                moved.append(MovedResource(core: slot.core, ended: slot.core.move(to: url)))
+                moved.append(slot.core.move(to: url))
             }
             slot.address = url
             hashes[index] = new.hash(of: url)

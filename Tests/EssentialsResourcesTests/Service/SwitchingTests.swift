@@ -92,4 +92,84 @@ struct SwitchingTests {
             #expect(item.content?.name == "50/\(path)")
         }
     }
+
+    @Test("Observed resources are loaded again after a change, four at a time")
+    func reloading() async throws {
+        let fixture = try ResourceFixture()
+        let items: [Resource<Item>] = (0..<10).map { fixture.service.resource("items/\($0)") }
+        let unloaded: Resource<Item> = fixture.service.resource("unloaded")
+        fixture.transport.on(.get, "/v1/items/*").answer(json: Item(name: "old"))
+        for item in items { try await item.load() }
+        let observations = items.dropLast().map { $0.observeSynchronously { _ in } }
+        let other = unloaded.observeSynchronously { _ in }
+        let latch = Latch()
+        fixture.transport.on(.get, "/v2/items/*").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "new"))
+        }
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v2/")))
+        #expect(fixture.service.resource("items/9", as: Item.self).content == nil)
+        _ = try await fixture.transport.request(number: 14)
+        #expect(items.count { $0.isLoading } == 4)
+        latch.open()
+        for item in items.dropLast() {
+            for await state in item.states() where state.content?.name == "new" { break }
+        }
+        #expect(fixture.transport.requestCount == 19)
+        #expect(items[9].content == nil && unloaded.content == nil)
+        withExtendedLifetime((observations, other)) {}
+    }
+
+    @Test("Entering a partition removes all content, cancels loads, and loads what is observed")
+    func partition() async throws {
+        let fixture = try ResourceFixture()
+        let cart: Resource<Item> = fixture.service.resource("cart")
+        let foreign: Resource<Item> = fixture.service.resource(url: "https://cdn.example.com/picture")
+        let slow: Resource<Item> = fixture.service.resource("slow")
+        fixture.transport.on(.get, "/v1/cart").answer(json: Item(name: "Ada's")).thenAnswer(json: Item(name: "Bob's"))
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/slow").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "Ada's"))
+        }
+        try await cart.load()
+        foreign.override(with: Item(name: "Ada's"))
+        let load = slow.startLoad()
+        _ = try await fixture.transport.request(number: 2)
+        var states = cart.states().makeAsyncIterator()
+        #expect(await states.next()?.content?.name == "Ada's")
+        fixture.service.enter("bob")
+        #expect(fixture.service.partition == "bob")
+        #expect(foreign.content == nil && cart.content?.name != "Ada's")
+        await #expect(throws: RequestFailure(.cancelled, "The load was cancelled.")) { try await load.content }
+        while let state = await states.next(), state.content?.name != "Bob's" {}
+        latch.open()
+        #expect(cart.content?.name == "Bob's")
+        #expect(slow.content == nil)
+        fixture.service.enter("bob")
+        #expect(cart.content?.name == "Bob's")
+    }
+
+    @Test("Entities in a cache are those of the partition, and are purged with its resources")
+    func cachedPartitions() async throws {
+        let cache = MemoryEntityCache()
+        let fixture = try ResourceFixture(cache: cache)
+        fixture.transport.on(.get, "/v1/cart").answer(json: Item(name: "first")).thenAnswer(json: Item(name: "second"))
+            .thenAnswer(json: Item(name: "third"))
+        let cart: Resource<Item> = fixture.service.resource("cart")
+        fixture.service.enter("ada")
+        #expect(try await cart.loadIfNeeded().name == "first")
+        fixture.service.enter("bob")
+        #expect(try await cart.loadIfNeeded().name == "second")
+        fixture.service.enter("ada")
+        #expect(try await cart.loadIfNeeded().name == "first")
+        #expect(fixture.transport.requestCount == 2)
+        #expect(try await fixture.service.wipe("/cart", purging: .caches))
+        #expect(try await cart.loadIfNeeded().name == "third")
+        await fixture.requests.clearAuthorization()
+        fixture.service.enter("bob")
+        fixture.service.enter("ada")
+        fixture.transport.on(.get, "/v1/cart").answer(json: Item(name: "fourth"))
+        #expect(try await cart.loadIfNeeded().name == "fourth")
+    }
 }
