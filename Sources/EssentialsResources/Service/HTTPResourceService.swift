@@ -74,10 +74,13 @@ public final class HTTPResourceService: ResourceService {
     ///     ``ResourceConfiguration/usesServiceCache``. `nil` means that only caches of pipelines are used.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service; see `PrivateStateRegistry`.
+    ///   `invalidRequest` if the data-request service stores responses and an entity cache would store the same bytes, at
+    ///   the stage `raw`.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
         cache: (any EntityCache)? = nil, configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
+        if let problem = CacheRules.problem(of: configuration.defaults, cache, over: requests) { throw problem }
         self.requests = requests
         self.environment = environment
         self.open = open
@@ -191,9 +194,12 @@ public final class HTTPResourceService: ResourceService {
 
 /// Clearing the authorization of the data-request service removes what was loaded with it.
 extension HTTPResourceService: PrivateStateStore {
-    /// Wipes all resources of an origin. The service joins the data-request service by itself, which calls this function
-    /// in `clearAuthorization()`.
+    /// Wipes all resources of an origin, and removes its entities of the present partition from the caches. The service
+    /// joins the data-request service by itself, which calls this function in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async {
+        let partition = adoptEnvironment().partition
         for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
+        // The loads that could store an entity of the origin have ended.
+        await caching.removeAll(in: EntityScope(partition: partition, origin: origin.description))
     }
 }
