@@ -101,7 +101,7 @@ enum AbandonedFiles {
     }
 
     /// Removes a regular file of this user if no process has locked it.
-    private static func removeIfAbandoned(_ path: String) -> Bool {
+    static func removeIfAbandoned(_ path: String) -> Bool {
         guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW), let status = try? file.status(), status.isRegular,
             status.owner == geteuid(), file.lock(otherwise: false),
             // Before the lock was acquired, the file may have been renamed to its final name.

@@ -113,6 +113,7 @@ struct Chain: Sendable {
                 try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops,
                 attempts: record.retries.attempt)
             response.sentFields = record.sentFields
+            if record.isFromCache { response.storedUse = StoredResponseUse(of: response.headerFields) }
         } catch {
             throw record.retries.completed(error)
         }

@@ -19,6 +19,8 @@ public struct DataResponse: Sendable {
     /// The header fields of the last attempt, as the transport received them; `nil` if a test double gives none. They
     /// contain credentials.
     package var sentFields: HTTPFields?
+    /// How a response cache has served the response; `nil` if it came from the server.
+    package var storedUse: StoredResponseUse?
 
     /// Creates a response from the response of a transport.
     public init(

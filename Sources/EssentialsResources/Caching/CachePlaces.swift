@@ -28,10 +28,10 @@ struct CachePlaces: Sendable {
     }
 
     /// Renews the times and header fields of the entity; see ``removeEntities()``.
-    func confirmEntities(by fields: HTTPFields, date: Date) {
+    func confirmEntities(by fields: HTTPFields, date: Date, age: Duration) {
         var kept = CacheRules.kept(fields)
         for name in Entity.ofBody { kept[name] = nil }
-        let confirmation = EntityConfirmation(headerFields: kept, date: date)
+        let confirmation = EntityConfirmation(headerFields: kept, date: date, age: age)
         for place in places { place.access.add(.revalidate(confirmation), for: place.key) }
     }
 
@@ -49,7 +49,7 @@ struct CachePlaces: Sendable {
         CacheChanges(
             changes: places.map { place in
                 let output = result.outputs.first { $0.cache.stage == place.cache.stage }
-                let stored = output.flatMap { entity(of: $0, result.value.isPersonal, date, .zero, place, service) }
+                let stored = output.flatMap { entity(of: $0, result.value, date, place, service) }
                 return (place, stored.map { .store($0) } ?? .remove)
             })
     }
@@ -72,17 +72,18 @@ struct CachePlaces: Sendable {
     }
 
     private func entity(
-        of output: StageCache.Output, _ isPersonal: Bool, _ date: Date, _ age: Duration, _ place: Place,
+        of output: StageCache.Output, _ value: LoadedValue, _ date: Date, _ place: Place,
         _ service: HTTPResourceService
     ) -> StoredEntity? {
         let refusal = CacheRules.refusal(
-            of: output, isPersonal: isPersonal, partition: place.key.partition,
+            of: output, isPersonal: value.isPersonal, partition: place.key.partition,
             isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
         guard refusal == nil, let body = output.body else { return nil }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,
-            headerFields: CacheRules.kept(output.headerFields), date: date, age: age)
+            headerFields: CacheRules.kept(output.headerFields), date: date,
+            age: value.storedUse?.age ?? .zero)
     }
 }
 

@@ -10,13 +10,15 @@ final class EntityCaching: Sendable {
         var hasLoggedPersonal = false
     }
 
+    /// The cache of the service.
+    let standard: (any EntityCache)?
     private let clock: RequestClock
     private let logger: Logger
     private let state = Mutex(State())
 
     /// - Parameter cache: The cache of the service, which is purged even if no load has used it yet.
     init(_ cache: (any EntityCache)?, _ clock: RequestClock, _ logger: Logger) {
-        (self.clock, self.logger) = (clock, logger)
+        (standard, self.clock, self.logger) = (cache, clock, logger)
         if let cache { _ = access(to: cache) }
     }
 

@@ -24,8 +24,8 @@ extension HTTPResourceService {
     ///   - change: Changes the configuration. It is called on any thread, without a lock, and must not use the network.
     ///     The first call is made at once, with the defaults, to check what it does.
     /// - Returns: The block, with which it can be removed. It stays if the token is dropped.
-    /// - Throws: `invalidRequest` if the pattern is malformed, if a stage occurs twice in the order of the pipeline, or if
-    ///   there are 1,024 blocks already.
+    /// - Throws: `invalidRequest` if the pattern is malformed, if a stage occurs twice in the order of the pipeline, if a
+    ///   cache at `raw` would store what the data-request service stores too, or if there are 1,024 blocks already.
     @discardableResult
     public func configure(
         _ pattern: ResourcePattern, methods: Set<HTTPRequest.Method>? = nil, name: String? = nil,
@@ -35,6 +35,7 @@ extension HTTPResourceService {
         var trial = configuration.defaults
         change(&trial)
         if let problem = trial.pipeline.problem { throw problem }
+        if let problem = CacheRules.problem(of: trial, caching.standard, over: requests) { throw problem }
         adoptEnvironment()
         guard let number = configurations.add(.init(pattern, methods, name, change)) else {
             throw RequestFailure(

@@ -23,8 +23,8 @@ struct LoadTask: Sendable {
                 case .loaded(let result, let entity):
                     let changes = places?.changes(for: result, at: entity.date, service)
                     return core.commit(result.value, entity, isOwn: true, changes, run, service)
-                case .notModified(let fields):
-                    if core.confirm(fields, places, run, service) { return }
+                case .notModified(let confirmation):
+                    if core.confirm(confirmation, places, run, service) { return }
                 // A view was added whose content is not there, so the body is needed after all.
                 }
             }
@@ -35,8 +35,8 @@ struct LoadTask: Sendable {
                 // The response to another request is no entity of this URL, but the one in the caches is older.
                 let changes = isOwn ? places?.changes(for: result, at: entity.date, service) : places?.removals
                 core.commit(result.value, entity, isOwn: isOwn, changes, run, service)
-            case .notModified(let fields):
-                guard wish.request != nil, core.confirm(fields, nil, run, service) else {
+            case .notModified(let confirmation):
+                guard wish.request != nil, core.confirm(confirmation, nil, run, service) else {
                     throw RequestFailure(
                         .protocolViolation, "The server answered 304 to a request without a condition.",
                         remedy: "Correct the server, or the cache in front of it.")
@@ -49,7 +49,7 @@ struct LoadTask: Sendable {
 
     private enum Reply {
         case loaded(PipelineResult, Entity)
-        case notModified(HTTPFields)
+        case notModified(ResourceExchange.Confirmation)
     }
 
     private func send(
@@ -64,7 +64,7 @@ struct LoadTask: Sendable {
         // A change of the environment during the transfer cancels the load.
         service.adoptEnvironment()
         switch reply {
-        case .notModified(let fields): return .notModified(fields)
+        case .notModified(let confirmation): return .notModified(confirmation)
         case .loaded(let result):
             let value = result.value
             let entity = Entity(

@@ -22,7 +22,14 @@ struct ResourceExchange: Sendable {
     /// What has come back.
     enum Reply {
         case loaded(PipelineResult)
-        case notModified(HTTPFields)
+        case notModified(Confirmation)
+    }
+
+    /// A response that says that the content has not changed.
+    struct Confirmation: Sendable {
+        let headerFields: HTTPFields
+        /// How a response cache has served it; `nil` if it came from the server.
+        let storedUse: StoredResponseUse?
     }
 
     /// Sends a request with the mutations and decorators of its method, reads the whole body, and runs the pipeline.
@@ -44,7 +51,7 @@ struct ResourceExchange: Sendable {
         let maximumBody = configuration.values.maximumBody
         guard !configuration.values.pipeline.isEmpty else {
             switch try await received(for: request, decorators, maximumBody, caches) {
-            case .notModified(let fields): return .notModified(fields)
+            case .notModified(let confirmation): return .notModified(confirmation)
             case .value(let value):
                 return .loaded(PipelineResult(value: value, outputs: caches.map { $0.output(of: value) }))
             }
@@ -52,7 +59,7 @@ struct ResourceExchange: Sendable {
         let outcome: Result<LoadedValue, RequestFailure>
         do throws(RequestFailure) {
             switch try await received(for: request, decorators, maximumBody, caches) {
-            case .notModified(let fields): return .notModified(fields)
+            case .notModified(let confirmation): return .notModified(confirmation)
             case .value(let value): outcome = .success(value)
             }
         } catch {
@@ -65,7 +72,7 @@ struct ResourceExchange: Sendable {
     /// A response before the pipeline.
     private enum Received {
         case value(LoadedValue)
-        case notModified(HTTPFields)
+        case notModified(Confirmation)
     }
 
     private func received(
@@ -73,13 +80,17 @@ struct ResourceExchange: Sendable {
         _ caches: [StageCache]
     ) async throws(RequestFailure) -> Received {
         let response = try await send(request, decorators)
-        if response.status == .notModified { return .notModified(response.headerFields) }
+        guard response.status != .notModified else {
+            return .notModified(
+                Confirmation(headerFields: response.headerFields, storedUse: response.storedUse))
+        }
         let body = try await response.body.collect(upTo: maximumBody)
         return .value(
             LoadedValue(
                 body: body, contentType: response.headerFields[.contentType], head: response.head,
                 method: request.method, url: response.url, codecs: request.codecs,
-                isPersonal: !caches.isEmpty && CacheRules.isPersonal(response, to: request)))
+                isPersonal: !caches.isEmpty && CacheRules.isPersonal(response, to: request),
+                storedUse: response.storedUse))
     }
 
     /// Sends a request through decorators, beginning with the last one.

@@ -27,6 +27,8 @@ struct LoadedValue: Sendable {
     var codecs: CodecRegistry?
     /// Whether the request had credentials, so that the response may be for one person only.
     var isPersonal = false
+    /// How a response cache has served the response; `nil` if it came from the server.
+    var storedUse: StoredResponseUse?
 
     /// The largest body in bytes that is kept for views that are added later.
     static let keptBodyLimit = 16 << 10

@@ -159,7 +159,8 @@ extension ResourceCore {
         _ service: HTTPResourceService
     ) {
         let now = service.time.now
-        let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
+        let (use, freshUntil) = (value.storedUse, deadline(value.storedUse, now, service))
+        let provenance = use.map { Provenance.httpCache(age: $0.age, isStale: $0.isStale) } ?? .network
         var projections: [any AnyProjection] = []
         var known = 0
         // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
@@ -180,11 +181,11 @@ extension ResourceCore {
                 if verdict == .commits {
                     changes?.add()
                     contents.kept = KeptValue(value.kept)
-                    contents.replace(content, shown: shown, .newContent(.network)) { facts in
+                    contents.replace(content, shown: shown, .newContent(provenance)) { facts in
                         facts.entity = entity
-                        facts.provenance = .network
+                        facts.provenance = provenance
                         facts.isOfServer = isOwn
-                        facts.contentTime = now
+                        facts.contentTime = now - (use?.age ?? .zero)
                         facts.failure = nil
                         facts.failureTime = nil
                         facts.isInvalid = isInvalid
@@ -202,15 +203,25 @@ extension ResourceCore {
         service.table.resize(self, bytes: entity.byteCount)
     }
 
+    /// How long content is fresh. The age that a response cache has found is taken off.
+    private func deadline(
+        _ use: StoredResponseUse?, _ now: Duration, _ service: HTTPResourceService
+    ) -> Duration? {
+        let content = FreshnessRules.Content(time: now, age: use?.age ?? .zero, isStale: use?.isStale ?? false)
+        return service.effective(for: self).freshness.deadline(of: .content(content))
+    }
+
     /// Ends a load with a response that says that the content has not changed.
     ///
     /// - Parameter places: Where the caches have the entity.
     /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
     func confirm(
-        _ fields: HTTPFields, _ places: CachePlaces?, _ run: LoadRun, _ service: HTTPResourceService
+        _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ run: LoadRun,
+        _ service: HTTPResourceService
     ) -> Bool {
         let now = service.time.now
-        let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
+        let (fields, use) = (confirmation.headerFields, confirmation.storedUse)
+        let freshUntil = deadline(use, now, service)
         let date = service.clock.date
         let projections = changing { contents -> [any AnyProjection]? in
             guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
@@ -222,10 +233,10 @@ extension ResourceCore {
             contents.runs.removeAll { $0 === run }
             let isInvalid = contents.machine.isInvalid
             if verdict == .commits {
-                places?.confirmEntities(by: fields, date: date)
+                places?.confirmEntities(by: fields, date: date, age: use?.age ?? .zero)
                 contents.changeFacts(.notModified) { facts in
                     facts.entity = entity.revalidated(by: fields, date: date)
-                    facts.contentTime = now
+                    facts.contentTime = now - (use?.age ?? .zero)
                     facts.failure = nil
                     facts.failureTime = nil
                     facts.isInvalid = isInvalid

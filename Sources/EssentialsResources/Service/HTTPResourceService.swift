@@ -85,12 +85,14 @@ public final class HTTPResourceService: ResourceService {
     ///     ``ResourceConfiguration/usesServiceCache``. `nil` means that only caches of pipelines are used.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or if
-    ///   the source of memory pressure gets no descriptor or thread.
+    ///   the source of memory pressure gets no descriptor or thread; `invalidRequest` if the data-request service stores
+    ///   responses and an entity cache would store the same bytes, at the stage `raw`.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
         reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
         configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
+        if let problem = CacheRules.problem(of: configuration.defaults, cache, over: requests) { throw problem }
         self.requests = requests
         self.environment = environment
         self.open = open
@@ -105,7 +107,7 @@ public final class HTTPResourceService: ResourceService {
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
         adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling)
-        wiper = ResourceWiper(table, caching)
+        wiper = ResourceWiper(table, caching, adoption)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
@@ -210,7 +212,7 @@ public final class HTTPResourceService: ResourceService {
 
 /// Clearing the authorization of the data-request service removes what was loaded with it.
 extension HTTPResourceService: PrivateStateStore {
-    /// Wipes all resources of an origin, and removes their entities from the caches. The service joins the data-request service by itself, which calls this function
-    /// in `clearAuthorization()`.
+    /// Wipes all resources of an origin, and removes its entities of the present partition from the caches. The service
+    /// joins the data-request service by itself, which calls this function in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async { await wiper.clearPrivateState(of: origin) }
 }

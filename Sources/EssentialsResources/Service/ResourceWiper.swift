@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// Wipes resources, and their entities in caches, together with the credentials of a data-request service.
+/// Wipes resources, and removes their entities from caches, together with the credentials of a data-request service.
 ///
 /// The data-request service refers to it weakly. It does not refer to the resource service itself, because every handle
 /// retains that one, and an object to which a weak reference exists takes several times as long to retain.
@@ -9,10 +9,16 @@ final class ResourceWiper: PrivateStateStore {
     private let table: ResourceTable
     private let caching: EntityCaching
 
-    init(_ table: ResourceTable, _ caching: EntityCaching) { (self.table, self.caching) = (table, caching) }
+    private let adoption: EnvironmentAdoption
+
+    init(_ table: ResourceTable, _ caching: EntityCaching, _ adoption: EnvironmentAdoption) {
+        (self.table, self.caching, self.adoption) = (table, caching, adoption)
+    }
 
     func clearPrivateState(of origin: Origin) async {
+        let partition = adoption.adopt().partition
         for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
-        await caching.removeAll(in: EntityScope(origin: origin.description))
+        // The loads that could store an entity of the origin have ended.
+        await caching.removeAll(in: EntityScope(partition: partition, origin: origin.description))
     }
 }

@@ -18,6 +18,11 @@ package struct FileStatus: Sendable, Hashable {
     package struct Moment: Sendable, Hashable {
         package let seconds: Int64
         let nanoseconds: Int64
+
+        /// Whether the moment is earlier than another one.
+        package func isBefore(_ other: Moment) -> Bool {
+            (seconds, nanoseconds) < (other.seconds, other.nanoseconds)
+        }
     }
 
     package let identity: Identity

@@ -21,6 +21,9 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The current `errno` of this thread. Read it before any other call.
     package static var last: SystemError { SystemError(code: errno) }
 
+    /// Whether a file or directory does not exist.
+    package var isMissing: Bool { code == ENOENT }
+
     /// The system's description of the number.
     public var description: String { String(cString: strerror(code)) }
 

@@ -1,0 +1,161 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A directory of small files that one program owns and several of its processes may use at the same time.
+///
+/// A file is written under a temporary name and renamed, so that readers find the old or the new content and never a part.
+/// Nothing is flushed to the disk: after a power failure a file may be damaged, which its content has to show. All calls
+/// can block, so they belong on a file thread.
+package struct FileDirectory: Sendable {
+    /// What is behind a name.
+    package enum Content: Sendable {
+        case missing
+        /// No regular file of this user, or a file that is too large.
+        case unfit
+        case bytes([UInt8])
+    }
+
+    /// The absolute path.
+    package let path: String
+    private let calls: FileCalls
+
+    /// - Parameter calls: Replaced by tests to make them fail.
+    package init(_ path: String, calls: FileCalls = .system) throws(RequestFailure) {
+        self.path = try AbsolutePath.of(path)
+        self.calls = calls
+    }
+
+    private func path(of name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
+
+    /// Creates the directory and its missing parents for this user only (mode 0700), unless it exists.
+    ///
+    /// - Throws: `EPERM` if the directory belongs to another user; `ENOTDIR` if it is something else.
+    package func make() throws(SystemError) {
+        var missing: [String] = []
+        var current = path
+        while current != "/", !isThere(current) {
+            missing.append(current)
+            let slash = current.utf8.lastIndex(of: UInt8(ascii: "/")) ?? current.startIndex
+            current = slash == current.startIndex ? "/" : String(current[..<slash])
+        }
+        for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
+            throw SystemError.last
+        }
+        let status = try FileStatus(of: path)
+        guard status.isDirectory else { throw SystemError(code: ENOTDIR) }
+        guard status.owner == geteuid() else { throw SystemError(code: EPERM) }
+    }
+
+    private func isThere(_ path: String) -> Bool {
+        do { _ = try FileStatus(of: path) } catch { return error.code != ENOENT }
+        return true
+    }
+
+    /// The names in the directory, at most so many, in no order.
+    package func names(upTo maximum: Int) throws(SystemError) -> [String] {
+        guard let entries = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw SystemError.last
+        }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while names.count < maximum, let entry = readdir(entries) {
+            // Read in place: an entry is only as long as its name, so copying the whole field would read past its end.
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The status of a file of this user; `nil` if there is none.
+    package func status(of name: String) -> FileStatus? {
+        guard let status = try? FileStatus(of: path(of: name), followsLink: false), status.isRegular,
+            status.owner == geteuid()
+        else { return nil }
+        return status
+    }
+
+    /// Reads a file, and notes that it was used by renewing its time of change.
+    package func read(_ name: String, upTo maximum: Int) throws(SystemError) -> Content {
+        let opened: OpenFile
+        do throws(SystemError) {
+            opened = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)
+        } catch {
+            if error.code == ENOENT { return .missing }
+            if error.code == ELOOP { return .unfit }
+            throw error
+        }
+        let status = try opened.status()
+        guard status.isRegular, status.owner == geteuid(), status.size <= maximum else { return .unfit }
+        let size = Int(clamping: status.size)
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            do throws(SystemError) {
+                count = try opened.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<size]),
+                    at: 0)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        // A file system without these times still has a cache.
+        _ = futimens(opened.descriptor, nil)
+        return .bytes(bytes)
+    }
+
+    /// Writes a file for this user only (mode 0600), in place of the one that is there.
+    ///
+    /// - Parameter temporary: A name that ``removeAbandoned(_:)`` is called for later, in case the process is killed.
+    package func write(_ head: [UInt8], _ body: Data, to name: String, temporary: String) throws(SystemError) {
+        let path = path(of: temporary)
+        let target = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        do throws(SystemError) {
+            // The lock shows other processes that the file is being written.
+            _ = target.lock()
+            guard fchmod(target.descriptor, 0o600) == 0 else { throw SystemError.last }
+            try writeAll(head.span.bytes, to: target)
+            try writeAll(body.span.bytes, to: target)
+            guard rename(path, self.path(of: name)) == 0 else { throw SystemError.last }
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    private func writeAll(_ bytes: RawSpan, to target: OpenFile) throws(SystemError) {
+        try bytes.withUnsafeBytes { bytes throws(SystemError) in
+            try calls.writeAll(bytes, to: target.descriptor)
+        }
+    }
+
+    /// Removes a file. Without one nothing happens.
+    package func remove(_ name: String) throws(SystemError) {
+        guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw SystemError.last }
+    }
+
+    /// Removes a temporary file that no process writes to any more.
+    package func removeAbandoned(_ temporary: String) {
+        _ = AbandonedFiles.removeIfAbandoned(path(of: temporary))
+    }
+
+    /// Flushes the names in the directory to the disk, so that a removed file does not come back after a power failure.
+    package func sync() throws(SystemError) {
+        let opened = try OpenFile(path, O_RDONLY | O_DIRECTORY)
+        let code = calls.sync(opened.descriptor)
+        // Some file systems cannot flush a directory.
+        guard code == 0 || code == EINVAL else { throw SystemError(code: code) }
+    }
+}

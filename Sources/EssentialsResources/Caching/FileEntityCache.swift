@@ -1,0 +1,76 @@
+public import EssentialsHTTP
+
+/// An entity cache in the files of a directory, up to a size. The entities that were used longest ago are removed first.
+///
+/// ```swift
+/// let cache = try FileEntityCache(directory: "/var/cache/shop", maximumBytes: 64 << 20)
+/// let service = try HTTPResourceService(requests: requests, environment: environment, cache: cache)
+/// ```
+///
+/// The directory is created when it is needed, for the user of the process only (mode 0700), as are the files (0600). It
+/// should hold nothing else. Each entity is a file, which is written under a temporary name and renamed, so a process that
+/// is killed leaves whole entities. Files are not flushed to the disk, because a cache may be lost: after a power failure
+/// a checksum shows which ones are damaged, and these are removed. The names of removed files are flushed.
+///
+/// Several processes can use one directory. Each one counts the files that it has found at its first use and those that it
+/// has used since, so several processes together can exceed the size.
+///
+/// What is stored can be read by everybody who can read the files; see ``EntitySealing``. All work on files happens on
+/// threads for files.
+public final class FileEntityCache: EntityCache {
+    private let store: EntityFileStore
+
+    /// Describes the cache. Nothing is read or created yet.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory, which need not exist.
+    ///   - maximumBytes: The size of all files on the disk. The default is 64 MiB.
+    /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files.
+    public convenience init(directory: String, maximumBytes: Int = 64 << 20) throws(RequestFailure) {
+        try self.init(FileDirectory(directory), maximumBytes)
+    }
+
+    init(_ directory: FileDirectory, _ maximumBytes: Int) throws(RequestFailure) {
+        try FileThreads.shared.start()
+        store = EntityFileStore(directory, maximumBytes: maximumBytes)
+    }
+
+    /// The entity under a key, which counts as a use.
+    ///
+    /// - Throws: `file` if the file cannot be read. A damaged file is removed, and there is no entity then.
+    public func entity(for key: EntityKey) async throws(RequestFailure) -> StoredEntity? {
+        try await store.entity(for: key)
+    }
+
+    /// Stores an entity. One that is larger than the cache is not kept.
+    ///
+    /// - Throws: `file` if the file cannot be written, such as on a full disk. An earlier entity stays then.
+    public func store(_ entity: StoredEntity, for key: EntityKey) async throws(RequestFailure) {
+        try await store.store(entity, for: key)
+    }
+
+    /// Renews times and header fields. The file is written again.
+    public func revalidated(_ key: EntityKey, by confirmation: EntityConfirmation) async throws(RequestFailure) {
+        try await store.revalidated(key, by: confirmation)
+    }
+
+    /// Removes an entity.
+    public func remove(_ key: EntityKey) async throws(RequestFailure) { try await store.remove(key) }
+
+    /// Removes all entities of a scope, also those of other processes. A partition and an origin are found by the names of
+    /// the files; a scope with a condition on keys needs all files to be read.
+    public func removeAll(in scope: EntityScope) async throws(RequestFailure) { try await store.removeAll(in: scope) }
+
+    /// What is in the cache, as far as this process knows.
+    public var usage: Usage { get async { await store.usage } }
+
+    /// What is in a cache.
+    public struct Usage: Sendable, Hashable {
+        /// The number of entities.
+        public let count: Int
+        /// The size of their files on the disk.
+        public let bytes: Int
+        /// The number of damaged files that were removed.
+        public let damaged: Int
+    }
+}
