@@ -103,9 +103,11 @@ final class ResourceCore: Sendable {
     // MARK: Changes without a request
 
     /// Sets the content.
-    func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
+    func override<Content: Sendable>(
+        with content: Content, entity: Entity?, provenance: Provenance = .local, _ service: HTTPResourceService
+    ) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
-        changing { $0.set(content, entity: entity, provenance: .local, now, freshness, service) }
+        changing { $0.set(content, entity: entity, provenance: provenance, now, freshness, service) }
     }
 
     /// Changes the content.

@@ -50,6 +50,8 @@ public final class HTTPResourceService: ResourceService {
     let observers = OwnedObservers()
     /// The resources that wait for their load in advance.
     let prefetching = PrefetchQueue()
+    /// The event streams that are followed.
+    let followers = EventFollowers()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
@@ -172,7 +174,10 @@ public final class HTTPResourceService: ResourceService {
             return (current, moved)
         }
         for core in moved { core.wipe(.environment) }
-        if !moved.isEmpty { reconfigurePolling() }
+        if !moved.isEmpty {
+            reconfigurePolling()
+            followers.reconnect()
+        }
         return current
     }
 
@@ -188,6 +193,7 @@ public final class HTTPResourceService: ResourceService {
     public func close() async {
         closed.store(true, ordering: .releasing)
         stopRefreshing()
+        followers.endAll()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()
