@@ -140,12 +140,14 @@ final class ResourceCore: Sendable {
     // MARK: Changes without a request
 
     /// Sets the content.
-    func override<Content: Sendable>(with content: Content, entity: Entity?, _ service: HTTPResourceService) {
+    func override<Content: Sendable>(
+        with content: Content, entity: Entity?, provenance: Provenance = .local, _ service: HTTPResourceService
+    ) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
         let value = LoadedValue(value: content, head: HTTPResponse(status: .ok))
         let places = service.cachePlaces(of: self)
         replacing(with: value, .standard) { contents, content, shown in
-            contents.set(value, content, shown, entity: entity, now, freshness, service)
+            contents.set(value, content, shown, entity: entity, provenance: provenance, now, freshness, service)
             places?.removeEntities()
         }
         places?.work()
@@ -254,9 +256,10 @@ extension ResourceCore.Contents {
     ///   - shown: What the layers make of it.
     ///   - entity: The entity; `nil` means that the media type and the header fields stay, or that the media type is
     ///     `application/octet-stream` if there are none.
+    ///   - provenance: Where the content comes from.
     mutating func set(
         _ value: LoadedValue, _ content: LayeredContent, _ shown: [any AnyProjection], entity: Entity?,
-        _ now: Duration, _ freshness: FreshnessRules, _ service: HTTPResourceService
+        provenance: Provenance = .local, _ now: Duration, _ freshness: FreshnessRules, _ service: HTTPResourceService
     ) {
         machine.override()
         let entity =
@@ -269,9 +272,9 @@ extension ResourceCore.Contents {
         value.head.headerFields = entity.headerFields
         kept = KeptValue(value)
         let freshUntil = freshness.deadline(of: .content(.init(time: now)))
-        replace(content, shown: shown, .newContent(.local)) { facts in
+        replace(content, shown: shown, .newContent(provenance)) { facts in
             facts.entity = entity
-            facts.provenance = .local
+            facts.provenance = provenance
             facts.isOfServer = false
             facts.contentTime = now
             facts.freshUntil = freshUntil

@@ -13,6 +13,7 @@ final class EnvironmentAdoption: Sendable {
     private let table: ResourceTable
     private let configurations: ConfigurationStore
     private let polling: PollingTimer
+    private let followers: EventFollowers
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -24,10 +25,10 @@ final class EnvironmentAdoption: Sendable {
     /// Creates the object for a table that uses an environment already.
     init(
         _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ table: ResourceTable,
-        _ configurations: ConfigurationStore, _ polling: PollingTimer
+        _ configurations: ConfigurationStore, _ polling: PollingTimer, _ followers: EventFollowers
     ) {
         (self.environment, self.table, self.configurations) = (environment, table, configurations)
-        self.polling = polling
+        (self.polling, self.followers) = (polling, followers)
         adopted = Mutex(current)
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
     }
@@ -63,11 +64,12 @@ final class EnvironmentAdoption: Sendable {
     /// - Returns: The environment.
     @discardableResult
     func adopt(entering partition: EntityPartition? = nil) -> AdoptedEnvironment {
-        let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [MovedResource]) in
+        let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [MovedResource]?) in
             let entered = partition ?? adopted.partition
             let isCurrent = adopted.versioned.isCurrent(in: environment)
-            if isCurrent, entered == adopted.partition { return (adopted, []) }
+            if isCurrent, entered == adopted.partition { return (adopted, nil) }
             let current = AdoptedEnvironment(of: environment, partition: entered)
+            let isSame = current.snapshot == adopted.snapshot && entered == adopted.partition
             var moved: [MovedResource] = []
             if current.snapshot != adopted.snapshot {
                 let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
@@ -82,10 +84,12 @@ final class EnvironmentAdoption: Sendable {
             }
             adopted = current
             adoptedVersion.store(current.versioned.version ?? Self.uncounted, ordering: .releasing)
-            return (current, moved)
+            return (current, isSame ? nil : moved)
         }
+        guard let moved else { return current }
         for moved in moved { moved.finish() }
-        if !moved.isEmpty { polling.service?.reconfigurePolling() }
+        polling.service?.reconfigurePolling()
+        followers.reconnect()
         // All of them belong to one service.
         let observed = moved.filter { $0.service != nil }
         observed.first?.service?.reload(observed.map(\.core))

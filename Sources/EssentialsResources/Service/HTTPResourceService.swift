@@ -66,6 +66,8 @@ public final class HTTPResourceService: ResourceService {
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
     /// The resources that wait for their load in advance.
     let prefetching = PrefetchQueue()
+    /// The event streams that are followed.
+    let followers = EventFollowers()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
@@ -106,7 +108,7 @@ public final class HTTPResourceService: ResourceService {
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
-        adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling)
+        adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling, followers)
         wiper = ResourceWiper(table, caching, adoption)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
@@ -201,6 +203,7 @@ public final class HTTPResourceService: ResourceService {
     public func close() async {
         closed.store(true, ordering: .releasing)
         endFollowing()
+        followers.endAll()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()

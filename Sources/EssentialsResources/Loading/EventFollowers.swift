@@ -1,0 +1,27 @@
+import Synchronization
+
+/// The event streams that a service follows.
+final class EventFollowers: Sendable {
+    private let entries = Mutex<[ObjectIdentifier: (follower: EventFollower, task: Task<Void, Never>)]>([:])
+
+    func add(_ follower: EventFollower, _ task: Task<Void, Never>) {
+        entries.withLock { $0[ObjectIdentifier(follower)] = (follower, task) }
+        // A task that has ended before it was added removes nothing any more.
+        if follower.hasEnded { remove(follower) }
+    }
+
+    func remove(_ follower: EventFollower) {
+        let removed = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(follower)) }
+        _ = consume removed
+    }
+
+    /// Lets all streams connect to the server of another environment.
+    func reconnect() {
+        for entry in entries.withLock({ Array($0.values) }) { entry.follower.reconnect() }
+    }
+
+    /// Ends all streams, because the service was closed.
+    func endAll() {
+        for entry in entries.withLock({ Array($0.values) }) { entry.task.cancel() }
+    }
+}

@@ -1,0 +1,87 @@
+import EssentialsHTTP
+
+/// Decides when an event stream is connected again, and whether events may have been missed.
+///
+/// A stream that ends, whose connection breaks or whose server is overloaded is connected again after the time that the
+/// server named last, or 3 seconds. Without any event in between the pause doubles, up to eight times. It ends for good if
+/// the server refuses it (WHATWG HTML, 9.2.3). The machine owns no connection and no clock.
+struct EventStreamMachine: Sendable {
+    enum Action: Sendable {
+        /// Connect again after a pause.
+        case wait(Duration)
+        /// End, with the failure if there is one.
+        case end(RequestFailure?)
+    }
+
+    static let standardRetry = Duration.seconds(3)
+    /// The bounds of the time that a server can name.
+    static let retryRange = Duration.milliseconds(100)...Duration.seconds(3_600)
+    /// The most often that the pause is doubled.
+    private static let maximumDoublings = 3
+
+    /// Whether the server sends the missed events to a client that names its last one.
+    let replays: Bool
+    /// The id of the last event; empty without one.
+    private(set) var lastEventID = ""
+    private(set) var retry = standardRetry
+    /// How many connections in a row have brought no event.
+    private var fruitless = 0
+    /// Whether there was a connection before.
+    private var wasConnected = false
+
+    init(replays: Bool) { self.replays = replays }
+
+    /// Whether events are missed while there is no connection. Those before the first one do not count.
+    var missesEvents: Bool { wasConnected && (!replays || lastEventID.isEmpty) }
+
+    /// There is a connection.
+    ///
+    /// - Returns: Whether events may have been missed since an earlier one.
+    mutating func connected() -> Bool {
+        defer { wasConnected = true }
+        return missesEvents
+    }
+
+    /// An event was received.
+    mutating func received(_ event: ServerSentEvent) {
+        fruitless = 0
+        lastEventID = event.id
+        if let time = event.retry {
+            retry = min(max(time, Self.retryRange.lowerBound), Self.retryRange.upperBound)
+        }
+    }
+
+    /// The server is another one now, which knows nothing of the last event.
+    mutating func serverChanged() {
+        (lastEventID, retry, fruitless) = ("", Self.standardRetry, 0)
+    }
+
+    /// The stream has ended, or could not be connected.
+    ///
+    /// - Parameters:
+    ///   - failure: Why; `nil` if the server has ended it.
+    ///   - retryAfter: The time that the server named in the field `Retry-After`.
+    ///   - random: 64 random bits, which lengthen the pause by up to a half, so that the clients of a server that was
+    ///     restarted do not come back at once.
+    mutating func ended(_ failure: RequestFailure?, retryAfter: Duration?, random: UInt64) -> Action {
+        if let failure, !Self.isTemporary(failure) {
+            // A server says 204 if clients should not come back.
+            return .end(failure.status == .noContent ? nil : failure)
+        }
+        let pause = retry * (1 << min(fruitless, Self.maximumDoublings))
+        fruitless = min(fruitless + 1, Self.maximumDoublings)
+        let jitter = pause * (Double(random >> 11) * 0x1p-54)
+        let least = min(max(retryAfter ?? .zero, .zero), Self.retryRange.upperBound)
+        return .wait(max(pause + jitter, least))
+    }
+
+    private static func isTemporary(_ failure: RequestFailure) -> Bool {
+        switch failure.reason {
+        case .nameResolution, .connection, .timeout, .interrupted, .queueFull, .circuitOpen: return true
+        case .status:
+            guard let code = failure.status?.code else { return false }
+            return code == 429 || code >= 500
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import EssentialsHTTP
+public import EssentialsRequests
+import Synchronization
+
+/// The resources that an event stream feeds: a resource service whose resources are remembered.
+///
+/// ```swift
+/// let events = service.follow(eventsAt: "events") { event, resources in
+///     guard let price = try? JSONDecoder().decode(Price.self, from: Data(event.data.utf8)) else { return }
+///     resources.push(price, to: resources.resource("prices", price.name))
+/// }
+/// ```
+///
+/// After a gap in the stream all of them are invalid. At most 10,000 are remembered; beyond it all resources of the service
+/// count.
+public struct PushedResources: ResourceService {
+    let service: HTTPResourceService
+    let memory: PushedMemory
+
+    /// The resource at an address, which is fed from now on.
+    public func resource(at address: ResourceAddress, variant: ResourceVariant?) -> AnyResource {
+        let resource = service.resource(at: address, variant: variant)
+        memory.add(resource.core)
+        return resource
+    }
+
+    /// The resource at the URL of a definition, which is fed from now on.
+    public func resource<Request: TypedRequest>(_ request: Request) -> Resource<Request.Response> {
+        let resource: Resource<Request.Response> = service.resource(request)
+        memory.add(resource.core)
+        return resource
+    }
+
+    /// Sets the content of a resource to what an event has brought. It is fresh from now on, like content that was loaded,
+    /// and its provenance is `pushed`.
+    public func push<Content: Sendable>(_ content: Content, to resource: Resource<Content>) {
+        memory.add(resource.core)
+        resource.core.override(with: content, entity: nil, provenance: .pushed, service)
+    }
+
+    /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches.
+    public func invalidate(_ resource: AnyResource) {
+        memory.add(resource.core)
+        resource.invalidate()
+        service.loadIfObserved(resource.core)
+    }
+
+    /// Marks the content of a resource as outdated; see ``invalidate(_:)-(AnyResource)``.
+    public func invalidate<Content: Sendable>(_ resource: Resource<Content>) { invalidate(resource.any) }
+}
+
+/// Which resources an event stream feeds.
+final class PushedMemory: Sendable {
+    private struct Key: Hashable, Sendable {
+        let url: String
+        let variant: ResourceVariant
+    }
+
+    private struct State {
+        var keys: Set<Key> = []
+        var isFull = false
+    }
+
+    /// The maximum number of resources. Beyond it all count.
+    static let maximum = 10_000
+
+    /// The patterns of further resources.
+    private let patterns: [ResourcePattern]
+    private let state = Mutex(State())
+
+    init(_ patterns: [ResourcePattern]) { self.patterns = patterns }
+
+    func add(_ core: ResourceCore) {
+        let key = Key(url: core.address.text, variant: core.variant)
+        state.withLock { state in
+            guard !state.isFull else { return }
+            if state.keys.count < Self.maximum || state.keys.contains(key) {
+                state.keys.insert(key)
+            } else {
+                (state.isFull, state.keys) = (true, [])
+            }
+        }
+    }
+
+    /// Forgets the resources, because they were those of another server.
+    func forget() { state.withLock { $0 = State() } }
+
+    /// The resources of a table that are fed.
+    func cores(in table: ResourceTable) -> [ResourceCore] {
+        let (keys, isFull) = state.withLock { ($0.keys, $0.isFull) }
+        let base = table.base
+        return table.cores.filter { core in
+            let url = core.address
+            return isFull || keys.contains(Key(url: url.text, variant: core.variant))
+                || patterns.contains { $0.matches(url, below: base) }
+        }
+    }
+}
+
+extension HTTPResourceService {
+    /// Loads a resource if it is observed, not fresh and not being loaded.
+    ///
+    /// - Returns: The load that has begun.
+    @discardableResult
+    func loadIfObserved(_ core: ResourceCore) -> LoadRun? {
+        let (environment, now) = (adoptEnvironment(), time.now)
+        let begun = core.changing { contents -> (LoadRun, Bool)? in
+            let isFresh = contents.facts.freshUntil.map { now <= $0 } ?? false
+            guard contents.observers.count > 0, !isFresh, contents.machine.joinable == nil else { return nil }
+            let isInvalid = contents.machine.isInvalid
+            return (core.beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
+        }
+        guard let (run, isInvalid) = begun else { return nil }
+        Resource<Never>(service: self, core: core).start(run, LoadWish(isInvalid: isInvalid, in: environment))
+        return run
+    }
+}

@@ -1,0 +1,70 @@
+import EssentialsHTTP
+import Testing
+
+@testable import EssentialsResources
+
+@Suite struct EventStreamMachineTests {
+    private func failure(_ reason: RequestFailure.Reason) -> RequestFailure { RequestFailure(reason, "") }
+
+    private func pause(
+        _ machine: inout EventStreamMachine, _ failure: RequestFailure? = nil, retryAfter: Duration? = nil,
+        random: UInt64 = 0
+    ) -> Duration? {
+        guard case .wait(let pause) = machine.ended(failure, retryAfter: retryAfter, random: random) else { return nil }
+        return pause
+    }
+
+    @Test("Connections without events double the pause up to eight times, and an event ends that")
+    func pauses() {
+        var machine = EventStreamMachine(replays: false)
+        for seconds in [3, 6, 12, 24, 24] { #expect(pause(&machine) == .seconds(seconds)) }
+        machine.received(ServerSentEvent(data: "", retry: .seconds(1)))
+        #expect(pause(&machine) == .seconds(1))
+        #expect(pause(&machine) == .seconds(2))
+    }
+
+    @Test("The pause that a server names has bounds, and Retry-After can lengthen it")
+    func bounds() {
+        var machine = EventStreamMachine(replays: false)
+        machine.received(ServerSentEvent(data: "", retry: .zero))
+        #expect(pause(&machine) == .milliseconds(100))
+        machine.received(ServerSentEvent(data: "", retry: .seconds(Int64.max / 2)))
+        #expect(pause(&machine) == .seconds(3_600))
+        machine.received(ServerSentEvent(data: "", retry: .seconds(1)))
+        #expect(pause(&machine, failure(.connection), retryAfter: .seconds(9)) == .seconds(9))
+        machine.received(ServerSentEvent(data: ""))
+        #expect(pause(&machine, retryAfter: .seconds(Int64.max)) == .seconds(3_600))
+    }
+
+    @Test("Random bits lengthen the pause by less than a half")
+    func jitter() throws {
+        var machine = EventStreamMachine(replays: false)
+        let longest = try #require(pause(&machine, random: .max))
+        #expect(longest > .milliseconds(4_499) && longest <= .milliseconds(4_500))
+    }
+
+    @Test(
+        "Failures of the network are temporary, others end the stream",
+        arguments: [
+            (RequestFailure.Reason.connection, true), (.nameResolution, true), (.timeout, true), (.interrupted, true),
+            (.tls, false), (.cancelled, false), (.closed, false), (.protocolViolation, false), (.tooLarge, false),
+        ])
+    func temporary(reason: RequestFailure.Reason, isTemporary: Bool) {
+        var machine = EventStreamMachine(replays: false)
+        #expect((pause(&machine, failure(reason)) != nil) == isTemporary)
+    }
+
+    @Test("Events are missed without a connection, unless the server replays them after a known one")
+    func gaps() {
+        for (replays, id, isGap) in [(false, "", true), (false, "7", true), (true, "", true), (true, "7", false)] {
+            var machine = EventStreamMachine(replays: replays)
+            #expect(machine.missesEvents == false)
+            #expect(machine.connected() == false)
+            machine.received(ServerSentEvent(data: "", id: id))
+            #expect(machine.missesEvents == isGap)
+            #expect(machine.connected() == isGap)
+            machine.serverChanged()
+            #expect(machine.lastEventID.isEmpty)
+        }
+    }
+}
