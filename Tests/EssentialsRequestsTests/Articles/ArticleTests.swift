@@ -21,6 +21,8 @@ struct ArticleTests {
         "PathsAndIdentity": "EssentialsResources", "FreshContent": "EssentialsResources",
         "ObservingResources": "EssentialsResources", "ConfiguringResources": "EssentialsResources",
         "RequestsOfResources": "EssentialsResources", "WritingOptimistically": "EssentialsResources",
+        "EntityCaches": "EssentialsResources", "PersonsAndEnvironments": "EssentialsResources",
+        "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
@@ -36,7 +38,8 @@ struct ArticleTests {
             "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
             "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
             "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",
-            "ConfiguringResources", "RequestsOfResources", "WritingOptimistically",
+            "ConfiguringResources", "RequestsOfResources", "WritingOptimistically", "EntityCaches",
+            "PersonsAndEnvironments", "TestingResources", "MovingFromSiesta",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)
