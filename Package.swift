@@ -119,7 +119,8 @@ let package = Package(
         .testTarget(
             name: "EssentialsReachabilityTests", dependencies: ["EssentialsReachability"], swiftSettings: settings),
         .testTarget(
-            name: "EssentialsRequestsTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+            name: "EssentialsRequestsTests",
+            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],

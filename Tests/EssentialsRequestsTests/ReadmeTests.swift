@@ -100,10 +100,21 @@ struct ReadmeTests {
         try transport.verify()
     }
 
-    @Test("The README's resource is loaded once and observed")
+    struct Rated: Codable, Sendable, Equatable {
+        var id = 7
+        var stars = 3
+    }
+
+    struct Rating: Codable, Sendable {
+        var stars: Int
+    }
+
+    @Test("The README's resource is loaded once, written and observed")
     func resources() async throws {
+        typealias Film = Rated
         let transport = ScriptedTransport()
-        transport.on(.get, "/v1/films/7").answer(json: Film(id: 7))
+        transport.on(.get, "/v1/films/7").answer(json: Film())
+        transport.on(.patch, "/v1/films/7").answer(.noContent)
         let environment = try ConstantEnvironment("https://api.example.com/v1/")
         let resources = try HTTPResourceService(
             requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
@@ -116,11 +127,12 @@ struct ReadmeTests {
         // README begins
         let film: Resource<Film> = resources.resource("films", "7")
         let current = try await film.loadIfNeeded()
-        for await state in film.states { show(state.content, state.failure?.message) }
+        try await film.patch(Rating(stars: 5), optimistically: { $0.stars = 5 }, invalidating: "/lists/**")
+        for await state in film.states(refreshing: .every(.seconds(5))) { show(state.content, state.failure?.message) }
         // README ends
-        #expect(current == Film(id: 7))
-        #expect(shown.first == Film(id: 7))
-        #expect(transport.requestCount == 1)
+        #expect(current == Film(stars: 3))
+        #expect(shown.first == Film(stars: 5))
+        #expect(transport.requestCount == 2)
     }
 
     @Test("The README contains exactly the tested code and has a limited length")
