@@ -20,7 +20,8 @@ struct ArticleTests {
         "MovingFromOtherClients": "ServiceEssentials", "FirstResource": "EssentialsResources",
         "PathsAndIdentity": "EssentialsResources", "FreshContent": "EssentialsResources",
         "ObservingResources": "EssentialsResources", "ConfiguringResources": "EssentialsResources",
-        "RequestsOfResources": "EssentialsResources",
+        "RequestsOfResources": "EssentialsResources", "KeepingResourcesFresh": "EssentialsResources",
+        "Pages": "EssentialsResources",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
@@ -36,7 +37,7 @@ struct ArticleTests {
             "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
             "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
             "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",
-            "ConfiguringResources", "RequestsOfResources",
+            "ConfiguringResources", "RequestsOfResources", "KeepingResourcesFresh", "Pages",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)
