@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import Synchronization
 
-/// Loads that were begun before somebody needs them; see ``ResourceService/prefetch(_:)-(Array<Resource<Content>>)``.
+/// Loads that were begun before somebody needs them, by `prefetch` of a ``ResourceService``.
 ///
 /// ```swift
 /// let prefetch = service.prefetch(visibleIDs.map { service.resource("pictures", $0, as: Picture.self) })
@@ -26,7 +26,7 @@ public final class ResourcePrefetch: Sendable {
         if count == 0 { completion.complete(()) }
     }
 
-    /// How many resources were not loaded, because more than ``HTTPResourceService/maximumPrefetch`` waited.
+    /// How many resources were not loaded, because more than 1,024 of the service waited.
     public var dropped: Int { state.withLock { $0.dropped } }
 
     /// Whether no resource waits or is being loaded.

@@ -45,7 +45,7 @@ public struct PushedResources: ResourceService {
         service.loadIfObserved(resource.core)
     }
 
-    /// Marks the content of a resource as outdated; see ``invalidate(_:)-(AnyResource)``.
+    /// Marks the content of a resource as outdated; like the function for resources without types.
     public func invalidate<Content: Sendable>(_ resource: Resource<Content>) { invalidate(resource.any) }
 }
 

@@ -22,6 +22,7 @@ struct ArticleTests {
         "ObservingResources": "EssentialsResources", "ConfiguringResources": "EssentialsResources",
         "RequestsOfResources": "EssentialsResources", "WritingOptimistically": "EssentialsResources",
         "EntityCaches": "EssentialsResources", "PersonsAndEnvironments": "EssentialsResources",
+        "KeepingResourcesFresh": "EssentialsResources", "Pages": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
@@ -39,7 +40,7 @@ struct ArticleTests {
             "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
             "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",
             "ConfiguringResources", "RequestsOfResources", "WritingOptimistically", "EntityCaches",
-            "PersonsAndEnvironments", "TestingResources", "MovingFromSiesta",
+            "PersonsAndEnvironments", "TestingResources", "MovingFromSiesta", "KeepingResourcesFresh", "Pages",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)
