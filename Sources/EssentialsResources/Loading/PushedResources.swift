@@ -1,4 +1,4 @@
-import EssentialsHTTP
+public import EssentialsHTTP
 public import EssentialsRequests
 import Synchronization
 
@@ -47,6 +47,46 @@ public struct PushedResources: ResourceService {
 
     /// Marks the content of a resource as outdated; like the function for resources without types.
     public func invalidate<Content: Sendable>(_ resource: Resource<Content>) { invalidate(resource.any) }
+}
+
+/// The functions for several resources are those of the service. What they select is not fed by the stream.
+extension PushedResources {
+    /// Marks the content of all resources that a pattern selects as outdated. Those that are observed are loaded.
+    ///
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    public func invalidate(_ pattern: ResourcePattern) throws(RequestFailure) {
+        try service.invalidate(pattern)
+        for core in service.cores(matching: [pattern]) { service.loadIfObserved(core) }
+    }
+
+    /// Marks the content of all resources as outdated whose configuration has one of the tags. Those that are observed
+    /// are loaded.
+    public func invalidate(tagged tags: Set<String>) {
+        service.invalidate(tagged: tags)
+        for core in service.cores(matching: [], tagged: tags) { service.loadIfObserved(core) }
+    }
+
+    /// Removes the content of all resources that a pattern selects, and cancels their loads.
+    ///
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    public func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) {
+        try service.wipe(pattern, extent)
+    }
+
+    /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads.
+    public func wipe(tagged tags: Set<String>, _ extent: WipeExtent) { service.wipe(tagged: tags, extent) }
+
+    /// Removes the content of all resources that a pattern selects, and their entities from the caches.
+    ///
+    /// - Returns: Whether all caches have removed what they had.
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    @discardableResult
+    public func wipe(
+        _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
+    ) async throws(RequestFailure) -> Bool { try await service.wipe(pattern, purging: store, extent) }
+
+    /// Enters another partition of the service.
+    public func enter(_ partition: EntityPartition) { service.enter(partition) }
 }
 
 /// Which resources an event stream feeds.

@@ -62,7 +62,7 @@ extension HTTPResourceService {
     /// - Throws: `invalidRequest` if the pattern is malformed.
     @discardableResult
     public func wipe(
-        _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent = .loads
+        _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
     ) async throws(RequestFailure) -> Bool {
         try wipe(pattern, extent)
         let base = table.base

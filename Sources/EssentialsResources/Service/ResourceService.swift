@@ -86,6 +86,16 @@ extension ResourceService {
     /// requests go on.
     public func wipe(tagged tags: Set<String>) { wipe(tagged: tags, .loads) }
 
+    /// Removes the content of all resources that a pattern selects, and their entities from the caches. Requests other
+    /// than loads go on.
+    ///
+    /// - Returns: Whether all caches have removed what they had.
+    /// - Throws: `invalidRequest` if the pattern is malformed.
+    @discardableResult
+    public func wipe(
+        _ pattern: ResourcePattern, purging store: PurgedStore
+    ) async throws(RequestFailure) -> Bool { try await wipe(pattern, purging: store, .loads) }
+
     /// The resource at a path below the environment's base URL.
     ///
     /// The path is text: `?`, `#`, `%` and all other characters belong to it and are escaped, except `/`. One leading
