@@ -4,7 +4,9 @@ import EssentialsHTTP
 ///
 /// Deadlines and priorities make no difference: a shared exchange has the highest priority of its requests. Everything
 /// else does if it can change the response, the parts of it that the caller may see, or whether the request may be sent.
-struct JoinKey: Sendable {
+///
+/// It is an object, because it is large and several tables hold it.
+final class JoinKey: Sendable {
     private let method: HTTPRequest.Method
     private let headerFields: HTTPFields
     private let options: TransportOptions
@@ -97,9 +99,17 @@ extension HTTPFields {
             "X-Cloud-Trace-Context", "uber-trace-id",
         ].compactMap { HTTPField.Name($0) })
 
+    /// The first bytes of these names, which most other names do not begin with.
+    private static let traceInitials = Set(traceNames.compactMap(\.canonicalName.utf8.first))
+
     /// The fields without those that differ in each request and change no response.
     fileprivate var withoutTraces: HTTPFields {
-        guard contains(where: { Self.traceNames.contains($0.name) }) else { return self }
-        return HTTPFields(filter { !Self.traceNames.contains($0.name) })
+        guard contains(where: { Self.isTrace($0.name) }) else { return self }
+        return HTTPFields(filter { !Self.isTrace($0.name) })
+    }
+
+    private static func isTrace(_ name: HTTPField.Name) -> Bool {
+        guard let initial = name.canonicalName.utf8.first, traceInitials.contains(initial) else { return false }
+        return traceNames.contains(name)
     }
 }

@@ -27,15 +27,55 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     private struct Group {
         let place: Place
         let key: Key
-        var waiters: Set<UInt64>
+        /// The request that leads the group, while it waits. Most groups have no other.
+        var leader: UInt64?
+        var followers: Set<UInt64> = []
         var isOpen = true
+
+        var isEmpty: Bool { leader == nil && followers.isEmpty }
+        /// In order of arrival.
+        var waiters: [UInt64] {
+            guard let leader else { return followers.sorted() }
+            return followers.isEmpty ? [leader] : [leader] + followers.sorted()
+        }
+
+        mutating func remove(_ waiter: UInt64) -> Bool {
+            if leader == waiter {
+                leader = nil
+                return true
+            }
+            return followers.remove(waiter) != nil
+        }
+    }
+
+    /// The open groups of one place. Most places have one group, whose key is compared and never hashed.
+    private struct OpenGroups {
+        var first: (key: Key, group: UInt64)?
+        var others: [Key: UInt64] = [:]
+
+        var isEmpty: Bool { first == nil && others.isEmpty }
+
+        func group(of key: Key) -> UInt64? {
+            if let first, first.key == key { return first.group }
+            return others.isEmpty ? nil : others[key]
+        }
+
+        /// The open group with the key, or a new one with this number.
+        mutating func group(of key: Key, orNew number: UInt64) -> UInt64 {
+            if let known = group(of: key) { return known }
+            if first == nil {
+                first = (key, number)
+            } else {
+                others[key] = number
+            }
+            return number
+        }
     }
 
     /// The maximum number of groups at the same time.
     private let limit: Int
     private var groups: [UInt64: Group] = [:]
-    /// The open groups by place and key.
-    private var open: [Place: [Key: UInt64]] = [:]
+    private var open: [Place: OpenGroups] = [:]
     private var lastGroup: UInt64 = 0
 
     init(limit: Int = JoinedExchanges.maximumGroups) { self.limit = limit }
@@ -51,32 +91,37 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     ///   - key: The properties that equal requests to one place have in common.
     ///   - place: Where the request goes, which ``close(_:)`` names too.
     mutating func arrive(_ waiter: UInt64, _ key: Key, at place: Place) -> Arrival {
-        if let group = open[place]?[key] {
-            groups[group]?.waiters.insert(waiter)
+        let number = lastGroup + 1
+        let group =
+            groups.count < limit
+            ? open[place, default: OpenGroups()].group(of: key, orNew: number) : open[place]?.group(of: key)
+        guard let group else { return .alone }
+        guard group == number else {
+            groups[group]?.followers.insert(waiter)
             return .follow(group)
         }
-        guard groups.count < limit else { return .alone }
-        lastGroup += 1
-        groups[lastGroup] = Group(place: place, key: key, waiters: [waiter])
-        open[place, default: [:]][key] = lastGroup
-        return .lead(lastGroup)
+        lastGroup = number
+        groups[number] = Group(place: place, key: key, leader: waiter)
+        return .lead(number)
     }
 
     /// A request stops waiting, whether or not it leads its group.
     mutating func leave(_ waiter: UInt64, _ group: UInt64) -> Departure {
-        guard groups[group]?.waiters.remove(waiter) != nil else { return .none }
-        guard groups[group]?.waiters.isEmpty == true else { return .fromOthers }
+        guard groups[group]?.remove(waiter) == true else { return .none }
+        guard groups[group]?.isEmpty == true else { return .fromOthers }
         // The next equal request must not get the outcome of the cancellation.
         remove(group)
         return .last
     }
 
     /// The outcome of a group is known. It returns the requests that wait for it, in order of arrival.
-    mutating func finish(_ group: UInt64) -> [UInt64] { remove(group)?.waiters.sorted() ?? [] }
+    mutating func finish(_ group: UInt64) -> [UInt64] { remove(group)?.waiters ?? [] }
 
     /// Closes the groups of a place. Requests that are in them get their outcome.
     mutating func close(_ place: Place) {
-        for group in open.removeValue(forKey: place)?.values ?? [:].values { groups[group]?.isOpen = false }
+        guard let closed = open.removeValue(forKey: place) else { return }
+        if let first = closed.first { groups[first.group]?.isOpen = false }
+        for group in closed.others.values { groups[group]?.isOpen = false }
     }
 
     /// Closes all groups.
@@ -87,10 +132,13 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     @discardableResult
     private mutating func remove(_ number: UInt64) -> Group? {
         guard let group = groups.removeValue(forKey: number) else { return nil }
-        if group.isOpen {
-            open[group.place]?[group.key] = nil
-            if open[group.place]?.isEmpty == true { open[group.place] = nil }
+        guard group.isOpen, let index = open.index(forKey: group.place) else { return group }
+        if open.values[index].first?.group == number {
+            open.values[index].first = nil
+        } else {
+            open.values[index].others[group.key] = nil
         }
+        if open.values[index].isEmpty { open.remove(at: index) }
         return group
     }
 }

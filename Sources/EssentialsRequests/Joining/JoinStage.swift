@@ -31,12 +31,10 @@ struct JoinStage: Stage {
         guard !record.cancellation.isCancelled, !Task.isCancelled else { throw Self.cancelled(request) }
         switch joins.arrive(key, at: request.url) {
         case .alone: return try await next.send(request, record)
-        case .lead(let seat, let cancellation):
+        case .lead(let seat):
             let registration = Self.raising(seat, for: request)
             defer { if let registration { request.raisablePriority?.remove(registration) } }
-            var shared = request
-            shared.raisablePriority = seat.priority
-            start(SharedExchange(shared, record), of: seat.group, cancellation)
+            start(request, record, seat)
             // The exchange has the deadline of this request.
             return try result(await joins.verdict(of: seat, within: nil, clock, record.cancellation), request, record)
         case .follow(let seat): return try await follow(seat, request, record)
@@ -47,16 +45,24 @@ struct JoinStage: Stage {
     private static func raising(
         _ seat: JoinedExchanges.Seat, for request: TransportRequest
     ) -> RaisablePriority.Registration? {
-        seat.priority.raise(to: request.priority)
-        return request.raisablePriority?.add { seat.priority.raise(to: $0) }
+        seat.exchange.priority.raise(to: request.priority)
+        return request.raisablePriority?.add { seat.exchange.priority.raise(to: $0) }
     }
 
-    private func start(_ exchange: SharedExchange, of group: UInt64, _ cancellation: Cancellation) {
+    /// Begins the exchange of a group in a task of its own.
+    private func start(_ request: TransportRequest, _ record: ExchangeRecord, _ seat: JoinedExchanges.Seat) {
+        var request = request
+        request.raisablePriority = seat.exchange.priority
+        let own = ExchangeRecord(
+            request, record.rules, id: record.id, environment: record.environment,
+            cancellation: seat.exchange.cancellation)
+        own.log = record.log
+        let exchange = SharedExchange(record: own)
         let task = Task.immediate { [joins, next, clock] in
-            joins.finish(group, await exchange.run(over: next, cancellation, clock))
+            joins.finish(seat.group, await exchange.run(over: next, clock))
         }
         // For stages and transports that check whether their task is cancelled.
-        _ = cancellation.add { task.cancel() }
+        _ = seat.exchange.cancellation.add { task.cancel() }
     }
 
     private func follow(

@@ -16,25 +16,57 @@ final class JoinedExchanges: Sendable {
     /// A request that waits for the outcome of its group.
     struct Seat: Sendable {
         let group: UInt64
-        /// The priority of the exchange: the highest of all requests that have waited for it.
-        let priority: RaisablePriority
+        let exchange: Exchange
         fileprivate let waiter: UInt64
-        fileprivate let promise: Promise<Verdict>
+    }
+
+    /// The exchange of a group.
+    struct Exchange: Sendable {
+        /// Ends the exchange when nobody waits for it.
+        let cancellation = Cancellation()
+        /// The highest priority of all requests that have waited for the exchange.
+        let priority = RaisablePriority()
     }
 
     enum Arrival: Sendable {
         /// The caller has to send the request, and to call ``finish(_:_:)`` with the outcome.
-        case lead(Seat, Cancellation)
+        case lead(Seat)
         case follow(Seat)
         case alone
     }
 
+    /// The wait of one request.
+    private enum Wait {
+        /// It has not begun.
+        case ahead
+        case running(CheckedContinuation<Verdict, Never>)
+        /// It ended before it began.
+        case over(Verdict)
+    }
+
     private struct State {
         var machine = JoinMachine<RequestURL, JoinKey>()
-        var promises: [UInt64: Promise<Verdict>] = [:]
-        /// Ends the exchange of each group, and raises its priority.
-        var exchanges: [UInt64: (cancellation: Cancellation, priority: RaisablePriority)] = [:]
+        /// The waits that have not ended, and those that ended before they began.
+        var waits: [UInt64: Wait] = [:]
+        var exchanges: [UInt64: Exchange] = [:]
         var lastWaiter: UInt64 = 0
+
+        /// Ends the wait of a request. It returns the continuation to resume, if the wait has begun.
+        mutating func end(_ waiter: UInt64, _ verdict: Verdict) -> CheckedContinuation<Verdict, Never>? {
+            if case .running(let continuation)? = waits[waiter] {
+                waits[waiter] = nil
+                return continuation
+            }
+            waits[waiter] = .over(verdict)
+            return nil
+        }
+
+        /// The verdict of a wait that ended before it began.
+        mutating func early(_ waiter: UInt64) -> Verdict? {
+            guard case .over(let verdict)? = waits[waiter] else { return nil }
+            waits[waiter] = nil
+            return verdict
+        }
     }
 
     private let state = Mutex(State())
@@ -44,7 +76,10 @@ final class JoinedExchanges: Sendable {
     /// The number of groups, and of requests that wait for them.
     var usage: (groups: Int, waiters: Int) {
         state.withLock { state in
-            (max(state.machine.groupCount, state.exchanges.count), state.promises.count)
+            let waiters = state.waits.values.count { wait in
+                if case .over = wait { false } else { true }
+            }
+            return (max(state.machine.groupCount, state.exchanges.count), waiters)
         }
     }
 
@@ -57,14 +92,15 @@ final class JoinedExchanges: Sendable {
             let arrival = state.machine.arrive(waiter, key, at: url)
             switch arrival {
             case .alone: return .alone
-            case .lead(let group), .follow(let group):
-                let priority = state.exchanges[group]?.priority ?? RaisablePriority()
-                let seat = Seat(group: group, priority: priority, waiter: waiter, promise: Promise())
-                state.promises[waiter] = seat.promise
-                guard case .lead = arrival else { return .follow(seat) }
-                let cancellation = Cancellation()
-                state.exchanges[group] = (cancellation, priority)
-                return .lead(seat, cancellation)
+            case .lead(let group):
+                let exchange = Exchange()
+                state.exchanges[group] = exchange
+                state.waits[waiter] = .ahead
+                return .lead(Seat(group: group, exchange: exchange, waiter: waiter))
+            case .follow(let group):
+                state.waits[waiter] = .ahead
+                return .follow(
+                    Seat(group: group, exchange: state.exchanges[group] ?? Exchange(), waiter: waiter))
             }
         }
     }
@@ -78,6 +114,7 @@ final class JoinedExchanges: Sendable {
     func verdict(
         of seat: Seat, within limit: Duration?, _ clock: RequestClock, _ cancellation: Cancellation
     ) async -> Verdict {
+        if let verdict = state.withLock({ $0.early(seat.waiter) }) { return verdict }
         let registration = cancellation.add { self.leave(seat, .cancelled) }
         defer { cancellation.remove(registration) }
         let timer = limit.map { limit in
@@ -89,7 +126,14 @@ final class JoinedExchanges: Sendable {
         }
         defer { timer?.cancel() }
         return await withTaskCancellationHandler {
-            await seat.promise.value()
+            await withCheckedContinuation { continuation in
+                let verdict = state.withLock { state in
+                    let verdict = state.early(seat.waiter)
+                    if verdict == nil { state.waits[seat.waiter] = .running(continuation) }
+                    return verdict
+                }
+                if let verdict { continuation.resume(returning: verdict) }
+            }
         } onCancel: {
             leave(seat, .cancelled)
         }
@@ -97,25 +141,23 @@ final class JoinedExchanges: Sendable {
 
     /// Ends the wait of one request. If it was the last one of its group, the exchange is cancelled.
     private func leave(_ seat: Seat, _ verdict: Verdict) {
-        let (promise, cancellation) = state.withLock { state -> (Promise<Verdict>?, Cancellation?) in
+        let (continuation, isLast) = state.withLock { state -> (CheckedContinuation<Verdict, Never>?, Bool) in
             let departure = state.machine.leave(seat.waiter, seat.group)
-            guard departure != .none else { return (nil, nil) }
-            return (
-                state.promises.removeValue(forKey: seat.waiter),
-                departure == .last ? state.exchanges.removeValue(forKey: seat.group)?.cancellation : nil
-            )
+            guard departure != .none else { return (nil, false) }
+            if departure == .last { state.exchanges[seat.group] = nil }
+            return (state.end(seat.waiter, verdict), departure == .last)
         }
-        cancellation?.cancel()
-        promise?.keep(verdict)
+        if isLast { seat.exchange.cancellation.cancel() }
+        continuation?.resume(returning: verdict)
     }
 
     /// Passes the outcome of an exchange to all requests of its group.
     func finish(_ group: UInt64, _ outcome: SharedOutcome) {
-        let promises = state.withLock { state in
+        let continuations = state.withLock { state in
             state.exchanges[group] = nil
-            return state.machine.finish(group).compactMap { state.promises.removeValue(forKey: $0) }
+            return state.machine.finish(group).compactMap { state.end($0, .finished(outcome)) }
         }
-        for promise in promises { promise.keep(.finished(outcome)) }
+        for continuation in continuations { continuation.resume(returning: .finished(outcome)) }
     }
 
     /// Closes the groups of a URL: later requests do not share an exchange that has begun.

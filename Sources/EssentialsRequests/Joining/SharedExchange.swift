@@ -1,33 +1,17 @@
 import EssentialsHTTP
 
-/// The parts of a request that a task needs to send it for a group of equal requests.
-///
-/// An `ExchangeRecord` stays in the task of its request, so the exchange has a record of its own.
-struct SharedExchange: Sendable {
-    private let request: TransportRequest
-    private let rules: ExchangeRules
-    private let id: RequestID
-    private let environment: EnvironmentSnapshot?
-    private let log: RequestLog?
-
-    /// - Parameter record: The record of the request that leads the group. Its identifier appears in the log.
-    init(_ request: TransportRequest, _ record: ExchangeRecord) {
-        self.request = request
-        rules = record.rules
-        id = record.id
-        environment = record.environment
-        log = record.log
-    }
+/// The exchange of a group of equal requests.
+struct SharedExchange {
+    /// The exchange's own record, because the record of each request stays in the task of the request.
+    let record: ExchangeRecord
 
     /// Sends the request.
     ///
     /// - Parameters:
     ///   - next: The stages that the group shares.
-    ///   - cancellation: Ends the exchange when nobody waits for it.
     ///   - clock: Measures whether the deadline of the request has passed.
-    func run(over next: RemainingStages, _ cancellation: Cancellation, _ clock: RequestClock) async -> SharedOutcome {
-        let record = ExchangeRecord(request, rules, id: id, environment: environment, cancellation: cancellation)
-        record.log = log
+    func run(over next: RemainingStages, _ clock: RequestClock) async -> SharedOutcome {
+        let request = record.lastRequest
         // Most requests have no deadline.
         let start = request.options.totalTimeout == nil ? .zero : clock.now
         do throws(RequestFailure) {
@@ -47,13 +31,14 @@ struct SharedExchange: Sendable {
 }
 
 /// The outcome of an exchange, and its effects on the record of each request that shares it.
-struct SharedOutcome: Sendable {
+final class SharedOutcome: Sendable {
     let result: Result<TransportResponse, RequestFailure>
     /// Whether the exchange has ended because the time of the request that leads the group was over.
     let endedByDeadline: Bool
 
     private let hops: [RedirectHop]
-    private let lastRequest: TransportRequest
+    /// The request of the last hop; `nil` if it is the prepared request.
+    private let lastRequest: TransportRequest?
     private let hasLeftOrigin: Bool
     private let attempts: Int
     private let retries: RetryProgress
@@ -66,7 +51,7 @@ struct SharedOutcome: Sendable {
         self.result = result
         self.endedByDeadline = endedByDeadline
         hops = record.hops
-        lastRequest = record.lastRequest
+        lastRequest = record.hops.isEmpty ? nil : record.lastRequest
         hasLeftOrigin = record.hasLeftOrigin
         attempts = record.attempts
         retries = record.retries
@@ -79,7 +64,7 @@ struct SharedOutcome: Sendable {
     /// Copies what the exchange has recorded, as if the request had been sent by itself.
     func apply(to record: ExchangeRecord) {
         record.hops = hops
-        record.lastRequest = lastRequest
+        if let lastRequest { record.lastRequest = lastRequest }
         record.hasLeftOrigin = hasLeftOrigin
         record.attempts = attempts
         record.retries = retries

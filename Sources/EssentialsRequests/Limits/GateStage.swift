@@ -18,17 +18,25 @@ struct GateStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         let limits = if let own = record.rules.own(request) { own.limits } else { self.limits }
         guard let limits else { return try await next.send(request, record) }
-        var request = request
         let permit: RequestLimits.Permit
+        var waited: TransportRequest?
         switch limits.arrive(request.url.origin, request.priority) {
         case .start(let free): permit = free
-        case .wait(let place): permit = try await turn(of: &request, place, limits, record)
+        case .wait(let place):
+            var limited = request
+            permit = try await turn(of: &limited, place, limits, record)
+            waited = limited
         case .full(let waiting): throw LimitFailures.queueFull(request, waiting: waiting)
         case .refused(let open): throw LimitFailures.circuitOpen(request, open)
         }
         let response: TransportResponse
         do throws(RequestFailure) {
-            response = try await next.send(request, record)
+            // Most requests do not wait, and copying a request costs as much as the rest of this function.
+            if let waited {
+                response = try await next.send(waited, record)
+            } else {
+                response = try await next.send(request, record)
+            }
         } catch {
             limits.leave(permit, BreakerMachine.Outcome(error))
             throw error

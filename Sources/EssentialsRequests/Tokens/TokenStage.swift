@@ -27,8 +27,6 @@ struct TokenStage: Stage {
         guard let session = record.rules.tokens, !record.hasLeftOrigin, request.headerFields[.authorization] == nil,
             !session.source.isCalledHere
         else { return try await next.send(request, record) }
-        var request = request
-        request.unwantedBodies.insert(.ofChallenges)
         var grant = try await grant(request, record, session)
         while true {
             let response = try await next.send(authorized(request, grant, record), record)
@@ -49,9 +47,10 @@ struct TokenStage: Stage {
         _ request: TransportRequest, _ grant: Grant, _ record: ExchangeRecord
     ) throws(RequestFailure) -> TransportRequest {
         var authorized = request
+        authorized.unwantedBodies.insert(.ofChallenges)
         if grant.hasWaited {
             authorized = try record.deadline.limited(
-                request, between: "its wait for an access token and its sending", after: "it had waited for a token")
+                authorized, between: "its wait for an access token and its sending", after: "it had waited for a token")
         }
         authorized.headerFields.append(HTTPField(name: .authorization, value: grant.value))
         return authorized
