@@ -40,6 +40,9 @@ public enum WipeReason: Sendable, Hashable {
     case environment
     /// The private state of the origin was cleared, as at a logout.
     case authorization
+
+    /// Whether the entities of the resource have other keys in the caches afterwards, so that these are read again.
+    var changesKeys: Bool { self == .environment }
 }
 
 /// An event, and the state of the resource after it.

@@ -161,7 +161,7 @@ final class ResourceCore: Sendable {
             contents.kept = nil
             // A wipe would have no effect if the caches were read again, unless their keys are others now.
             contents.cacheRead = nil
-            contents.cacheReading = reason == .environment ? .notBegun : .ended
+            contents.cacheReading = reason.changesKeys ? .notBegun : .ended
             contents.change(.remove, .wiped(reason)) { facts in
                 facts = ResourceFacts(version: facts.version)
             }
