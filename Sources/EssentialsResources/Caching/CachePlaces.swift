@@ -12,10 +12,13 @@ struct CachePlaces: Sendable {
 
     /// The places from the first stage to the last.
     let places: [Place]
+    /// Whether all requests have credentials, whatever their header fields are.
+    private let isPersonal: Bool
     private let allowsSensitive: Bool
 
-    init(_ places: [Place], allowsSensitive: Bool) {
+    init(_ places: [Place], isPersonal: Bool, allowsSensitive: Bool) {
         self.places = places
+        self.isPersonal = isPersonal
         self.allowsSensitive = allowsSensitive
     }
 
@@ -49,7 +52,7 @@ struct CachePlaces: Sendable {
         CacheChanges(
             changes: places.map { place in
                 let output = result.outputs.first { $0.cache.stage == place.cache.stage }
-                let stored = output.flatMap { entity(of: $0, result.value, date, place, service) }
+                let stored = output.flatMap { entity(of: $0, result.origin, date, place, service) }
                 return (place, stored.map { .store($0) } ?? .remove)
             })
     }
@@ -72,18 +75,18 @@ struct CachePlaces: Sendable {
     }
 
     private func entity(
-        of output: StageCache.Output, _ value: LoadedValue, _ date: Date, _ place: Place,
+        of output: StageCache.Output, _ origin: ResponseOrigin, _ date: Date, _ place: Place,
         _ service: HTTPResourceService
     ) -> StoredEntity? {
         let refusal = CacheRules.refusal(
-            of: output, isPersonal: value.isPersonal, partition: place.key.partition,
+            of: output, isPersonal: isPersonal || origin.isPersonal, partition: place.key.partition,
             isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
         guard refusal == nil, let body = output.body else { return nil }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,
             headerFields: CacheRules.kept(output.headerFields), date: date,
-            age: value.storedUse?.age ?? .zero)
+            age: origin.storedUse?.age ?? .zero)
     }
 }
 

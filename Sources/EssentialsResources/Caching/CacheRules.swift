@@ -24,14 +24,22 @@ enum CacheRules {
 
     /// Whether a request had credentials, as far as is known.
     ///
-    /// Credentials are header fields whose names sound secret, a client certificate, and whatever led to a response of
-    /// another origin, because a redirect may have been personal.
+    /// Credentials are header fields whose names sound secret, and whatever led to a response of another origin, because
+    /// a redirect may have been personal.
     static func isPersonal(_ response: DataResponse, to request: DataRequest) -> Bool {
         if hasSecrets(request.headerFields) { return true }
         // A double sends nothing.
         guard let sent = response.sentFields else { return false }
         if sent.isEmpty || hasSecrets(sent) { return true }
         return response.redirects.contains { $0.leavesOrigin }
+    }
+
+    /// Whether the name of a query item sounds secret.
+    static func hasSecrets(query: Substring?) -> Bool {
+        guard let query else { return false }
+        return query.utf8.split(separator: UInt8(ascii: "&")).contains { item in
+            SecretName.isSecret(encoded: Substring(item.prefix { $0 != UInt8(ascii: "=") }))
+        }
     }
 
     private static func hasSecrets(_ fields: HTTPFields) -> Bool {

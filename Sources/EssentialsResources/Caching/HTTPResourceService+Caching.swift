@@ -31,7 +31,11 @@ extension HTTPResourceService {
             (key.stage, key.type, key.schema) = (cache.stage, cache.type, cache.schema)
             return CachePlaces.Place(cache: cache, access: caching.access(to: cache.cache), key: key)
         }
-        return CachePlaces(places, allowsSensitive: configuration.values.storesSensitiveResponses)
+        // A client certificate and a secret in the query are credentials too.
+        let isPersonal =
+            environment.snapshot.trust?.identity != nil || CacheRules.hasSecrets(query: address.query)
+        return CachePlaces(
+            places, isPersonal: isPersonal, allowsSensitive: configuration.values.storesSensitiveResponses)
     }
 
     // MARK: Reading

@@ -22,7 +22,7 @@ struct LoadTask: Sendable {
                 switch try await send(condition, places) {
                 case .loaded(let result, let entity):
                     let changes = places?.changes(for: result, at: entity.date, service)
-                    return core.commit(result.value, entity, isOwn: true, changes, run, service)
+                    return core.commit(result, entity, isOwn: true, changes, run, service)
                 case .notModified(let confirmation):
                     if core.confirm(confirmation, places, run, service) { return }
                 // A view was added whose content is not there, so the body is needed after all.
@@ -34,7 +34,7 @@ struct LoadTask: Sendable {
                 let isOwn = wish.request == nil
                 // The response to another request is no entity of this URL, but the one in the caches is older.
                 let changes = isOwn ? places?.changes(for: result, at: entity.date, service) : places?.removals
-                core.commit(result.value, entity, isOwn: isOwn, changes, run, service)
+                core.commit(result, entity, isOwn: isOwn, changes, run, service)
             case .notModified(let confirmation):
                 guard wish.request != nil, core.confirm(confirmation, nil, run, service) else {
                     throw RequestFailure(

@@ -52,26 +52,30 @@ struct ResourceExchange: Sendable {
         guard !configuration.values.pipeline.isEmpty else {
             switch try await received(for: request, decorators, maximumBody, caches) {
             case .notModified(let confirmation): return .notModified(confirmation)
-            case .value(let value):
-                return .loaded(PipelineResult(value: value, outputs: caches.map { $0.output(of: value) }))
+            case .value(let value, let origin):
+                let outputs = caches.map { $0.output(of: value) }
+                return .loaded(PipelineResult(value: value, outputs: outputs, origin: origin))
             }
         }
         let outcome: Result<LoadedValue, RequestFailure>
+        var origin = ResponseOrigin()
         do throws(RequestFailure) {
             switch try await received(for: request, decorators, maximumBody, caches) {
             case .notModified(let confirmation): return .notModified(confirmation)
-            case .value(let value): outcome = .success(value)
+            case .value(let value, let found): (outcome, origin) = (.success(value), found)
             }
         } catch {
             guard error.reason != .cancelled else { throw error }
             outcome = .failure(error)
         }
-        return .loaded(try await configuration.values.pipeline.run(outcome, service.codecs, caches: caches))
+        var result = try await configuration.values.pipeline.run(outcome, service.codecs, caches: caches)
+        result.origin = origin
+        return .loaded(result)
     }
 
     /// A response before the pipeline.
     private enum Received {
-        case value(LoadedValue)
+        case value(LoadedValue, ResponseOrigin)
         case notModified(Confirmation)
     }
 
@@ -88,7 +92,8 @@ struct ResourceExchange: Sendable {
         return .value(
             LoadedValue(
                 body: body, contentType: response.headerFields[.contentType], head: response.head,
-                method: request.method, url: response.url, codecs: request.codecs,
+                method: request.method, url: response.url, codecs: request.codecs),
+            ResponseOrigin(
                 isPersonal: !caches.isEmpty && CacheRules.isPersonal(response, to: request),
                 storedUse: response.storedUse))
     }

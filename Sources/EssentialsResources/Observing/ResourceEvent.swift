@@ -48,6 +48,9 @@ public enum WipeReason: Sendable, Hashable {
     case partition
     /// The server has deleted the resource.
     case deleted
+
+    /// Whether the entities of the resource have other keys in the caches afterwards, so that these are read again.
+    var changesKeys: Bool { self == .environment || self == .partition }
 }
 
 /// An event, and the state of the resource after it.

@@ -25,10 +25,6 @@ struct LoadedValue: Sendable {
     var url: RequestURL?
     /// The codecs of the request; `nil` for those of the service.
     var codecs: CodecRegistry?
-    /// Whether the request had credentials, so that the response may be for one person only.
-    var isPersonal = false
-    /// How a response cache has served the response; `nil` if it came from the server.
-    var storedUse: StoredResponseUse?
 
     /// The largest body in bytes that is kept for views that are added later.
     static let keptBodyLimit = 16 << 10

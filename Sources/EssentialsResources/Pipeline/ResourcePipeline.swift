@@ -153,4 +153,6 @@ struct PipelineResult: Sendable {
     let value: LoadedValue
     /// What the caches at its stages store.
     let outputs: [StageCache.Output]
+    /// How the response came about.
+    var origin = ResponseOrigin()
 }

@@ -155,11 +155,11 @@ extension ResourceCore {
     ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
     ///   - changes: What is changed in the caches if the response becomes the content.
     func commit(
-        _ value: LoadedValue, _ entity: Entity, isOwn: Bool, _ changes: CacheChanges?, _ run: LoadRun,
+        _ result: PipelineResult, _ entity: Entity, isOwn: Bool, _ changes: CacheChanges?, _ run: LoadRun,
         _ service: HTTPResourceService
     ) {
-        let now = service.time.now
-        let (use, freshUntil) = (value.storedUse, deadline(value.storedUse, now, service))
+        let (value, use, now) = (result.value, result.origin.storedUse, service.time.now)
+        let freshUntil = deadline(use, now, service)
         let provenance = use.map { Provenance.httpCache(age: $0.age, isStale: $0.isStale) } ?? .network
         var projections: [any AnyProjection] = []
         var known = 0

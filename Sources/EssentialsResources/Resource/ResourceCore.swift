@@ -216,7 +216,7 @@ extension ResourceCore.Contents {
         kept = nil
         // A wipe would have no effect if the caches were read again, unless their keys are others now.
         cacheRead = nil
-        cacheReading = reason == .environment || reason == .partition ? .notBegun : .ended
+        cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
         return runs

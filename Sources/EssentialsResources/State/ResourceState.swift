@@ -33,7 +33,8 @@ public struct ResourceState<Content: Sendable>: Sendable {
     public var failure: RequestFailure? { facts.failure ?? snapshot.projectionFailure }
     /// The time since the last load failed; `nil` without a failure of a load.
     public var failureAge: Duration? { facts.failureTime.map { time.now - $0 } }
-    /// The time since the content was received, confirmed by the server, or set; `nil` without content.
+    /// The time since the content was received, confirmed by the server, or set; `nil` without content. It is `nil` too if
+    /// the content came from an entity cache and the system's clock went back since it was stored.
     public var age: Duration? { facts.contentTime.map { time.now - $0 } }
     /// Whether a load is running.
     public var isLoading: Bool { facts.loads > 0 }

@@ -190,6 +190,35 @@ struct EntityStoringTests {
         #expect((refusal == nil) == isStored)
     }
 
+    @Test(
+        "Secrets in fields and queries and redirects to another origin count as credentials, and so does what is not known"
+    )
+    func otherCredentials() throws {
+        #expect(CacheRules.hasSecrets(query: "page=1&access%5Ftoken=x"))
+        #expect(!CacheRules.hasSecrets(query: "page=1&sort=name"))
+        #expect(!CacheRules.hasSecrets(query: nil))
+        let request = DataRequest(.get, "item")
+        var response = DataResponse()
+        #expect(!CacheRules.isPersonal(response, to: request))
+        response.sentFields = [.accept: "*/*", .userAgent: "x"]
+        #expect(!CacheRules.isPersonal(response, to: request))
+        for name in ["Authorization", "Cookie", "X-Api-Key"] {
+            response.sentFields = [.accept: "*/*"]
+            response.sentFields?[name] = "x"
+            #expect(CacheRules.isPersonal(response, to: request))
+        }
+        response.sentFields = [:]
+        #expect(CacheRules.isPersonal(response, to: request))
+        let (from, to) = (try RequestURL("https://h/a"), try RequestURL("https://other/a"))
+        for (target, isPersonal) in [(to, true), (from, false)] {
+            let hop = RedirectHop(from: from, status: .found, to: target, method: .get)
+            var redirected = DataResponse(
+                TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data())), redirects: [hop])
+            redirected.sentFields = [.accept: "*/*"]
+            #expect(CacheRules.isPersonal(redirected, to: request) == isPersonal)
+        }
+    }
+
     // MARK: Stages
 
     @Test("The caches are asked from the last stage to the first, and a hit fills those of later stages")
