@@ -17,20 +17,20 @@ extension ResourceCore {
     /// Begins a write, and puts its layer on top of the content.
     ///
     /// - Throws: `resources` if there are too many layers, and `queueFull` if too many writes wait.
-    func beginWrite(_ layer: OptimisticLayer?, isConcurrent: Bool) throws(RequestFailure) -> WriteTicket {
+    func beginWrite(_ layer: OptimisticLayer?, _ options: WriteOptions) throws(RequestFailure) -> WriteTicket {
         let begun: Result<WriteTicket, RequestFailure>
         if let layer {
             begun = relayering {
                 if $0.layers.count < ResourceMachine.maximumLayers { $0.layers.append(layer) }
             } _: { contents, _, content, shown in
                 var content = content
-                return contents.beginWrite(hasLayer: true, isConcurrent) { contents, number in
+                return contents.beginWrite(hasLayer: true, options) { contents, number in
                     content.layers[content.layers.count - 1].number = number
                     contents.replace(content, shown: shown, .layered) { _ in }
                 }
             }
         } else {
-            begun = contents.withLock { $0.beginWrite(hasLayer: false, isConcurrent) { _, _ in } }
+            begun = contents.withLock { $0.beginWrite(hasLayer: false, options) { _, _ in } }
         }
         return try begun.get()
     }
@@ -165,10 +165,10 @@ extension ResourceCore.Contents {
     ///
     /// - Parameter apply: Changes the state. It receives the number of the write.
     fileprivate mutating func beginWrite(
-        hasLayer: Bool, _ isConcurrent: Bool, _ apply: (inout Self, UInt64) -> Void
+        hasLayer: Bool, _ options: WriteOptions, _ apply: (inout Self, UInt64) -> Void
     ) -> Result<WriteTicket, RequestFailure> {
-        let turn = WriteTurn(entityTag: facts.entity?.strongEntityTag)
-        switch machine.beginWrite(hasLayer: hasLayer, isConcurrent: isConcurrent) {
+        let turn = WriteTurn(entityTag: options.contains(.ifUnchanged) ? facts.entity?.strongEntityTag : nil)
+        switch machine.beginWrite(hasLayer: hasLayer, isConcurrent: options.contains(.concurrent)) {
         case .sends(let number):
             apply(&self, number)
             return .success(WriteTicket(number: number, turn: turn, waiting: nil))

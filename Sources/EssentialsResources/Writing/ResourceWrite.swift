@@ -58,7 +58,7 @@ struct ResourceWrite: Sendable {
         guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
         if let problem = related.problem { throw problem }
         if needsEntityTag, core.strongEntityTag == nil { throw Self.noEntityTag }
-        let ticket = try core.beginWrite(layer, isConcurrent: options.contains(.concurrent))
+        let ticket = try core.beginWrite(layer, options)
         let run = WriteRun<Reply>()
         let record = core.add(request.method) { run.cancel() }
         let outcome = await run.outcome {
@@ -124,11 +124,10 @@ struct ResourceWrite: Sendable {
     private func end(_ ticket: WriteTicket, with value: LoadedValue) async {
         // A change of the environment during the transfer wipes the resource, whose state then stays as it is.
         service.adoptEnvironment()
-        let base = service.table.base
-        var rules = rules
-        rules.isRedirected = isOfResource && value.url.map { base.url(whole: $0.description) != address } ?? false
-        let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) { reference in
-            base.relative(to: address, reference) == address
+        let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) {
+            isRedirected(value)
+        } namesTarget: { reference in
+            service.table.base.relative(to: address, reference) == address
         }
         if effect != .failed { removeCachedEntities() }
         switch effect {
@@ -153,7 +152,15 @@ struct ResourceWrite: Sendable {
             if value.head.status == .preconditionFailed { loadAgain() }
             return
         }
-        settle(ticket, rules.isRedirected ? [:] : value.head.headerFields)
+        // The fields of other responses can describe another resource, such as one that POST has created.
+        let describesResource = isOfResource && request.method == .patch && !isRedirected(value)
+        settle(ticket, describesResource ? value.head.headerFields : [:])
+    }
+
+    /// Whether a response comes from another URL than that of the resource.
+    private func isRedirected(_ value: LoadedValue) -> Bool {
+        guard let text = value.url?.description, text != address.text else { return false }
+        return service.table.base.url(whole: text) != address
     }
 
     private func end(_ ticket: WriteTicket, with failure: RequestFailure) {
@@ -180,9 +187,7 @@ struct ResourceWrite: Sendable {
     }
 
     private func settle(_ ticket: WriteTicket, _ validators: HTTPFields) {
-        // The fields of other responses can describe another resource, such as one that POST has created.
-        let describesResource = isOfResource && request.method == .patch
-        core.settleWrite(ticket.number, validators: describesResource ? validators : [:], service)
+        core.settleWrite(ticket.number, validators: validators, service)
         invalidateRelated(sparing: nil)
     }
 
@@ -199,7 +204,7 @@ struct ResourceWrite: Sendable {
             let entity = Entity(
                 mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
                 date: date, byteCount: value.body?.count ?? 0
-            ).revalidated(by: head.headerFields, date: date)
+            ).revalidated(by: isFresh ? head.headerFields : [:], date: date)
             return core.commitWrite(ticket.number, value, entity, isFresh: isFresh, needsAll: true, service)
         }
         let configuration = service.effective(for: core, request.method).values
@@ -222,7 +227,7 @@ struct ResourceWrite: Sendable {
     /// Whether a failure says that a resource does not exist that was to be deleted.
     private func isMissing(_ failure: RequestFailure) -> Bool {
         guard failure.reason == .status, let head = failure.response?.head else { return false }
-        return rules.effect(head, hasBody: false) { _ in false } == .deleted
+        return rules.effect(head, hasBody: false, isRedirected: { false }, namesTarget: { _ in false }) == .deleted
     }
 
     // MARK: What follows

@@ -24,9 +24,6 @@ struct WriteRules: Sendable {
     var isOfResource = true
     /// Whether the request has asked for the new representation.
     var asksForContent = false
-    /// Whether the response comes from another URL than the request, after a redirect. Its validators and its body then
-    /// describe something else.
-    var isRedirected = false
     /// Whether the request contains only a part of the representation (RFC 9110, 14.5).
     var isPartial = false
 
@@ -35,8 +32,12 @@ struct WriteRules: Sendable {
     /// - Parameters:
     ///   - head: The status and the header fields.
     ///   - hasBody: Whether the response has a body.
+    ///   - isRedirected: Whether the response comes from another URL than that of the resource. Its validators and its
+    ///     body then describe something else.
     ///   - namesTarget: Whether a reference leads to the URL of the resource.
-    func effect(_ head: HTTPResponse, hasBody: Bool, namesTarget: (String) -> Bool) -> Effect {
+    func effect(
+        _ head: HTTPResponse, hasBody: Bool, isRedirected: () -> Bool, namesTarget: (String) -> Bool
+    ) -> Effect {
         let status = head.status.code
         if method == .delete, isOfResource, status == 404 || status == 410 { return .deleted }
         guard (200...299).contains(status) else { return .failed }
@@ -45,20 +46,24 @@ struct WriteRules: Sendable {
         switch method {
         case .delete: return .deleted
         case .put, .patch:
-            if hasBody, status == 200 || status == 201, isRepresentation(head.headerFields, namesTarget) {
+            if hasBody, status == 200 || status == 201,
+                isRepresentation(head.headerFields, isRedirected, namesTarget)
+            {
                 return .representation
             }
             guard method == .put, !isPartial else { return .outdated }
-            return .sent(isFresh: !isRedirected && Self.hasValidator(head.headerFields))
+            return .sent(isFresh: Self.hasValidator(head.headerFields) && !isRedirected())
         default: return .outdated
         }
     }
 
     /// Whether the body of a response is the new representation: the response says so (RFC 9110, 8.7), or it was asked for
     /// (RFC 7240, 4.2).
-    private func isRepresentation(_ fields: HTTPFields, _ namesTarget: (String) -> Bool) -> Bool {
+    private func isRepresentation(
+        _ fields: HTTPFields, _ isRedirected: () -> Bool, _ namesTarget: (String) -> Bool
+    ) -> Bool {
         if let location = fields[.contentLocation] { return namesTarget(location) }
-        guard asksForContent, !isRedirected else { return false }
+        guard asksForContent, !isRedirected() else { return false }
         return !(Self.preferenceApplied.flatMap { fields[$0] }.map(Self.isMinimal) ?? false)
     }
 

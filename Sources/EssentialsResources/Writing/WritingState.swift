@@ -118,7 +118,7 @@ extension ResourceCore.Contents {
         _ apply: (inout Self, ResourceMachine.WriteVerdict) -> Void
     ) -> WritingState.Waiting? {
         let (verdict, next) = machine.endWrite(number, end)
-        let old = facts.entity?.entityTag
+        let old = writing == nil ? nil : facts.entity?.entityTag
         apply(&self, verdict)
         guard writing != nil else { return nil }
         var state = writes

@@ -57,9 +57,9 @@ final class HeldWrites: Sendable {
     }
 }
 
-/// Waits until something is so. Whatever makes it so runs on other tasks.
+/// Waits until something is so. Whatever makes it so runs on other tasks. The time limit of the suite ends it.
 func settled(_ isSo: () -> Bool) async {
-    while !isSo() { await Task.yield() }
+    while !isSo(), !Task.isCancelled { await Task.yield() }
 }
 
 /// Expects a failure for a reason, whatever its message is.

@@ -97,10 +97,15 @@ struct WriteRulesTests {
     func effects(vector: Vector) {
         let rules = WriteRules(
             method: vector.method, isOfResource: !vector.options.contains(.elsewhere),
-            asksForContent: vector.options.contains(.asks), isRedirected: vector.options.contains(.redirected),
+            asksForContent: vector.options.contains(.asks),
             isPartial: vector.options.contains(.partial))
         let head = HTTPResponse(status: .init(code: vector.status), headerFields: vector.fields)
-        #expect(rules.effect(head, hasBody: vector.hasBody) { $0 == "self" } == vector.effect)
+        let effect = rules.effect(head, hasBody: vector.hasBody) {
+            vector.options.contains(.redirected)
+        } namesTarget: {
+            $0 == "self"
+        }
+        #expect(effect == vector.effect)
     }
 
     @Test(
@@ -112,7 +117,7 @@ struct WriteRulesTests {
     func minimal(value: String, isRepresentation: Bool) throws {
         let rules = WriteRules(method: .patch, asksForContent: true)
         let head = HTTPResponse(status: .ok, headerFields: try Self.applied(value))
-        let effect = rules.effect(head, hasBody: true) { _ in false }
+        let effect = rules.effect(head, hasBody: true, isRedirected: { false }, namesTarget: { _ in false })
         #expect(effect == (isRepresentation ? .representation : .outdated))
     }
 }

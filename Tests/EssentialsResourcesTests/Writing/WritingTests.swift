@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Resource: writing")
+@Suite("Resource: writing", .timeLimit(.minutes(1)))
 struct WritingTests {
     @Test("After PUT the content is what was sent, fresh if the response has a validator, and otherwise invalid")
     func put() async throws {
@@ -113,6 +113,10 @@ struct WritingTests {
         #expect(shop.cart.content == Cart(items: ["a"]))
         #expect(shop.cart.isInvalid)
         #expect(shop.cart.state.entity?.entityTag == "\"1\"")
+        // The tag of the response is that of the created resource.
+        try await shop.cart.post(Item(name: "b"), optimistically: { $0.items.append("b") })
+        #expect(shop.cart.content == Cart(items: ["a", "b"]))
+        #expect(shop.cart.state.entity?.entityTag == nil)
         let empty = try await shop.cart.post()
         #expect(empty.status == .created)
         #expect(shop.transport.requests.last?.body.isEmpty == true)
@@ -228,6 +232,15 @@ struct WritingTests {
         try await shop.cart.put(Cart(items: ["b"]))
         #expect(shop.cart.content == Cart(items: ["b"]))
         #expect(shop.cart.isInvalid)
+        #expect(shop.cart.state.entity?.entityTag == nil)
+    }
+
+    @Test("A view that is added after a write reads what was sent")
+    func lateView() async throws {
+        let shop = try await CartFixture()
+        shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: [.eTag: "\"2\""])
+        try await shop.cart.put(body: .data(Data(#"{"items":[]}"#.utf8), type: .json))
+        #expect(shop.cart.resource(as: String.self).content == #"{"items":[]}"#)
     }
 
     @Test("A PUT that something has overtaken is invalid, because nobody knows which is newer")
