@@ -81,7 +81,10 @@ public final class ResourcePrefetch: Sendable {
 
     /// A load has ended.
     func end(_ number: UInt64) {
-        advance { state in state.running[number] = nil }
+        var leave: (@Sendable () -> Void)?
+        advance { state in leave = state.running.removeValue(forKey: number) }
+        // What it holds is released here, without the lock.
+        _ = leave
     }
 
     private func advance(_ change: (inout State) -> Void) {

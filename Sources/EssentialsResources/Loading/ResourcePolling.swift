@@ -35,6 +35,8 @@ final class ResourcePolling: Sendable {
         var version: UInt64?
         /// The observers with an interval of their own.
         var observers: [UInt64: ResourceRefresh] = [:]
+        /// The intervals that no longer count. Their rules are foreign code, which is released without a lock.
+        var retired: [ResourceRefresh] = []
         /// Counts the actions, because those of two threads can overtake each other.
         var lastStep: UInt64 = 0
     }
@@ -45,6 +47,7 @@ final class ResourcePolling: Sendable {
         let step: UInt64
         /// The rules to ask. The number is that of the observer; `nil` means the configuration.
         let rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)]
+        let retired: [ResourceRefresh]
     }
 
     let timer: PollingTimer
@@ -72,6 +75,7 @@ final class ResourcePolling: Sendable {
             if case .configured(let refresh, let version) = event {
                 // Two threads can have computed the configuration at the same time.
                 guard state.version != version else { return }
+                if let configured = state.configured { state.retired.append(configured) }
                 (state.configured, state.version) = (refresh, version)
             }
             state.events.append(event)
@@ -123,7 +127,9 @@ final class ResourcePolling: Sendable {
         state.events = []
         guard let action else { return nil }
         state.lastStep += 1
-        return Result(action: action, step: state.lastStep, rules: hasOutcome ? state.rules : [])
+        defer { state.retired = [] }
+        return Result(
+            action: action, step: state.lastStep, rules: hasOutcome ? state.rules : [], retired: state.retired)
     }
 
     private static func apply(
@@ -134,10 +140,9 @@ final class ResourcePolling: Sendable {
             state.observers[number] = refresh
             return state.machine.observerJoined(refresh?.schedule, now: now, random: random)
         case .left(let number):
-            return state.machine.observerLeft(state.observers.removeValue(forKey: number)?.schedule, now: now)
+            return state.machine.observerLeft(state.retire(number)?.schedule, now: now)
         case .doneFor(let number):
-            let refresh = state.observers.removeValue(forKey: number)
-            return state.machine.scheduleEnded(refresh?.schedule, now: now)
+            return state.machine.scheduleEnded(state.retire(number)?.schedule, now: now)
         case .began: return state.machine.loadBegan(now: now)
         case .ended(let outcome): return state.machine.loadEnded(outcome, now: now, random: random)
         case .configured(let refresh, _): return state.machine.configured(refresh?.schedule, now: now)
@@ -150,6 +155,13 @@ final class ResourcePolling: Sendable {
 }
 
 extension ResourcePolling.State {
+    /// Takes the interval of an observer away.
+    fileprivate mutating func retire(_ number: UInt64) -> ResourceRefresh? {
+        let refresh = observers.removeValue(forKey: number)
+        if let refresh { retired.append(refresh) }
+        return refresh
+    }
+
     /// The rules that can end an interval.
     fileprivate var rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)] {
         var rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)] = []

@@ -22,7 +22,7 @@ extension PagedResource {
             let present = pages.map(\.state)
             let start = known.machine.window.lowerBound
             if let gone = present.firstIndex(where: { $0.entity == nil }) {
-                contents.withLock { if $0.changes == known.changes { $0.removePages(from: start + gone) } }
+                changing { if $0.changes == known.changes { $0.removePages(from: start + gone) } }
                 continue
             }
             return ShownPages(
@@ -31,6 +31,16 @@ extension PagedResource {
                 changes: known.changes, isLoading: known.machine.running != nil, failure: known.failure,
                 built: known.built)
         }
+    }
+
+    /// Changes the contents under the lock. Content that is no longer shown is released outside it.
+    private func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
+        let (result, released) = contents.withLock { contents in
+            let frozen = contents.frozen
+            return (change(&contents), frozen)
+        }
+        _ = consume released
+        return result
     }
 
     /// The resources that a reader observes: the shown pages, or the first one.
@@ -87,7 +97,7 @@ extension PagedResource {
         let shown = shown
         // Rules are foreign code and are called without the lock.
         let next = operation == .next ? try nextPage(shown) : nil
-        let (beginning, step) = contents.withLock { contents -> (Beginning, PagingMachine.Step?) in
+        let (beginning, step) = changing { contents -> (Beginning, PagingMachine.Step?) in
             guard contents.changes == shown.changes else { return (.changed, nil) }
             let window = contents.machine.window
             if contents.machine.running == nil, let next, !window.isEmpty {
@@ -140,7 +150,7 @@ extension PagedResource {
             }
             run.end(.success(true))
         } catch {
-            contents.withLock { $0.fail(step, error) }
+            changing { $0.fail(step, error) }
             run.end(.failure(error))
         }
         signals.raise()
@@ -170,7 +180,7 @@ extension PagedResource {
         let state = page.state
         guard state.content != nil else { throw LoadOutcome.cancelledFailure }
         let next = try rules.next(after: page, state, index: step.page)
-        let change = contents.withLock { contents in contents.take(page, step, next: next) }
+        let change = changing { contents in contents.take(page, step, next: next) }
         switch change {
         case .none: throw LoadOutcome.cancelledFailure
         case .done: return nil

@@ -271,6 +271,44 @@ struct PollingTests {
         #expect(timer.count == 0)
     }
 
+    @Test("Observers and loads of several threads never lose the timer", arguments: [UInt64](1...4))
+    func threads(seed: UInt64) async throws {
+        let item = item
+        let last = item.observeSynchronously(refreshing: .every(.seconds(50))) { _ in }
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    var numbers = SeededNumbers(state: seed &* 31 &+ UInt64(task))
+                    var observations: [ResourceObservation] = []
+                    for _ in 0..<300 {
+                        switch Int.random(in: 0..<6, using: &numbers) {
+                        case 0, 1:
+                            let seconds = Int.random(in: 5..<9, using: &numbers)
+                            observations.append(
+                                item.observeSynchronously(refreshing: .every(.seconds(seconds))) { _ in })
+                        case 2, 3: observations.popLast()?.cancel()
+                        case 4: _ = try? await item.load()
+                        default: fixture.clock.advance(by: .seconds(6))
+                        }
+                    }
+                    for observation in observations { observation.cancel() }
+                }
+            }
+        }
+        // What the other observers have demanded may still be loading.
+        let limit = ContinuousClock.now + .seconds(20)
+        while item.isLoading || timer.count != 1, ContinuousClock.now < limit { await Task.yield() }
+        #expect(timer.count == 1, "seed \(seed)")
+        #expect(item.observerCount == 1)
+        await clock.waitForSleepers(count: 1)
+        let requests = fixture.transport.requestCount
+        clock.advance(by: .seconds(50))
+        _ = try await fixture.transport.request(number: requests + 1)
+        last.cancel()
+        while clock.sleeperCount > 0 { await Task.yield() }
+        #expect(timer.count == 0)
+    }
+
     @Test("Closing or releasing the service ends the polling")
     func end() async throws {
         let observation = item.observeSynchronously(refreshing: .every(.seconds(5))) { _ in }
