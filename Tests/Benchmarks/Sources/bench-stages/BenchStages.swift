@@ -5,6 +5,7 @@
 //
 // - a thousand concurrent requests whose token has expired;
 // - an outage of 60 seconds at a thousand requests a second, and the recovery after it, on a clock that is moved by hand;
+// - the recovery of a thousand clients of one service, each of which sends request after request;
 // - a jar of ten thousand cookies;
 // - a thousand equal requests at once;
 // - the memory of many requests that pass all stages.
@@ -26,6 +27,7 @@ struct BenchStages {
         do {
             var rows = try await ExpiredTokens.measure()
             rows += try await Outage.measure(seconds: isSmoke ? 10 : 60)
+            rows += try await Recovery.measure(seconds: isSmoke ? 10 : 60)
             rows += try await CookieCost.measure(rounds: isSmoke ? 3 : 15)
             rows += try await EqualRequests.measure()
             rows += try await Growth.measure(requests: isSmoke ? 20_000 : 100_000)
