@@ -197,9 +197,10 @@ extension HTTPResourceService: PrivateStateStore {
     /// Wipes all resources of an origin, and removes its entities of the present partition from the caches. The service
     /// joins the data-request service by itself, which calls this function in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async {
-        let partition = adoptEnvironment().partition
+        let scope = EntityScope(partition: adoptEnvironment().partition, origin: origin.description)
+        caching.forget(scope)
         for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
-        // The loads that could store an entity of the origin have ended.
-        await caching.removeAll(in: EntityScope(partition: partition, origin: origin.description))
+        // Once more, because a load may have ended just before it was cancelled.
+        await caching.removeAll(in: scope)
     }
 }
