@@ -97,6 +97,12 @@ final class CacheAccess: Sendable {
         if starts { Task { await self.run() } }
     }
 
+    /// Lets no entity of a scope be found any more, and removes them in the background.
+    func forget(_ scope: EntityScope) {
+        state.withLock { _ = $0.changes.removeAll(in: scope) }
+        work()
+    }
+
     /// Removes all entities of a scope, also those that wait. They are not found any more when the function is called.
     ///
     /// - Returns: Whether the cache has removed them. If it has failed, it tries again in the background.
@@ -120,7 +126,10 @@ final class CacheAccess: Sendable {
         work()
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
-                if state.changes.isIdle && !state.isWorking { return true }
+                if state.changes.isIdle && !state.isWorking {
+                    state.isHurried = false
+                    return true
+                }
                 state.idleWaiters.append(continuation)
                 return false
             }

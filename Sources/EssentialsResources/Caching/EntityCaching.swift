@@ -10,6 +10,10 @@ final class EntityCaching: Sendable {
         var hasLoggedPersonal = false
     }
 
+    /// The number of caches beyond which those that have nothing to write are forgotten. They are found again when they
+    /// are used.
+    static let maximumAccesses = 256
+
     /// The cache of the service.
     let standard: (any EntityCache)?
     private let clock: RequestClock
@@ -24,19 +28,40 @@ final class EntityCaching: Sendable {
 
     /// The access to a cache. It keeps the cache as long as the service lives, so that what waits for it is written.
     func access(to cache: any EntityCache) -> CacheAccess {
-        state.withLock { state in
+        let (access, forgotten) = state.withLock { state -> (CacheAccess, [CacheAccess]) in
             let id = ObjectIdentifier(cache)
-            if let access = state.accesses[id] { return access }
+            if let access = state.accesses[id] { return (access, []) }
+            let forgotten = state.accesses.count < Self.maximumAccesses ? [] : takeIdle(&state)
             let access = CacheAccess(cache, clock, logger)
             state.accesses[id] = access
-            return access
+            return (access, forgotten)
         }
+        // The last references to caches may end here, without the lock.
+        withExtendedLifetime(forgotten) {}
+        return access
     }
+
+    /// Takes out those that have nothing to write, except the one of the service.
+    private func takeIdle(_ state: inout State) -> [CacheAccess] {
+        let kept = standard.map { ObjectIdentifier($0) }
+        let idle = state.accesses.filter { $0.key != kept && $0.value.isIdle }
+        for id in idle.keys { state.accesses[id] = nil }
+        return Array(idle.values)
+    }
+
+    /// The number of caches that are kept.
+    var accessCount: Int { accesses.count }
 
     private var accesses: [CacheAccess] { state.withLock { Array($0.accesses.values) } }
 
     /// What has gone wrong with all caches.
     var problems: CacheProblems { accesses.reduce(CacheProblems()) { $0.adding($1.problems) } }
+
+    /// Lets no entity of a scope be found any more, at once. It is called before resources are wiped, so that no resource
+    /// which is created meanwhile finds one, and is followed by ``removeAll(in:)``.
+    func forget(_ scope: EntityScope) {
+        for access in accesses { access.forget(scope) }
+    }
 
     /// Removes the entities of a scope from the cache of the service and all caches that were used.
     ///

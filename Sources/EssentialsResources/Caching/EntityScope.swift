@@ -12,7 +12,8 @@ public struct EntityScope: Sendable {
     public var partition: EntityPartition?
     /// Only those of an origin, such as `https://api.example.com`; `nil` means all origins.
     public var origin: String?
-    /// Only those with certain keys; `nil` means all keys. It is called on any thread.
+    /// Only those with certain keys; `nil` means all keys. It is called on any thread and under locks, so it must use
+    /// nothing but the key.
     public var matches: (@Sendable (EntityKey) -> Bool)?
 
     /// Creates a scope. An entity belongs to it if it fulfils all conditions.

@@ -64,10 +64,14 @@ extension HTTPResourceService {
     public func wipe(
         _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
     ) async throws(RequestFailure) -> Bool {
-        try wipe(pattern, extent)
+        if let problem = pattern.problem { throw problem }
+        adoptEnvironment()
         let base = table.base
-        return await caching.removeAll(
-            in: EntityScope(matching: { key in pattern.matches(base.url(whole: key.url), below: base) }))
+        let scope = EntityScope { key in pattern.matches(base.url(whole: key.url), below: base) }
+        caching.forget(scope)
+        try wipe(pattern, extent)
+        // Once more, because a load may have ended just before it was cancelled.
+        return await caching.removeAll(in: scope)
     }
 
     // MARK: Partitions

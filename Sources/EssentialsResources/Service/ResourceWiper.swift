@@ -8,7 +8,6 @@ import EssentialsRequests
 final class ResourceWiper: PrivateStateStore {
     private let table: ResourceTable
     private let caching: EntityCaching
-
     private let adoption: EnvironmentAdoption
 
     init(_ table: ResourceTable, _ caching: EntityCaching, _ adoption: EnvironmentAdoption) {
@@ -16,9 +15,10 @@ final class ResourceWiper: PrivateStateStore {
     }
 
     func clearPrivateState(of origin: Origin) async {
-        let partition = adoption.adopt().partition
+        let scope = EntityScope(partition: adoption.adopt().partition, origin: origin.description)
+        caching.forget(scope)
         for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
-        // The loads that could store an entity of the origin have ended.
-        await caching.removeAll(in: EntityScope(partition: partition, origin: origin.description))
+        // Once more, because a load may have ended just before it was cancelled.
+        await caching.removeAll(in: scope)
     }
 }

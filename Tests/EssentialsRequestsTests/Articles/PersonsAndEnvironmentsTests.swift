@@ -71,11 +71,11 @@ struct PersonsAndEnvironmentsTests {
 
     @Test("The article on persons and environments shows a service of a child locator")
     func scopes() async throws {
-        let locator = ServiceLocator()
+        let locator = ServiceLocator(name: "app")
         try locator.register(environment, as: (any EnvironmentService).self)
         try locator.register(requests, as: (any DataRequestService).self)
         // Article begins
-        let scope = try ServiceLocator(parent: locator)
+        let scope = ServiceLocator(name: "support", parent: locator)
         try scope.registerLazy((any ResourceService).self) { locator in
             let service = try HTTPResourceService(
                 requests: locator.resolve((any DataRequestService).self),
@@ -84,7 +84,7 @@ struct PersonsAndEnvironmentsTests {
             return service
         }
         // Article ends
-        let service = try #require(try scope.resolve((any ResourceService).self) as? HTTPResourceService)
+        let service = try #require(scope.resolve((any ResourceService).self) as? HTTPResourceService)
         #expect(service.partition == "support")
         await scope.close()
         #expect(service.isClosed)

@@ -101,6 +101,49 @@ struct CacheFaultTests {
         #expect(await access.entity(for: CacheFixture.key) == nil)
     }
 
+    @Test("Entities that are forgotten are not found from that moment on, and are removed in the background")
+    func forgotten() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        fixture.cache.set(fixture.entity("Ada"), for: CacheFixture.key)
+        let latch = Latch()
+        fixture.cache.stalls(latch)
+        access.forget(.everything)
+        #expect(await access.entity(for: CacheFixture.key) == nil)
+        latch.open()
+        await access.flush()
+        #expect(fixture.cache.calls == ["remove all"])
+        #expect(fixture.cache.entities.isEmpty)
+    }
+
+    @Test("A flush without work does not end the rests that come later")
+    func idleFlush() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        await access.flush()
+        fixture.cache.fails()
+        for _ in 0..<3 { _ = await access.entity(for: CacheFixture.key) }
+        access.add(.store(fixture.entity("new")), for: CacheFixture.key)
+        access.work()
+        await fixture.clock.waitForSleepers(count: 1)
+        #expect(fixture.cache.calls.count == 3)
+        fixture.cache.fails(false)
+        await access.flush()
+        #expect(fixture.cache.entities.count == 1)
+    }
+
+    @Test("Of more caches than a service keeps, those with nothing to write are forgotten, except its own")
+    func manyCaches() async throws {
+        let fixture = CacheFixture()
+        let caching = EntityCaching(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
+        let own = caching.access(to: fixture.cache)
+        // All are kept, so that no two have the same identity.
+        let caches = (0..<600).map { _ in MemoryEntityCache() }
+        for cache in caches { _ = caching.access(to: cache) }
+        #expect(caching.accessCount <= EntityCaching.maximumAccesses)
+        #expect(caching.access(to: fixture.cache) === own)
+    }
+
     @Test("All caches of a service are purged: that of the service before its first use, and those of pipelines")
     func purgeAll() async throws {
         let fixture = CacheFixture()
