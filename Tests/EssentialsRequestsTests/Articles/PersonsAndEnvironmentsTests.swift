@@ -23,13 +23,17 @@ struct PersonsAndEnvironmentsTests {
     func environments() async throws {
         transport.on(.get, "/v1/cart").answer(json: Cart(items: ["a"]))
         var shown: [Cart?] = []
-        func show(_ cart: Cart?) { shown.append(cart) }
+        func show(_ isSame: Bool, _ cart: Cart?) {
+            #expect(isSame)
+            shown.append(cart)
+        }
         // Article begins
         let cart: Resource<Cart> = service.resource("cart")
-        try await cart.load()                                  // https://api.example.com/v1/cart
+        try await cart.load()  // https://api.example.com/v1/cart
         try environment.set(baseURL: "https://staging.example.com/v1/")
-        show(cart.content)                                     // nil: it came from the other server
-        try await cart.load()                                  // https://staging.example.com/v1/cart
+        let same: Resource<Cart> = service.resource("cart")
+        show(same == cart, same.content)  // true, nil: the content came from the other server
+        try await cart.load()  // https://staging.example.com/v1/cart
         // Article ends
         #expect(shown == [nil])
         #expect(transport.requests.map(\.url.origin.host.text) == ["api.example.com", "staging.example.com"])
@@ -60,11 +64,11 @@ struct PersonsAndEnvironmentsTests {
         order.override(with: Cart(items: ["a"]))
         account.override(with: Cart(items: ["a"]))
         // Article begins
-        try service.invalidate("/orders/**")                        // outdated, but still shown
+        try service.invalidate("/orders/**")  // outdated, but still shown
         service.invalidate(tagged: ["prices"])
-        try service.wipe("/accounts/*")                             // removed from memory
-        try await service.wipe("/accounts/**", purging: .caches)    // and from the caches
-        try service.wipe(.all, .includingWrites)                    // everywhere, and writes are cancelled
+        try service.wipe("/accounts/*")  // removed from memory
+        try await service.wipe("/accounts/**", purging: .caches)  // and from the caches
+        try service.wipe(.all, .includingWrites)  // everywhere, and writes are cancelled
         // Article ends
         #expect(order.content == nil && account.content == nil)
     }

@@ -43,10 +43,10 @@ struct TestingResourcesTests {
         let held = resources.hold("cart")
         let load = cart.startLoad()
         await held.arrived()
-        cart.override(with: Cart(items: 5))       // something newer than the load
+        cart.override(with: Cart(items: 5))  // something newer than the load
         held.answer(json: Cart(items: 4))
         try await resources.settled()
-        show(cart.content)                        // 5
+        show(cart.content)  // 5
         // Article ends
         #expect(shown == [Cart(items: 5)])
         #expect(try await load.content == Cart(items: 4))
