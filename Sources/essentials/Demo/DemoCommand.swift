@@ -13,9 +13,16 @@ struct DemoCommand: AsyncParsableCommand {
             behind a weak proxy; a GET, a POST, a cancelled request; and a server whose key is not pinned. Each step \
             prints one line. The source of the demonstration is meant to be copied.
 
+            With --resources, it shows observed resources instead: two screens that need one request, a confirmation \
+            with 304, an optimistic change that the server refuses, another environment, and a logout. Each line \
+            says what the server has received.
+
             EXIT CODES
               0 all steps succeeded, 1 a step failed
             """)
+
+    @Flag(name: .customLong("resources"), help: "Demonstrate observed resources.")
+    var showsResources = false
 
     @Flag(help: "Finally print the locator's graph: the registrations, and the services each one was created from.")
     var graph = false
@@ -37,7 +44,8 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        let demo = try Demo(api: DemoAPI())
+        let demo: any Demonstration =
+            showsResources ? try ResourcesDemo(api: ResourcesDemoAPI()) : try Demo(api: DemoAPI())
         for step in demo.steps {
             let result = try await step.run()
             try StandardStream.output.write("\(step.name): \(result)\n")
