@@ -19,8 +19,8 @@ struct WatchCommand: AsyncParsableCommand {
             load keeps the content. The events are "newContent", "notModified" and "failed"; with --loads also \
             "requested". The content itself is not printed.
 
-            With --format json each line is an object with "time", "event", "version", "status", "isFresh", "content" \
-            (an object with "bytes", "mediaType", "entityTag", "source" and "age" in seconds) and "failure" (an object \
+            With --format json each line is an object with "time", "event", "version", "status", "content" (an \
+            object with "bytes", "mediaType", "entityTag", "source" and "age" in seconds) and "failure" (an object \
             as that of --error-format json). Members without a value are left out.
 
             The command fails if the first load fails for a reason that does not pass by itself: an invalid value, no \
@@ -79,7 +79,7 @@ struct WatchCommand: AsyncParsableCommand {
             let requests = try request.service(over: transport, in: environment, log: nil)
             let statuses = LastStatus()
             let resources = try makeService(over: requests, in: environment, statuses)
-            let resource: Resource<Data> = resources.resource(url: try url(in: environment).description)
+            let resource: Resource<Data> = resources.resource(url: try url(for: requests).description)
             let warnings = TrustWarnings(transport.trustReports)
             var failure: RequestFailure?
             do throws(RequestFailure) {
@@ -123,18 +123,10 @@ struct WatchCommand: AsyncParsableCommand {
             requests: requests, environment: ConstantEnvironment(environment), configuration: configuration)
     }
 
-    /// The whole URL of the resource. A path is appended to the base URL of the environment, and can have a query.
-    private func url(in environment: EnvironmentSnapshot) throws(RequestFailure) -> RequestURL {
+    /// The whole URL of the resource, which other commands would send the request to.
+    private func url(for requests: HTTPDataRequestService) throws(RequestFailure) -> RequestURL {
         let sent = try request.request(.get)
-        var url: RequestURL
-        if URLArgument.hasScheme(sent.path) {
-            url = try RequestURL(sent.path)
-        } else {
-            let base = environment.baseURL
-            let folder = base.path.hasSuffix("/") ? base.path : base.path + "/"
-            let path = sent.path.hasPrefix("/") ? sent.path.dropFirst() : sent.path[...]
-            url = try RequestURL(origin: base.origin, path: String(folder + path))
-        }
+        let url = try requests.url(of: sent)
         let query = sent.query.encodedQuery
         return query.isEmpty ? url : url.appending(encodedQuery: query)
     }

@@ -3,7 +3,7 @@ import ServiceEssentials
 
 /// A line of `essentials watch`: an event of a resource, and the state after it.
 struct WatchLine: Encodable {
-    private enum CodingKeys: CodingKey { case time, event, version, status, isFresh, content, failure, missed }
+    private enum CodingKeys: CodingKey { case time, event, version, status, content, failure, missed }
     private enum ContentKeys: CodingKey { case bytes, mediaType, entityTag, source, age }
 
     private let time: String
@@ -51,7 +51,8 @@ struct WatchLine: Encodable {
     var text: String {
         var parts: [String] = []
         if let failure {
-            parts.append("\(failure.reason.name): \(failure.message)")
+            let message = failure.message.hasSuffix(".") ? failure.message.dropLast() : failure.message[...]
+            parts.append("\(failure.reason.name): \(message)")
         } else if let status {
             parts.append("status \(status)")
         }
@@ -75,7 +76,6 @@ struct WatchLine: Encodable {
         try object.encode(event.name, forKey: .event)
         try object.encode(state.version, forKey: .version)
         try object.encodeIfPresent(status, forKey: .status)
-        try object.encode(state.isFresh, forKey: .isFresh)
         if let content {
             var nested = object.nestedContainer(keyedBy: ContentKeys.self, forKey: .content)
             try nested.encode(content.entity.byteCount, forKey: .bytes)
