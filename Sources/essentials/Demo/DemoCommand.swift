@@ -21,6 +21,9 @@ struct DemoCommand: AsyncParsableCommand {
               0 all steps succeeded, 1 a step failed
             """)
 
+    /// The time after which the steps are cancelled. They take less than a second.
+    private static let limit = Duration.seconds(60)
+
     @Flag(name: .customLong("resources"), help: "Demonstrate observed resources.")
     var showsResources = false
 
@@ -32,7 +35,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
             do {
-                try await show()
+                try await showInTime()
             } catch let failure as RequestFailure {
                 throw failure
             } catch {
@@ -41,6 +44,17 @@ struct DemoCommand: AsyncParsableCommand {
                     remedy: "Report it with the lines above.", underlying: error)
             }
         }
+    }
+
+    /// Shows the steps. A screen whose event does not arrive would wait forever.
+    private func showInTime() async throws {
+        let showing = Task { try await show() }
+        let limit = Task {
+            try await Task.sleep(for: Self.limit)
+            showing.cancel()
+        }
+        defer { limit.cancel() }
+        try await showing.value
     }
 
     private func show() async throws {
