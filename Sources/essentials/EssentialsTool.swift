@@ -25,6 +25,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
               essentials reachability example.com
+              essentials watch api.example.com/status --every 5s
               essentials cookies jar.txt
               essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
@@ -52,7 +53,7 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            CookiesCommand.self, BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
+            WatchCommand.self, CookiesCommand.self, BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
         ])
 
     /// The names of the commands.

@@ -8,7 +8,8 @@ extension ToolTests {
             ("essentials reachab", "reachability"), ("essentials get --outp", "--output"),
             ("essentials pins --format js", "json"), ("essentials get --output uniq", "unique-file.txt"),
             ("essentials bench --polic", "--policy"), ("essentials bench --policy uniq", "unique-file.txt"),
-            ("essentials help exit", "exit-codes"),
+            ("essentials help exit", "exit-codes"), ("essentials wat", "watch"), ("essentials watch --ever", "--every"),
+            ("essentials watch --format js", "json"), ("essentials demo --res", "--resources"),
         ]
 
         private func folder() throws -> TemporaryDirectory {

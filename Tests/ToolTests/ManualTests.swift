@@ -15,6 +15,37 @@ extension ToolTests {
             #expect(result.text.contains("saw 0 bytes"))
         }
 
+        @Test("The demonstration of resources prints a line for every step, with what the servers have received")
+        func resourcesDemo() async throws {
+            let result = try await tool("demo", "--resources")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.errors.isEmpty)
+            let lines = result.text.split(separator: "\n")
+            let expected = [
+                ("observe", ["2 screens", "/v1/basket", "0 connections"]),
+                ("one request", ["“a book”", "received 1 request"]),
+                ("not modified", ["request 2", #"If-None-Match: "1""#, "304", "“a book”"]),
+                ("undone", ["“a book, a pen” at once", "“a book” after the status 409", "received 1 PATCH"]),
+                ("environment", ["“a lamp” from staging", "received 1 request", "production received 0"]),
+                ("logout", ["“order 7”", "0 requests"]),
+            ]
+            try #require(lines.count == expected.count, "\(result.text)")
+            for (line, (name, parts)) in zip(lines, expected) {
+                #expect(line.hasPrefix(name + ": "))
+                for part in parts { #expect(line.contains(part), "\(line)") }
+            }
+        }
+
+        @Test("The graph of the resources' demonstration has the resource service, which needs two others")
+        func resourcesGraph() async throws {
+            let result = try await tool("demo", "--resources", "--graph")
+            #expect(result.code == 0, "\(result.errors)")
+            let graph = result.text.split(separator: "\n").drop { !$0.hasPrefix("\"app\":") }
+            let service = "ResourceService: lazy, built (essentials/ResourcesDemo"
+            #expect(graph.contains { $0.contains(service) }, "\(graph)")
+            #expect(graph.count { $0.contains("    needs ") } == 2)
+        }
+
         @Test("The demonstration's graph shows registrations, their states and their dependencies")
         func demoGraph() async throws {
             let result = try await tool("demo", "--graph")
@@ -35,7 +66,7 @@ extension ToolTests {
             "The help of every command contains examples and exit codes",
             arguments: [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "cookies", "bench", "demo",
+                "watch", "cookies", "bench", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -51,7 +82,7 @@ extension ToolTests {
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "cookies", "bench", "demo",
+                "watch", "cookies", "bench", "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_CLIENT_ID",
                 "ESSENTIALS_CLIENT_SECRET", "ESSENTIALS_KEY_PASSPHRASE",
             ] {

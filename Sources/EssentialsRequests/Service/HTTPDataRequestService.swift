@@ -162,7 +162,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         return place
     }
 
-    func url(of request: DataRequest) throws(RequestFailure) -> RequestURL {
+    /// The URL of a request without its query items and parameters.
+    ///
+    /// - Throws: `invalidRequest` if the path leads to another origin or out of the base URL's path.
+    package func url(of request: DataRequest) throws(RequestFailure) -> RequestURL {
         let environment = try request.base.environment(in: currentEnvironment).snapshot
         return try RequestAssembly(request: request, environment: environment, settings: settings).url()
     }

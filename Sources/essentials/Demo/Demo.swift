@@ -3,27 +3,22 @@ import EssentialsTestKit
 import ServiceEssentials
 
 /// The steps of the demonstration. Each step does what application code does, and returns a line that describes it.
-struct Demo {
+struct Demo: Demonstration {
     let api: DemoAPI
-    private let locator: ServiceLocator
+    let locator: ServiceLocator
 
     init(api: DemoAPI) throws {
         self.api = api
         locator = try bootstrap(baseURL: api.server.url + "/v1/", pins: api.pins, anchors: api.anchors)
     }
 
-    /// One step of the demonstration.
-    struct Step {
-        let name: String
-        let run: () async throws -> String
-    }
-
-    var steps: [Step] {
+    var steps: [DemoStep] {
         [
-            Step(name: "bootstrap", run: bootstrapped), Step(name: "get", run: getsAModel),
-            Step(name: "post", run: postsAModel), Step(name: "scope and double", run: coversAServiceForOneWorkflow),
-            Step(name: "weak proxy", run: lendsACart), Step(name: "cancel", run: cancelsARequest),
-            Step(name: "wrong key", run: refusesAnotherKey),
+            DemoStep(name: "bootstrap", run: bootstrapped), DemoStep(name: "get", run: getsAModel),
+            DemoStep(name: "post", run: postsAModel),
+            DemoStep(name: "scope and double", run: coversAServiceForOneWorkflow),
+            DemoStep(name: "weak proxy", run: lendsACart), DemoStep(name: "cancel", run: cancelsARequest),
+            DemoStep(name: "wrong key", run: refusesAnotherKey),
         ]
     }
 
@@ -97,12 +92,6 @@ struct Demo {
         return (badge, try badge.items.joined(separator: " and "))
     }
 
-    /// The registrations, and the services that each one was created from.
-    var graph: ServiceGraph { locator.graph() }
-
-    /// Closes the services, and the connections of the request service with them.
-    func close() async { await locator.close() }
-
     /// A completion handler runs on the application's queue, and a token cancels the request
     /// before the server responds.
     private func cancelsARequest() async throws -> String {
@@ -145,16 +134,6 @@ extension Demo {
     private func firstUser(_ locator: ServiceLocator) async throws -> User {
         try await locator.resolve((any DataRequestService).self).get("users/1")
     }
-
-    private func promise(_ isKept: Bool, _ text: String) throws(BrokenPromise) {
-        guard isKept else { throw BrokenPromise(text: text) }
-    }
-}
-
-/// A claim of a step that proved false.
-struct BrokenPromise: Error, CustomStringConvertible {
-    let text: String
-    var description: String { "this should hold: \(text)." }
 }
 
 /// Registers all services of the application, once at its start. No other code names concrete services.

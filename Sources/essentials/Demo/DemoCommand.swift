@@ -13,9 +13,19 @@ struct DemoCommand: AsyncParsableCommand {
             behind a weak proxy; a GET, a POST, a cancelled request; and a server whose key is not pinned. Each step \
             prints one line. The source of the demonstration is meant to be copied.
 
+            With --resources, it shows observed resources instead: two screens that need one request, a confirmation \
+            with 304, an optimistic change that the server refuses, another environment, and a logout. Each line \
+            says what the server has received.
+
             EXIT CODES
               0 all steps succeeded, 1 a step failed
             """)
+
+    /// The time after which the steps are cancelled. They take less than a second.
+    private static let limit = Duration.seconds(60)
+
+    @Flag(name: .customLong("resources"), help: "Demonstrate observed resources.")
+    var showsResources = false
 
     @Flag(help: "Finally print the locator's graph: the registrations, and the services each one was created from.")
     var graph = false
@@ -25,7 +35,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
             do {
-                try await show()
+                try await showInTime()
             } catch let failure as RequestFailure {
                 throw failure
             } catch {
@@ -36,8 +46,20 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
+    /// Shows the steps. A screen whose event does not arrive would wait forever.
+    private func showInTime() async throws {
+        let showing = Task { try await show() }
+        let limit = Task {
+            try await Task.sleep(for: Self.limit)
+            showing.cancel()
+        }
+        defer { limit.cancel() }
+        try await showing.value
+    }
+
     private func show() async throws {
-        let demo = try Demo(api: DemoAPI())
+        let demo: any Demonstration =
+            showsResources ? try ResourcesDemo(api: ResourcesDemoAPI()) : try Demo(api: DemoAPI())
         for step in demo.steps {
             let result = try await step.run()
             try StandardStream.output.write("\(step.name): \(result)\n")

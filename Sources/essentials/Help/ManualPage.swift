@@ -1,6 +1,6 @@
 /// The manual page in the format of mdoc(7), from the descriptions of the commands and the help topics.
 struct ManualPage {
-    private static let date = "November 23, 2026"
+    private static let date = "November 24, 2026"
     /// The width of the source, without the escapes.
     private static let sourceWidth = 72
     let tool: CommandSchema

@@ -54,7 +54,8 @@ struct FailurePrinter {
         return OneLine.text(text.hasSuffix(cause) ? String(text.dropLast(cause.count)) : text)
     }
 
-    private struct Object: Encodable {
+    /// A failure as a JSON object.
+    struct Object: Encodable {
         private enum CodingKeys: CodingKey { case reason, phase, host, message, remedy, attempt }
 
         let failure: RequestFailure
@@ -69,7 +70,6 @@ struct FailurePrinter {
             try object.encode(failure.attempt, forKey: .attempt)
         }
     }
-
 }
 
 /// Formats a text as one printable line.
