@@ -24,6 +24,24 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
         case last
     }
 
+    /// The requests that waited for a group, in order of arrival. One for the leader alone allocates nothing.
+    struct Waiters: Sequence, IteratorProtocol {
+        fileprivate var leader: UInt64?
+        fileprivate var followers: [UInt64] = []
+        private var index = 0
+
+        fileprivate init(leader: UInt64? = nil, followers: [UInt64] = []) {
+            (self.leader, self.followers) = (leader, followers)
+        }
+
+        mutating func next() -> UInt64? {
+            if let leader = leader.take() { return leader }
+            guard index < followers.count else { return nil }
+            defer { index += 1 }
+            return followers[index]
+        }
+    }
+
     private struct Group {
         let place: Place
         let key: Key
@@ -33,10 +51,8 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
         var isOpen = true
 
         var isEmpty: Bool { leader == nil && followers.isEmpty }
-        /// In order of arrival.
-        var waiters: [UInt64] {
-            guard let leader else { return followers.sorted() }
-            return followers.isEmpty ? [leader] : [leader] + followers.sorted()
+        var waiters: Waiters {
+            Waiters(leader: leader, followers: followers.isEmpty ? [] : followers.sorted())
         }
 
         mutating func remove(_ waiter: UInt64) -> Bool {
@@ -115,7 +131,7 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     }
 
     /// The outcome of a group is known. It returns the requests that wait for it, in order of arrival.
-    mutating func finish(_ group: UInt64) -> [UInt64] { remove(group)?.waiters ?? [] }
+    mutating func finish(_ group: UInt64) -> Waiters { remove(group)?.waiters ?? Waiters() }
 
     /// Closes the groups of a place. Requests that are in them get their outcome.
     mutating func close(_ place: Place) {

@@ -153,11 +153,19 @@ final class JoinedExchanges: Sendable {
 
     /// Passes the outcome of an exchange to all requests of its group.
     func finish(_ group: UInt64, _ outcome: SharedOutcome) {
-        let continuations = state.withLock { state in
+        typealias Continuation = CheckedContinuation<Verdict, Never>
+        // Most groups have one request, for which no array is needed.
+        let (first, others) = state.withLock { state -> (Continuation?, [Continuation]) in
             state.exchanges[group] = nil
-            return state.machine.finish(group).compactMap { state.end($0, .finished(outcome)) }
+            var (first, others): (Continuation?, [Continuation]) = (nil, [])
+            for waiter in state.machine.finish(group) {
+                guard let continuation = state.end(waiter, .finished(outcome)) else { continue }
+                if first == nil { first = continuation } else { others.append(continuation) }
+            }
+            return (first, others)
         }
-        for continuation in continuations { continuation.resume(returning: .finished(outcome)) }
+        first?.resume(returning: .finished(outcome))
+        for continuation in others { continuation.resume(returning: .finished(outcome)) }
     }
 
     /// Closes the groups of a URL: later requests do not share an exchange that has begun.

@@ -13,8 +13,8 @@ struct JoinMachineTests {
         #expect(machine.arrive(2, "k", at: "u") == .follow(1))
         #expect(machine.arrive(3, "other", at: "u") == .lead(2))
         #expect(machine.arrive(4, "k", at: "other") == .lead(3))
-        #expect(machine.finish(1) == [1, 2])
-        #expect(machine.finish(1) == [])
+        #expect(Array(machine.finish(1)) == [1, 2])
+        #expect(Array(machine.finish(1)) == [])
         #expect(machine.arrive(5, "k", at: "u") == .lead(4))
     }
 
@@ -28,8 +28,8 @@ struct JoinMachineTests {
         #expect(machine.leave(2, 1) == .last)
         // The next equal request does not get the outcome of the cancelled exchange.
         #expect(machine.arrive(4, "k", at: "u") == .lead(2))
-        #expect(machine.finish(1) == [])
-        #expect(machine.finish(2) == [4])
+        #expect(Array(machine.finish(1)) == [])
+        #expect(Array(machine.finish(2)) == [4])
     }
 
     @Test("A closed group takes no more requests, and those in it get its outcome")
@@ -43,8 +43,8 @@ struct JoinMachineTests {
         machine.closeAll()
         #expect(machine.arrive(5, "k", at: "u") == .lead(4))
         #expect(machine.arrive(6, "k", at: "other") == .lead(5))
-        #expect(machine.finish(1) == [1])
-        #expect(machine.finish(3) == [3])
+        #expect(Array(machine.finish(1)) == [1])
+        #expect(Array(machine.finish(3)) == [3])
         // The end of a closed group does not close the open one.
         #expect(machine.arrive(7, "k", at: "u") == .follow(4))
     }
@@ -59,7 +59,7 @@ struct JoinMachineTests {
         machine.closeAll()
         // A closed group counts, because its exchange still runs.
         #expect(machine.arrive(5, "a", at: "u") == .alone)
-        #expect(machine.finish(2) == [2])
+        #expect(Array(machine.finish(2)) == [2])
         #expect(machine.arrive(6, "c", at: "u") == .lead(3))
     }
 
@@ -120,7 +120,7 @@ struct JoinMachineTests {
                 if ended[waiter] != nil { expect(true, false, "\(waiter) ends twice") }
                 ended[waiter] = "finished"
             }
-            expect(machine.finish(number), waiters, "finish \(number)")
+            expect(Array(machine.finish(number)), waiters, "finish \(number)")
         }
 
         mutating func close(all: Bool) {
