@@ -52,6 +52,13 @@ final class EntityCaching: Sendable {
     /// The number of caches that are kept.
     var accessCount: Int { accesses.count }
 
+    /// Removes entities from the caches in memory: half of them, or all if the pressure is critical.
+    func relieve(_ pressure: MemoryPressure) {
+        for case let cache as MemoryEntityCache in accesses.map(\.cache) {
+            cache.trim(part: pressure == .critical ? 1 : 0.5)
+        }
+    }
+
     private var accesses: [CacheAccess] { state.withLock { Array($0.accesses.values) } }
 
     /// What has gone wrong with all caches.

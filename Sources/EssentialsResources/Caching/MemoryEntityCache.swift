@@ -61,8 +61,10 @@ public final class MemoryEntityCache: EntityCache {
     ///
     /// - Parameter part: The part of the entities that is removed, from 0 to 1. The default is all.
     public func trim(part: Double = 1) {
+        // A number that is none removes nothing.
+        guard part > 0 else { return }
         entries.withLock { entries in
-            let count = Int(Double(entries.count) * min(max(part, 0), 1))
+            let count = Int(Double(entries.count) * min(part, 1))
             for key in entries.keys.prefix(count) { entries.remove(key) }
         }
     }

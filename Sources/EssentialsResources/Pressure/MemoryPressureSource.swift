@@ -3,10 +3,10 @@ import Synchronization
 
 /// How urgently memory is needed.
 public enum MemoryPressure: Sendable, Hashable {
-    /// Memory is short. Half of the resources that nobody uses are dropped.
+    /// Memory is short. Half of the resources that nobody uses are dropped, and half of the entities in memory caches.
     case low
-    /// Work waits for memory. All resources that nobody uses are dropped, and so are the bodies that are kept for further
-    /// content types.
+    /// Work waits for memory. All resources that nobody uses are dropped, and so are all entities in memory caches and the
+    /// bodies that are kept for further content types.
     case critical
 }
 

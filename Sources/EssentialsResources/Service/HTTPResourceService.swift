@@ -113,9 +113,10 @@ public final class HTTPResourceService: ResourceService {
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
-        let observation = try configuration.memoryPressure?.observe { [table, observers] in
+        let observation = try configuration.memoryPressure?.observe { [table, observers, caching] in
             observers.sweepAll()
             table.relieve($0)
+            caching.relieve($0)
         }
         pressure.withLock { $0 = observation }
         if let reachability { recovery?.follow(reachability) }

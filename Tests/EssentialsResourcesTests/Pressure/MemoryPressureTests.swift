@@ -38,6 +38,21 @@ struct MemoryPressureTests {
         #expect(item.resource(as: String.self).content == nil)
     }
 
+    @Test("Pressure drops entities of caches in memory: half of them if it is low, all if it is critical")
+    func caches() async throws {
+        let (pressure, cache) = (ManualMemoryPressure(), MemoryEntityCache())
+        let fixture = try ResourceFixture(cache: cache) { $0.memoryPressure = pressure }
+        fixture.transport.on(.get, "/v1/items/*").answer(json: Item(name: "a"))
+        for number in 0..<10 { _ = try await fixture.service.resource("items/\(number)", as: Item.self).load() }
+        while cache.count < 10 { await Task.yield() }
+        cache.trim(part: .nan)
+        #expect(cache.count == 10)
+        pressure.report(.low)
+        #expect(cache.count == 5)
+        pressure.report(.critical)
+        #expect(cache.count == 0)
+    }
+
     @Test("A service that was closed or released hears of no pressure any more")
     func end() async throws {
         let pressure = ManualMemoryPressure()
