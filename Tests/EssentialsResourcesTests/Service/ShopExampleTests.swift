@@ -114,7 +114,8 @@ struct ShopExampleTests {
         async let drawing: Void = display.run(cart)
         let observation = shop.user("7").observe { @MainActor change in title.show(change.state.content?.name) }
         try await cart.loadIfNeeded()
-        try await cart.patch(Add(item: "a pen"), optimistically: { $0.items.append("a pen") }, invalidating: "/orders/**")
+        let item = "a pen"
+        try await cart.patch(Add(item: item), optimistically: { $0.items.append(item) }, invalidating: "/orders/**")
         await drawing
         #expect(await display.drawn.last == "a book, a pen")
         #expect(backend.state.withLock { $0.items } == ["a book", "a pen"])
