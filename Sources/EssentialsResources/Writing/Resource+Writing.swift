@@ -17,8 +17,9 @@ import FoundationEssentials
 /// changes content of this handle's type. Handles with another content type show the server's content.
 ///
 /// If the write fails or is cancelled, its change alone is taken out, and the observers receive
-/// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. A response that says
-/// that the write has succeeded, but that cannot be read, is thrown as well, and counts as a success for the state.
+/// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. If the server reports
+/// success but the body of its response cannot be read, the failure of reading is thrown, and the state changes as after a
+/// success.
 ///
 /// A resource outside the base URL accepts no writes, unless its host is listed with credentials.
 ///
