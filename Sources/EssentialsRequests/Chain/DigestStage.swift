@@ -17,8 +17,6 @@ struct DigestStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         guard let session = record.rules.digest, !record.hasLeftOrigin, request.headerFields[.authorization] == nil
         else { return try await next.send(request, record) }
-        var request = request
-        request.unwantedBodies.insert(.ofChallenges)
         // A redirect may have removed the body.
         let signed = DigestRequest(
             request.method, target: request.url.target, body: request.body.isEmpty ? .none : record.rules.body)

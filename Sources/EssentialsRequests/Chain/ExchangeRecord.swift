@@ -73,7 +73,7 @@ struct ExchangeRules: Sendable {
     /// environment has no settings of its own.
     var ownOrigin: OwnOriginRules?
     /// How a failed attempt is retried; `nil` if it is not.
-    var retry: RetryPolicy?
+    var retries: HopRetries?
     /// Whether the server may process the request twice; `nil` means that the method decides.
     var isIdempotent: Bool?
     /// Whether cookies are sent and stored, if the service or the environment has a storage for them.
@@ -84,4 +84,13 @@ struct ExchangeRules: Sendable {
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.
     var tokens: TokenSession?
+
+    /// The bodies that stages may leave unread. The redirect stage marks them in its copy of the request, so that no
+    /// later stage has to copy the request for that. A marked body that is delivered nevertheless is collected there.
+    var unwantedBodies: UnwantedBodies {
+        var bodies: UnwantedBodies = redirects.limit == nil ? [] : .ofRedirects
+        if retries != nil || ownOrigin?.retries != nil { bodies.insert(.ofRetries) }
+        if tokens != nil || digest != nil { bodies.insert(.ofChallenges) }
+        return bodies
+    }
 }

@@ -177,7 +177,7 @@ struct RequestAssembly {
                 errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
                 redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
                 ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
-                retry: settings.retry(request.retry), isIdempotent: isIdempotent,
+                retries: settings.retries(request.retry), isIdempotent: isIdempotent,
                 usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
             passedOver: passedOver)
     }

@@ -14,7 +14,7 @@ struct RedirectStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         record.deadline = SharedDeadline(of: request, clock: clock)
         var request = request
-        request.unwantedBodies = record.rules.redirects.unwantedBodies
+        request.unwantedBodies = record.rules.unwantedBodies
         record.isFromCache = false
         var response = try await next.send(request, record)
         while RedirectRules.isFollowed(response.statusCode) {
@@ -50,9 +50,6 @@ struct RedirectStage: Stage {
 }
 
 extension RedirectPolicy {
-    /// The bodies that following this policy leaves unread.
-    var unwantedBodies: UnwantedBodies { limit == nil ? [] : .ofRedirects }
-
     /// Whether a response is a redirect that the policy can follow, before its limits and its decision are applied.
     func mayFollow(_ response: TransportResponse) -> Bool {
         limit != nil && RedirectRules.isFollowed(response.statusCode) && response.headerFields[.location] != nil

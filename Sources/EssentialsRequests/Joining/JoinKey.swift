@@ -14,9 +14,9 @@ final class JoinKey: Sendable {
     private let environment: EnvironmentSnapshot?
     private let digest: DigestSession?
     private let tokens: TokenSession?
-    private let retry: RetryPolicy?
+    private let retries: HopRetries?
     /// The policy at the environment's origin, if the environment has settings.
-    private let ownRetry: RetryPolicy?
+    private let ownRetries: HopRetries?
     private let isIdempotent: Bool?
     private let usesCookies: Bool
     private let redirects: RedirectPolicy
@@ -57,8 +57,8 @@ final class JoinKey: Sendable {
         environment = record.environment
         digest = record.rules.digest
         tokens = record.rules.tokens
-        retry = record.rules.retry
-        ownRetry = record.rules.ownOrigin?.retry
+        retries = record.rules.retries
+        ownRetries = record.rules.ownOrigin?.retries
         isIdempotent = record.rules.isIdempotent
         usesCookies = record.rules.usesCookies
         redirects = record.rules.redirects
@@ -69,7 +69,7 @@ extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
             && one.environment == other.environment && one.digest === other.digest && one.tokens === other.tokens
-            && one.retry == other.retry && one.ownRetry == other.ownRetry && one.isIdempotent == other.isIdempotent
+            && one.retries == other.retries && one.ownRetries == other.ownRetries && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement
             && one.redirects.isSame(as: other.redirects)
     }

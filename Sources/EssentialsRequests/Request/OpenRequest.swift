@@ -135,7 +135,7 @@ extension OpenRequest {
         ExchangeRules(
             expectedStatus: expectedStatus, errorModel: settings.configuration.errorModel,
             codecs: settings.configuration.codecs, redirects: redirects ?? settings.configuration.redirects,
-            retry: settings.retry(retry), joins: settings.joins(nil))
+            retries: settings.retries(retry), joins: settings.joins(nil))
     }
 }
 

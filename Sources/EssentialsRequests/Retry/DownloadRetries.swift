@@ -30,9 +30,9 @@ final class DownloadRetries: Sendable {
     ) {
         self.chain = chain
         self.makeRecord = makeRecord
-        deadline = rules.retry(of: request) == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
+        deadline = rules.retries(of: request) == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
         self.request = request
-        state = Mutex(rules.retry(of: request).map { State(attempt: RetryStage.Attempt($0, request, rules)) })
+        state = Mutex(rules.retries(of: request).map { State(attempt: RetryStage.Attempt($0, request, rules)) })
     }
 
     /// Downloads a response through the chain; see `Transport.download`.
@@ -77,7 +77,8 @@ final class DownloadRetries: Sendable {
         record.deadline = deadline
         record.log = log
         var result = Result<TransportResponse, RequestFailure>.failure(failure)
-        guard let next = try await chain.retry.following(current.attempt, after: &result, record) else {
+        guard let next = try await chain.retry.following(current.attempt, of: request, after: &result, record)
+        else {
             return false
         }
         state.withLock { $0 = State(progress: record.retries, attempt: next) }

@@ -24,59 +24,65 @@ struct RetryStage: Stage {
     }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
-        record.rules.retry != nil || record.rules.ownOrigin?.retry != nil
+        record.rules.retries != nil || record.rules.ownOrigin?.retries != nil
     }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard let policy = record.rules.retry(of: request) else { return try await next.send(request, record) }
-        if case .within = policy.limit, record.retries.firstAttempt == nil {
-            record.retries.firstAttempt = clock.now
-        }
-        var attempt = Attempt(policy, request, record.rules)
+        guard let retries = record.rules.retries(of: request) else { return try await next.send(request, record) }
+        if retries.measuresTime, record.retries.firstAttempt == nil { record.retries.firstAttempt = clock.now }
+        // Most requests succeed at once, and copying a request costs more than all else that this stage does for them.
+        var attempt = retries.policy.attemptTimeout == nil ? nil : Attempt(retries, request, record.rules)
         while true {
             var result: Result<TransportResponse, RequestFailure>
             do throws(RequestFailure) {
-                let response = try await next.send(attempt.request, record)
+                let response: TransportResponse
+                if let changed = attempt?.changed {
+                    response = try await next.send(changed, record)
+                } else {
+                    response = try await next.send(request, record)
+                }
                 // A status that the caller has declared is a success, even if it usually leads to a retry.
-                guard policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode) else {
-                    if attempt.machine == nil { budgets.deposit(for: request.url.origin) }
+                guard retries.policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode) else {
+                    if attempt?.machine == nil { budgets.deposit(for: request.url.origin) }
                     return response
                 }
                 result = .success(response)
             } catch {
                 result = .failure(error)
             }
-            guard let following = try await following(attempt, after: &result, record) else { return try result.get() }
-            attempt = following
+            let failed = attempt ?? Attempt(retries, request, record.rules)
+            attempt = try await following(failed, of: request, after: &result, record)
+            guard attempt != nil else { return try result.get() }
         }
     }
 
     /// One attempt of a hop.
-    struct Attempt: Sendable {
-        fileprivate let policy: RetryPolicy
-        /// The request as the hop began it.
-        fileprivate let original: TransportRequest
-        /// The request as this attempt sends it.
-        fileprivate var request: TransportRequest
+    final class Attempt: Sendable {
+        fileprivate let retries: HopRetries
         fileprivate let isIdempotent: Bool
+        /// The request as this attempt sends it; `nil` if that is the request with which the hop began.
+        fileprivate let changed: TransportRequest?
         /// Decides about retries; `nil` before the first failure.
-        fileprivate var machine: RetryMachine?
+        fileprivate let machine: RetryMachine?
 
-        init(_ policy: RetryPolicy, _ original: TransportRequest, _ rules: ExchangeRules) {
-            self.policy = policy
-            self.original = original
-            isIdempotent = rules.isIdempotent ?? original.method.isIdempotent
-            request = original
-            prepare()
+        fileprivate var policy: RetryPolicy { retries.policy }
+
+        /// The first attempt of a hop.
+        init(_ retries: HopRetries, _ request: TransportRequest, _ rules: ExchangeRules) {
+            self.retries = retries
+            isIdempotent = rules.isIdempotent ?? request.method.isIdempotent
+            changed = retries.policy.attemptTimeout.map { request.limited(to: $0) }
+            machine = nil
         }
 
-        /// Applies the policy's settings for one attempt.
-        fileprivate mutating func prepare() {
-            request.unwantedBodies.insert(.ofRetries)
-            guard let limit = policy.attemptTimeout else { return }
-            request.options.totalTimeout = min(limit, request.options.totalTimeout ?? limit)
+        /// A later attempt.
+        fileprivate init(after earlier: Attempt, _ request: TransportRequest, _ machine: RetryMachine) {
+            retries = earlier.retries
+            isIdempotent = earlier.isIdempotent
+            changed = earlier.policy.attemptTimeout.map { request.limited(to: $0) } ?? request
+            self.machine = machine
         }
     }
 
@@ -86,56 +92,55 @@ struct RetryStage: Stage {
     ///
     /// The result is read into memory if the wait for the budget begins. It is delivered if there is no next attempt.
     ///
+    /// - Parameter request: The request with which the hop began.
     /// - Throws: The failure of the last attempt if it was a failure and there is a remark about it, and `cancelled`.
     func following(
-        _ attempt: Attempt, after result: inout Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
+        _ attempt: Attempt, of request: TransportRequest, after result: inout Result<TransportResponse, RequestFailure>,
+        _ record: ExchangeRecord
     ) async throws(RequestFailure) -> Attempt? {
         if case .failure(let failure) = result, failure.reason == .cancelled { return nil }
-        var following = attempt
         var machine =
             attempt.machine
             ?? RetryMachine(
                 attempt.policy,
                 RetryMachine.Request(
-                    isIdempotent: attempt.isIdempotent, isReplayable: attempt.original.body.isReplayable))
+                    isIdempotent: attempt.isIdempotent, isReplayable: request.body.isReplayable))
         let moment = RetryMachine.Moment(
             attempt: record.retries.attempt, elapsed: record.retries.firstAttempt.map { clock.now - $0 } ?? .zero,
             remaining: record.deadline.remaining, random: clock.random())
-        let failure = failure(of: result, to: attempt.request, record)
+        let failure = failure(of: result, to: request, record)
         let action = machine.failed(outcome(of: result), moment) { wait, isRetriable in
             attempt.policy.decision(
                 on: RetryCandidate(
-                    method: attempt.request.method, url: attempt.request.url, failure: failure,
+                    method: request.method, url: request.url, failure: failure,
                     attempt: record.retries.attempt, wait: wait, isRetriable: isRetriable))
         }
         guard case .retry(var retry) = action else {
             if case .stop(let stop) = action { try give(up: result, remark(on: stop), record) }
             return nil
         }
-        guard try await payFor(&retry, of: attempt, after: &result, machine, moment, record, failure) else {
+        guard try await payFor(&retry, of: request, after: &result, machine, moment, record, failure) else {
             try give(up: result, Self.emptyBudget, record)
             return nil
         }
         if case .success(let response) = result {
             await BodyDrain(clock: clock.clock).drain(response.body, record.cancellation)
         }
-        try await wait(retry.wait, isHastened: retry.isHastened, host: attempt.original.hostText, record)
+        try await wait(retry.wait, isHastened: retry.isHastened, host: request.hostText, record)
         record.retries.retry(after: failure)
-        following.machine = machine
-        following.request = try record.deadline.limited(
-            attempt.original, between: "two attempts", after: "\(record.retries.count) attempts had failed")
-        following.request.needsFreshConnection = retry.needsFreshConnection
-        following.prepare()
-        return following
+        var changed = try record.deadline.limited(
+            request, between: "two attempts", after: "\(record.retries.count) attempts had failed")
+        changed.needsFreshConnection = retry.needsFreshConnection
+        return Attempt(after: attempt, changed, machine)
     }
 
     /// Takes a unit of the budget. A request that is never given up waits for one.
     private func payFor(
-        _ retry: inout RetryMachine.Retry, of attempt: Attempt,
+        _ retry: inout RetryMachine.Retry, of request: TransportRequest,
         after result: inout Result<TransportResponse, RequestFailure>, _ machine: RetryMachine,
         _ moment: RetryMachine.Moment, _ record: ExchangeRecord, _ failure: RequestFailure
     ) async throws(RequestFailure) -> Bool {
-        let origin = attempt.original.url.origin
+        let origin = request.url.origin
         var waited = Duration.zero
         while true {
             let (withdrawal, left) = budgets.withdraw(for: origin)
@@ -148,8 +153,8 @@ struct RetryStage: Stage {
             // Spread, because all requests of the origin wait for the same unit.
             let pause = clock.random(in: retryIn...retryIn * 2)
             guard machine.allows(waited + pause, moment) else { return false }
-            try await release(&result, attempt.request, record)
-            try await wait(pause, isHastened: false, host: attempt.original.hostText, record)
+            try await release(&result, request, record)
+            try await wait(pause, isHastened: false, host: request.hostText, record)
             waited += pause
         }
     }
@@ -259,6 +264,15 @@ struct RetryStage: Stage {
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+}
+
+extension TransportRequest {
+    /// The request with a total time that is not longer than the limit of one attempt.
+    fileprivate func limited(to limit: Duration) -> TransportRequest {
+        var request = self
+        request.options.totalTimeout = min(limit, options.totalTimeout ?? limit)
+        return request
     }
 }
 

@@ -47,7 +47,7 @@ final class EnvironmentStages: Sendable {
 final class OwnOriginRules: Sendable {
     let origin: Origin
     /// `nil` if nothing is retried.
-    let retry: RetryPolicy?
+    let retries: HopRetries?
     /// `nil` for no limits.
     let limits: RequestLimits?
     /// `nil` for no cookies.
@@ -59,7 +59,7 @@ final class OwnOriginRules: Sendable {
     ///   - settings: The settings of the service.
     init(_ request: DataRequest, in environment: EnvironmentSnapshot, _ settings: ServiceSettings) {
         origin = environment.baseURL.origin
-        retry = settings.retry(request.retry ?? environment.stages.retry)
+        retries = settings.retries(request.retry ?? environment.stages.retry)
         limits = settings.limits(of: environment.stages)
         cookies = settings.cookies(of: environment.stages)
     }
@@ -72,8 +72,8 @@ extension ExchangeRules {
         return ownOrigin
     }
 
-    /// The retry policy of a hop; `nil` if it is not retried.
-    func retry(of request: TransportRequest) -> RetryPolicy? {
-        if let own = own(request) { own.retry } else { retry }
+    /// The retries of a hop; `nil` if it is not retried.
+    func retries(of request: TransportRequest) -> HopRetries? {
+        if let own = own(request) { own.retries } else { retries }
     }
 }

@@ -9,6 +9,8 @@ final class ServiceSettings: Sendable {
     let limits: RequestLimits?
     /// The groups of equal requests; `nil` if an interceptor makes each request different.
     let joins: JoinedExchanges?
+    /// The retries of requests without their own policy; `nil` if they are not retried.
+    private let retries: HopRetries?
     private let environmentStages: EnvironmentStages
     private let userAgent: HTTPField
     private let acceptResponse: HTTPField
@@ -22,6 +24,7 @@ final class ServiceSettings: Sendable {
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
+        retries = Self.retries(configuration.retry)
         environmentStages = EnvironmentStages(clock: configuration.clock)
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         acceptResponse = accept(.response)
@@ -37,12 +40,15 @@ final class ServiceSettings: Sendable {
         }
     }
 
-    /// The retry policy of a request, or `nil` if it has no effect.
+    /// The retries of a request, or `nil` if its policy has no effect.
     ///
     /// - Parameter own: The policy of the request or its environment; `nil` means that of the service.
-    func retry(_ own: RetryPolicy?) -> RetryPolicy? {
-        let policy = own ?? configuration.retry
-        return policy.allowsRetries || policy.attemptTimeout != nil ? policy : nil
+    func retries(_ own: RetryPolicy?) -> HopRetries? {
+        if let own { Self.retries(own) } else { retries }
+    }
+
+    private static func retries(_ policy: RetryPolicy) -> HopRetries? {
+        policy.allowsRetries || policy.attemptTimeout != nil ? HopRetries(policy) : nil
     }
 
     /// The limits of an environment with these settings; `nil` for no limits.

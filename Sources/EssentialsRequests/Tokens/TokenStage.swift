@@ -47,7 +47,6 @@ struct TokenStage: Stage {
         _ request: TransportRequest, _ grant: Grant, _ record: ExchangeRecord
     ) throws(RequestFailure) -> TransportRequest {
         var authorized = request
-        authorized.unwantedBodies.insert(.ofChallenges)
         if grant.hasWaited {
             authorized = try record.deadline.limited(
                 authorized, between: "its wait for an access token and its sending", after: "it had waited for a token")

@@ -170,7 +170,7 @@ import Testing
         policy.attemptTimeout = .milliseconds(20)
         policy.backoff = .exponential(base: .milliseconds(1), cap: .milliseconds(2))
         var request = DataRequest(.get, "a")
-        request.options.totalTimeout = .milliseconds(300)
+        request.options.totalTimeout = .seconds(2)
         try await withService(policy, serving: { _ in .hang }) { [request] service, _ in
             let start = ContinuousClock.now
             let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
