@@ -13,8 +13,9 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
     settings.append(.define("ESSENTIALS_THREAD_SANITIZER"))
 }
 
-// A package that disables a trait does not fetch the packages that only this trait needs.
-let requests: TargetDependencyCondition? = .when(traits: ["Requests"])
+// A package that disables the traits does not fetch the packages that only they need. One trait is enabled at a time:
+// SwiftPM passes several to the compiler in a random order, and then every second build compiles everything again.
+let requests: TargetDependencyCondition? = .when(traits: ["Requests", "Tool"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
 
@@ -40,11 +41,11 @@ let package = Package(
         .executable(name: "essentials", targets: ["essentials"]),
     ],
     traits: [
-        .default(enabledTraits: ["Requests", "Tool"]),
+        .default(enabledTraits: ["Tool"]),
         .trait(
             name: "Requests",
-            description: "All modules except EssentialsLocator, EssentialsTestTraits and EssentialsReachability."),
-        .trait(name: "Tool", description: "The command-line tool.", enabledTraits: ["Requests"]),
+            description: "All modules. Without a trait, only those that need no other package are built."),
+        .trait(name: "Tool", description: "All modules and the command-line tool."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),

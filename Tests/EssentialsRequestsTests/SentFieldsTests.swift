@@ -20,7 +20,8 @@ struct SentFieldsTests {
         let id = RequestID(service: 0, number: 1)
         let environment = EnvironmentSnapshot(baseURL: try RequestURL("https://h/"))
         let record = ExchangeRecord(
-            request, ExchangeRules(expectedStatus: .any, redirects: .standard, retries: retry.map { HopRetries($0) }), id: id,
+            request, ExchangeRules(expectedStatus: .any, redirects: .standard, retries: retry.map { HopRetries($0) }),
+            id: id,
             environment: environment, cancellation: Cancellation())
         #expect(record.sentFields.isEmpty)
         _ = try await Chain(over: transport, settings, AuthorizationStore())

@@ -69,7 +69,8 @@ extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
             && one.environment == other.environment && one.digest === other.digest && one.tokens === other.tokens
-            && one.retries == other.retries && one.ownRetries == other.ownRetries && one.isIdempotent == other.isIdempotent
+            && one.retries == other.retries && one.ownRetries == other.ownRetries
+            && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement
             && one.redirects.isSame(as: other.redirects)
     }

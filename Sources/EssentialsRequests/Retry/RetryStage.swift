@@ -44,7 +44,8 @@ struct RetryStage: Stage {
                     response = try await next.send(request, record)
                 }
                 // A status that the caller has declared is a success, even if it usually leads to a retry.
-                guard retries.policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode) else {
+                guard retries.policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode)
+                else {
                     if attempt?.machine == nil { budgets.deposit(for: request.url.origin) }
                     return response
                 }
