@@ -19,14 +19,15 @@ import Testing
     @Test(
         "The most specific pattern determines the codec",
         arguments: [
-            ("application/problem+json", "exact"), ("application/x+json", "type and suffix"), ("text/x+json", "suffix"),
+            ("application/problem+json", "exact"), ("text/problem+json", "subtype"),
+            ("application/x+json", "type and suffix"), ("text/x+json", "suffix"),
             ("application/json", "type"), ("application/pdf", "type"), ("image/png", "any"),
             ("APPLICATION/Problem+JSON; charset=utf-8", "exact"),
         ])
     func lookup(type: String, name: String) throws {
         let codecs = try [
-            ("application/problem+json", "exact"), ("application/*+json", "type and suffix"), ("*/*+json", "suffix"),
-            ("application/*", "type"), ("*/*", "any"),
+            ("application/problem+json", "exact"), ("*/problem+json", "subtype"),
+            ("application/*+json", "type and suffix"), ("*/*+json", "suffix"), ("application/*", "type"), ("*/*", "any"),
         ].shuffled().reduce(CodecRegistry()) { codecs, entry in
             try codecs.registering(NamedCodec(name: entry.1), for: MediaPattern(entry.0))
         }
@@ -47,7 +48,7 @@ import Testing
         "The standard registry has codecs for the documented types and suffixes",
         arguments: [
             ("application/json", true), ("Application/JSON", true), ("application/json ;charset=utf-8", true),
-            ("application/problem+json", true), ("text/json", true), ("text/plain", true), ("text/html", true),
+            ("application/problem+json", true), ("text/json", true), ("model/json", true), ("text/plain", true), ("text/html", true),
             ("text/csv", true), ("application/xml", true), ("application/atom+xml", true),
             ("application/x-www-form-urlencoded", true), ("application/octet-stream", true), ("image/png", false),
             ("application/yaml", false),

@@ -17,14 +17,14 @@
 public struct CodecRegistry: Sendable {
     private var codecs: [MediaPattern: any BodyCodec] = [:]
 
-    /// JSON for `application/json`, `text/json` and `*/*+json`; text for `text/*`, `application/xml` and `*/*+xml`;
+    /// JSON for `*/json` and `*/*+json`; text for `text/*`, `application/xml` and `*/*+xml`;
     /// forms for `application/x-www-form-urlencoded`; bytes for `application/octet-stream`.
     public static let standard: CodecRegistry = {
         let json = JSONCodec()
         let text = TextCodec()
         return CodecRegistry()
             .registering(json, for: MediaPattern(.json))
-            .registering(json, for: MediaPattern(type: "text", subtype: "json", suffix: nil))
+            .registering(json, for: MediaPattern(type: nil, subtype: "json", suffix: nil))
             .registering(json, for: MediaPattern(type: nil, subtype: nil, suffix: "json"))
             .registering(text, for: MediaPattern(type: "text", subtype: nil, suffix: nil))
             .registering(text, for: MediaPattern(type: "application", subtype: "xml", suffix: nil))

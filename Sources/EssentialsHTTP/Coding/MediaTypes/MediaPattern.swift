@@ -2,6 +2,7 @@
 ///
 /// ```swift
 /// try MediaPattern("application/json")     // that type
+/// try MediaPattern("*/json")               // that subtype of every type
 /// try MediaPattern("application/*+json")   // every application type with the suffix json
 /// try MediaPattern("*/*+json")             // every type with the suffix json
 /// try MediaPattern("text/*")               // every text type
@@ -12,13 +13,13 @@
 /// order of the example read from its end. Equally specific patterns are ordered by their text.
 public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConvertible {
     private enum Breadth: Int, Sendable {
-        case any, type, suffix, typeAndSuffix, exact
+        case any, type, suffix, typeAndSuffix, subtype, exact
     }
 
     private let breadth: Breadth
     /// The type; `nil` for `*`.
     let type: String?
-    /// The subtype of an exact pattern; otherwise `nil`.
+    /// The subtype; `nil` for `*` and for a pattern with a suffix.
     let subtype: String?
     let suffix: String?
 
@@ -43,7 +44,6 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
         } else if parts[1].hasPrefix("*+") {
             self.init(type: type, subtype: nil, suffix: String(parts[1].dropFirst(2)))
         } else {
-            guard type != nil else { throw Self.invalid(text) }
             self.init(type: type, subtype: String(parts[1]), suffix: nil)
         }
         let stars = [self.type, subtype, suffix].compactMap { $0 }
@@ -63,7 +63,8 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
         self.suffix = suffix
         breadth =
             switch (type, subtype, suffix) {
-            case (_, _?, _): .exact
+            case (_?, _?, _): .exact
+            case (nil, _?, _): .subtype
             case (_?, nil, _?): .typeAndSuffix
             case (nil, nil, _?): .suffix
             case (_?, nil, nil): .type
@@ -73,7 +74,9 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
 
     /// Every pattern that matches a media type, the most specific first.
     static func all(matching mediaType: MediaType) -> [MediaPattern] {
-        var patterns = [MediaPattern(mediaType)]
+        var patterns = [
+            MediaPattern(mediaType), MediaPattern(type: nil, subtype: mediaType.subtype, suffix: nil),
+        ]
         if let suffix = mediaType.suffix {
             patterns.append(MediaPattern(type: mediaType.type, subtype: nil, suffix: suffix))
             patterns.append(MediaPattern(type: nil, subtype: nil, suffix: suffix))
@@ -102,6 +105,6 @@ public struct MediaPattern: Sendable, Hashable, Comparable, CustomStringConverti
     private static func invalid(_ text: String) -> RequestFailure {
         RequestFailure(
             .invalidRequest, "“\(RequestFailure.shown(text))” is not a media type pattern.",
-            remedy: "Write type/subtype, type/*, */*, or a suffix as in */*+json.")
+            remedy: "Write type/subtype, */subtype, type/*, */*, or a suffix as in */*+json.")
     }
 }
