@@ -153,11 +153,20 @@ let package = Package(
 )
 
 // Builds for a sanitizer instrument this package alone: what it depends on is built once, for all kinds of builds.
-// They leave out the tool and the tutorials' programs, which are run as processes.
+// They leave out the tool and the tutorials' programs, which are run as processes, and tests of code without threads. The
+// address sanitizer is for code that calls C, so it leaves out the tests of modules that do not.
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     package.products.removeAll { $0.name == "essentials" }
-    let programs = ["essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests"]
-    package.targets.removeAll { programs.contains($0.name) }
+    var omitted: Set = [
+        "essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests", "EssentialsTransportTests",
+        "EssentialsFoundationTests",
+    ]
+    if sanitizer == "address" {
+        omitted.formUnion([
+            "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
+        ])
+    }
+    package.targets.removeAll { omitted.contains($0.name) }
     for target in package.targets where target.type != .system {
         let usesSwift = !target.name.hasPrefix("C")
         if usesSwift {

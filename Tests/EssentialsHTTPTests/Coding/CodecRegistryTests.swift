@@ -27,7 +27,8 @@ import Testing
     func lookup(type: String, name: String) throws {
         let codecs = try [
             ("application/problem+json", "exact"), ("*/problem+json", "subtype"),
-            ("application/*+json", "type and suffix"), ("*/*+json", "suffix"), ("application/*", "type"), ("*/*", "any"),
+            ("application/*+json", "type and suffix"), ("*/*+json", "suffix"), ("application/*", "type"),
+            ("*/*", "any"),
         ].shuffled().reduce(CodecRegistry()) { codecs, entry in
             try codecs.registering(NamedCodec(name: entry.1), for: MediaPattern(entry.0))
         }
@@ -48,7 +49,8 @@ import Testing
         "The standard registry has codecs for the documented types and suffixes",
         arguments: [
             ("application/json", true), ("Application/JSON", true), ("application/json ;charset=utf-8", true),
-            ("application/problem+json", true), ("text/json", true), ("model/json", true), ("text/plain", true), ("text/html", true),
+            ("application/problem+json", true), ("text/json", true), ("model/json", true), ("text/plain", true),
+            ("text/html", true),
             ("text/csv", true), ("application/xml", true), ("application/atom+xml", true),
             ("application/x-www-form-urlencoded", true), ("application/octet-stream", true), ("image/png", false),
             ("application/yaml", false),
