@@ -49,6 +49,7 @@ final class OwnedObservers: Sendable {
         replaced?.end()
         // Delivers `attached`, unless another thread does.
         resource.core.deliverPending()
+        resource.core.raiseLoads()
         let token = ObserverToken(resource: resource.any, observer: id, number: number)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { token.remove() }

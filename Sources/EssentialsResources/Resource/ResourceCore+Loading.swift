@@ -78,6 +78,12 @@ extension ResourceCore {
     /// - Parameter priority: The priority; `nil` means that of the resource's requests.
     func raise(_ run: LoadRun, to priority: RequestPriority?) { run.priority.raise(to: priority ?? ownPriority) }
 
+    /// Raises the priority of all loads to that of the resource's requests, because an observer has come, who is as
+    /// interested as a task.
+    func raiseLoads() {
+        for run in contents.withLock({ $0.runs }) { raise(run, to: nil) }
+    }
+
     /// Removes a task that has stopped waiting. The load is cancelled if nobody else wants it.
     func leave(_ run: LoadRun) {
         let isUnwanted = changing { contents in

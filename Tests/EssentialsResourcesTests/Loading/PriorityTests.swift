@@ -17,7 +17,7 @@ struct PriorityTests {
         return try HTTPResourceService(requests: requests, environment: environment)
     }
 
-    @Test("A load that waits for its turn gets the priority of the most interested, whoever comes", arguments: 0..<4)
+    @Test("A load that waits for its turn gets the priority of the most interested, whoever comes", arguments: 0..<5)
     func raised(interest: Int) async throws {
         let (transport, latch) = (ScriptedTransport(), Latch())
         transport.on(.get, "/v1/first").answer { _ in
@@ -35,10 +35,12 @@ struct PriorityTests {
         // Loads begin on the thread of the caller, so all of them wait in the queue now.
         var observation: ResourceObservation?
         var task: Task<Void, Never>?
+        let object = IdleObserver()
         switch interest {
         case 0: task = Task { _ = try? await b.loadIfNeeded(priority: .interactive) }
         case 1: task = Task { _ = try? await b.loadIfNeeded() }
         case 2: observation = b.observeSynchronously { _ in }
+        case 3: b.addObserver(object)
         default: _ = b.startLoadIfNeeded()
         }
         if task != nil {
@@ -53,6 +55,7 @@ struct PriorityTests {
         await prefetch.waitUntilCompleted()
         _ = try await (first.content, third.content)
         observation?.cancel()
+        withExtendedLifetime(object) {}
         await task?.value
     }
 
@@ -88,4 +91,9 @@ struct PriorityTests {
         _ = try await using
         #expect(transport.requestCount == 4)
     }
+}
+
+/// An observer object that does nothing.
+private final class IdleObserver: ResourceObserver {
+    func resourceChanged(_ change: ResourceChange<Int>, of resource: Resource<Int>) {}
 }
