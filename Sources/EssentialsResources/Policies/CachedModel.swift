@@ -1,0 +1,28 @@
+public import FoundationEssentials
+
+/// A model with the time at which the server sent it.
+///
+/// ```swift
+/// try await cache.save(CachedModel(coins, date: clock.date), for: ModelKey("coins"))
+/// ```
+public struct CachedModel<Value: Sendable>: Sendable {
+    /// The model.
+    public var value: Value
+    /// When it was received, by the wall clock, because a model outlives the process.
+    public var date: Date
+
+    /// Creates a cached model.
+    public init(_ value: Value, date: Date) {
+        self.value = value
+        self.date = date
+    }
+
+    /// The time since the model was received. It is `nil` if the date lies in the future, because the clock has been set
+    /// back: the age is unknown then.
+    public func age(at now: Date) -> Duration? {
+        let seconds = now.timeIntervalSince(date)
+        return seconds >= 0 ? .seconds(seconds) : nil
+    }
+}
+
+extension CachedModel: Equatable where Value: Equatable {}
