@@ -18,11 +18,16 @@ public struct CachedModel<Value: Sendable>: Sendable {
     }
 
     /// The time since the model was received. It is `nil` if the date lies in the future, because the clock has been set
-    /// back: the age is unknown then.
-    public func age(at now: Date) -> Duration? {
-        let seconds = now.timeIntervalSince(date)
-        return seconds >= 0 ? .seconds(seconds) : nil
-    }
+    /// back, or is no date at all: the age is unknown then.
+    public func age(at now: Date) -> Duration? { Duration.since(date, at: now) }
 }
 
 extension CachedModel: Equatable where Value: Equatable {}
+
+extension Duration {
+    /// The time since a date; `nil` if it is negative, or so long that a date must be wrong.
+    static func since(_ date: Date, at now: Date) -> Duration? {
+        let seconds = now.timeIntervalSince(date)
+        return seconds >= 0 && seconds < 0x1p60 ? .seconds(seconds) : nil
+    }
+}
