@@ -25,14 +25,14 @@ public protocol ObservableCache: AsyncCache {
 /// ```
 ///
 /// Changes that other code makes to the wrapped cache are not seen.
-public struct ObservedCache<Wrapped: AsyncCache>: ObservableCache {
+public struct ObservedCache: ObservableCache {
     /// The cache that stores the models.
-    public let wrapped: Wrapped
+    public let wrapped: any AsyncCache
     /// Notifies observers of changes.
     public let changes = ModelChanges()
 
     /// Wraps a cache.
-    public init(_ wrapped: Wrapped) { self.wrapped = wrapped }
+    public init(_ wrapped: any AsyncCache) { self.wrapped = wrapped }
 
     /// Saves a model and notifies observers, also if the cache fails, because it may have changed.
     public func save<Value: Codable & Sendable>(

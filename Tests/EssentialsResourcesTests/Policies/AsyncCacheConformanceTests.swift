@@ -8,8 +8,8 @@ import Testing
 struct AsyncCacheConformanceTests {
     @Test("A dictionary conforms")
     func dictionary() async {
-        #expect(await AsyncCacheConformance.check { DictionaryCache() } == [])
-        #expect(await AsyncCacheConformance.check { ObservedCache(DictionaryCache()) } == [])
+        #expect(await AsyncCacheConformance.check { PlainCache() } == [])
+        #expect(await AsyncCacheConformance.check { ObservedCache(PlainCache()) } == [])
     }
 
     @Test("The model cache conforms in memory, over a memory cache, and without room in memory")
@@ -53,7 +53,7 @@ struct AsyncCacheConformanceTests {
     }
 
     /// A part of a violation that says what is wrong.
-    private static let texts: [(DictionaryCache.Fault, String)] = [
+    private static let texts: [(PlainCache.Fault, String)] = [
         (.ignoresType, "Keys that differ in their type must have separate models."),
         (.ignoresName, "Keys that differ in their name must have separate models."),
         (.ignoresVariant, "Keys that differ in their variant must have separate models."),
@@ -75,14 +75,14 @@ struct AsyncCacheConformanceTests {
     ]
 
     @Test("Each faulty cache fails with a sentence on its fault", arguments: texts)
-    func fault(_ fault: DictionaryCache.Fault, text: String) async {
-        let violations = await AsyncCacheConformance.check { DictionaryCache(fault) }
+    func fault(_ fault: PlainCache.Fault, text: String) async {
+        let violations = await AsyncCacheConformance.check { PlainCache(fault) }
         #expect(violations.contains { $0.contains(text) }, "\(violations.prefix(3))")
     }
 
     @Test("Every fault has its sentence, and a cache that cannot be made is a violation")
     func completeness() async {
-        #expect(Set(Self.texts.map(\.0)) == Set(DictionaryCache.Fault.allCases))
+        #expect(Set(Self.texts.map(\.0)) == Set(PlainCache.Fault.allCases))
         let violations = await AsyncCacheConformance.check { throw RequestFailure(.file, "No disk.") }
         #expect(violations.count > 5 && violations.allSatisfy { $0.contains("has thrown an error") })
     }

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 
 /// The cache of the documentation: a dictionary.
-actor DictionaryCache: AsyncCache {
+actor PlainCache: AsyncCache {
     /// What this cache does wrong.
     enum Fault: String, CaseIterable, Sendable {
         case ignoresType, ignoresName, ignoresVariant, ignoresPartition, ignoresEnvironment, ignoresSchema

@@ -37,7 +37,7 @@ struct ModelFilterLiveTests {
 
     @Test(
         "Live models begin with what is there and follow each change of their list only",
-        arguments: [ModelCache() as any ObservableCache, ObservedCache(DictionaryCache())])
+        arguments: [ModelCache() as any ObservableCache, ObservedCache(PlainCache())])
     func live(cache: any ObservableCache) async throws {
         let service = try service(cache)
         var models = service.liveModels(matching: filter, key: key).makeAsyncIterator()
@@ -112,7 +112,7 @@ struct ModelFilterLiveTests {
 
     @Test("A cache that cannot be observed gives its models once, and a wrapped one gives them live")
     func notObservable() async throws {
-        let cache = DictionaryCache()
+        let cache = PlainCache()
         try await cache.save(list("b"), for: key)
         var models: [[Item]] = []
         for await matching in cache.liveModels(matching: filter, key: key) { models.append(matching) }
@@ -121,7 +121,7 @@ struct ModelFilterLiveTests {
 
     @Test("A cache that fails throws once, and gives live readers no element until the next change")
     func failing() async throws {
-        let cache = ObservedCache(DictionaryCache(.throwsMisses))
+        let cache = ObservedCache(PlainCache(.throwsMisses))
         await #expect(throws: RequestFailure.self) { try await cache.models(matching: filter, key: key) }
         let task = Task { [filter, key] in
             var models = cache.liveModels(matching: filter, key: key).makeAsyncIterator()
