@@ -23,6 +23,9 @@ extension EntityKey {
     /// The origin of all models. No URL of a resource has this scheme, so a cache finds its models by their origin.
     static let modelOrigin = "model://"
 
+    /// Whether a model is stored under the key, and no entity of a resource.
+    var isModel: Bool { url.hasPrefix(Self.modelOrigin) }
+
     /// Where a model is stored.
     init<Value>(_ key: ModelKey<Value>) {
         self.init(

@@ -134,6 +134,27 @@ struct ModelCacheTests {
         #expect(await cache(over: files).load(key) == item("c"))
     }
 
+    @Test("Purging all resources of a service leaves the models in a shared cache, and the other way round")
+    func purging() async throws {
+        let entities = MemoryEntityCache()
+        let fixture = try ResourceFixture(cache: entities)
+        fixture.transport.on(.get, "/v1/items/1").answer(json: Item(name: "resource"))
+        let models = cache(over: entities)
+        try await models.save(item("model"), for: key)
+        await models.flush()
+        let resource: Resource<Item> = fixture.service.resource("items/1")
+        _ = try await resource.loadIfNeeded()
+        #expect(try await fixture.service.wipe(.all, purging: .caches))
+        #expect(entities.count == 1)
+        #expect(await cache(over: entities).load(key) == item("model"))
+
+        _ = try await resource.loadIfNeeded()
+        try await models.deleteAll()
+        await fixture.service.close()
+        #expect(entities.count == 1)
+        #expect(await cache(over: entities).load(key) == nil)
+    }
+
     // MARK: Age
 
     @Test("A model that is too old is a miss and is removed from memory and below")
