@@ -262,6 +262,40 @@ struct ModelCacheTests {
         #expect(await models.load(ModelKey<Item>("other")) == item("b"))
     }
 
+    @Test("Files stay within their size, and the models that were used last are found in them")
+    func fileLimit() async throws {
+        let files = try FileEntityCache(directory: ModelDirectory().path, maximumBytes: 40 << 10)
+        let models = cache(over: files, count: 0)
+        for number in 0..<30 {
+            try await models.save(item(String(repeating: "x", count: 1_000)), for: ModelKey("\(number)"))
+        }
+        await models.flush()
+        #expect(await files.usage.bytes <= 40 << 10)
+        #expect(await files.usage.count == 10)
+        #expect(await models.load(ModelKey<Item>("29")) != nil)
+        #expect(await models.load(ModelKey<Item>("0")) == nil)
+        #expect(models.problems == CacheProblems())
+    }
+
+    @Test("Models below are sealed, and those of an unknown key are misses")
+    func sealed() async throws {
+        struct Sealing: EntitySealing {
+            var keyID = "1"
+            func seal(_ bytes: Data, context: Data) -> Data { Data(bytes.map { $0 ^ 0x55 }) }
+            func open(_ bytes: Data, keyID: String, context: Data) -> Data? {
+                keyID == self.keyID ? Data(bytes.map { $0 ^ 0x55 }) : nil
+            }
+        }
+        let entities = MemoryEntityCache()
+        let models = cache(over: SealedEntityCache(entities, sealing: Sealing()))
+        try await models.save(item("secret"), for: key)
+        await models.flush()
+        let stored = try #require(entities.entity(for: EntityKey(key)))
+        #expect(!String(decoding: stored.body, as: UTF8.self).contains("secret"))
+        #expect(await cache(over: SealedEntityCache(entities, sealing: Sealing())).load(key) == item("secret"))
+        #expect(await cache(over: SealedEntityCache(entities, sealing: Sealing(keyID: "2"))).load(key) == nil)
+    }
+
     // MARK: Order
 
     @Test("Of a read and a save that overlap, the save holds")
