@@ -16,8 +16,10 @@ actor PlainCache: AsyncCache {
     private var models: [String: any Sendable] = [:]
     private var late: [(String, any Sendable)] = []
     private let fault: Fault?
+    /// Whether other tasks come between finding a model and returning it.
+    private let yields: Bool
 
-    init(_ fault: Fault? = nil) { self.fault = fault }
+    init(_ fault: Fault? = nil, yields: Bool = false) { (self.fault, self.yields) = (fault, yields) }
 
     private func place<Value>(_ key: ModelKey<Value>) -> String {
         let parts = [
@@ -52,7 +54,9 @@ actor PlainCache: AsyncCache {
     }
 
     func load<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> CachedModel<Value>? {
-        guard let (data, date) = models[place(key)] as? (Data, Date) else {
+        let found = models[place(key)]
+        if yields { await Task.yield() }
+        guard let (data, date) = found as? (Data, Date) else {
             if fault == .throwsMisses { throw RequestFailure(.file, "There is no such model.") }
             return nil
         }

@@ -43,7 +43,7 @@ struct StoredValueTests {
 
     @Test("Concurrent updates lose no change, also over a cache that suspends")
     func updates() async throws {
-        let value = StoredValue(ModelKey<Int>("number"), in: PlainCache())
+        let value = StoredValue(ModelKey<Int>("number"), in: PlainCache(yields: true))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
                 group.addTask {
