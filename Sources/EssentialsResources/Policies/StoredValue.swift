@@ -50,7 +50,7 @@ public struct StoredValue<Value: Codable & Sendable>: Sendable {
     ///
     /// - Parameter change: Receives the value, which is `nil` if there is none.
     /// - Returns: The value after the change.
-    /// - Throws: What the closure throws, in which case nothing is changed; else as ``save(_:)``.
+    /// - Throws: What the closure throws, in which case nothing is changed, and the errors of ``save(_:)``.
     @discardableResult
     public func update(_ change: (inout Value?) throws -> Void) async throws -> Value? {
         try await turns.run {

@@ -26,13 +26,18 @@ struct AsyncCacheConformanceTests {
 
     @Test("The model cache conforms over files, with and without room in memory", arguments: [0, 1_000])
     func files(_ count: Int) async {
-        let directories = Mutex<[ModelDirectory]>([])
+        let made = Mutex<[(directory: ModelDirectory, cache: ModelCache)]>([])
         let violations = await AsyncCacheConformance.check {
             let directory = ModelDirectory()
-            directories.withLock { $0.append(directory) }
             var configuration = ModelCache.Configuration()
             configuration.maximumCount = count
-            return try ModelCache(directory: directory.path, configuration: configuration)
+            let cache = try ModelCache(directory: directory.path, configuration: configuration)
+            made.withLock { $0.append((directory, cache)) }
+            return cache
+        }
+        for (directory, cache) in made.withLock({ $0 }) {
+            await cache.flush()
+            withExtendedLifetime(directory) {}
         }
         #expect(violations == [])
     }
@@ -46,6 +51,7 @@ struct AsyncCacheConformanceTests {
             await (cache as? ModelCache)?.flush()
         }
         #expect(violations == [])
+        withExtendedLifetime(directory) {}
         #expect(
             await AsyncCacheConformance.checkRestart { ModelCache() }.contains {
                 $0.hasPrefix("After a restart: No model")

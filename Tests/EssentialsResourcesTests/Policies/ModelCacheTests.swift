@@ -65,7 +65,9 @@ struct ModelCacheTests {
 
     @Test("A model of an older schema is a miss, and one of the same schema with another encoding is removed")
     func schema() async throws {
-        let files = try FileEntityCache(directory: ModelDirectory().path)
+        let directory = ModelDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let files = try FileEntityCache(directory: directory.path)
         let first = cache(over: files)
         try await first.save(item("a"), for: key)
         await first.flush()
@@ -107,7 +109,9 @@ struct ModelCacheTests {
 
     @Test("A cache shared with resources deletes only models, and of one person only theirs")
     func sharing() async throws {
-        let files = try FileEntityCache(directory: ModelDirectory().path)
+        let directory = ModelDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let files = try FileEntityCache(directory: directory.path)
         let resource = EntityKey(url: "https://api.example.com/item", stage: .decoding, partition: "p")
         try await files.store(StoredEntity(body: Data([1]), date: clock.date), for: resource)
         let models = cache(over: files)
@@ -264,7 +268,9 @@ struct ModelCacheTests {
 
     @Test("Files stay within their size, and the models that were used last are found in them")
     func fileLimit() async throws {
-        let files = try FileEntityCache(directory: ModelDirectory().path, maximumBytes: 40 << 10)
+        let directory = ModelDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let files = try FileEntityCache(directory: directory.path, maximumBytes: 40 << 10)
         let models = cache(over: files, count: 0)
         for number in 0..<30 {
             try await models.save(item(String(repeating: "x", count: 1_000)), for: ModelKey("\(number)"))
