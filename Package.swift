@@ -124,7 +124,8 @@ let package = Package(
             dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsResourcesTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+            name: "EssentialsResourcesTests",
+            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsObservationTests",

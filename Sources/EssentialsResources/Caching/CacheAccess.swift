@@ -108,11 +108,17 @@ final class CacheAccess: Sendable {
     /// - Returns: Whether the cache has removed them. If it has failed, it tries again in the background.
     func removeAll(in scope: EntityScope) async -> Bool {
         await withCheckedContinuation { continuation in
-            state.withLock { state in
-                let number = state.changes.removeAll(in: scope)
-                state.removalWaiters.append((number, continuation))
-            }
+            addRemoval(of: scope, continuation)
             work()
+        }
+    }
+
+    /// Adds the removal of a scope. It is made in the background after ``work()`` was called, and then resumes a
+    /// continuation as ``removeAll(in:)`` returns.
+    func addRemoval(of scope: EntityScope, _ continuation: CheckedContinuation<Bool, Never>) {
+        state.withLock { state in
+            let number = state.changes.removeAll(in: scope)
+            state.removalWaiters.append((number, continuation))
         }
     }
 

@@ -49,6 +49,8 @@ struct WriteBehind: Sendable {
         let number: UInt64
     }
 
+    /// The size of the entities that may wait, unless another one is given.
+    static let standardBytes = 16 << 20
     /// The maximum number of removals of scopes that wait.
     static let maximumRemovals = 16
 
@@ -68,7 +70,7 @@ struct WriteBehind: Sendable {
     private var lastNumber: UInt64 = 0
 
     /// Creates an empty queue.
-    init(maximumCount: Int = 1_000, maximumBytes: Int = 16 << 20) {
+    init(maximumCount: Int = 1_000, maximumBytes: Int = Self.standardBytes) {
         (self.maximumCount, self.maximumBytes) = (max(maximumCount, 1), max(maximumBytes, 0))
     }
 

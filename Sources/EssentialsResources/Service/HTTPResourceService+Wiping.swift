@@ -67,7 +67,8 @@ extension HTTPResourceService {
         if let problem = pattern.problem { throw problem }
         adoptEnvironment()
         let base = table.base
-        let scope = EntityScope { key in pattern.matches(base.url(whole: key.url), below: base) }
+        // A cache that is shared with fetched models keeps them.
+        let scope = EntityScope { key in !key.isModel && pattern.matches(base.url(whole: key.url), below: base) }
         caching.forget(scope)
         try wipe(pattern, extent)
         // Once more, because a load may have ended just before it was cancelled.

@@ -1,0 +1,30 @@
+/// Stores models for services that fetch them, under keys that name their type.
+///
+/// A cache of your own implements these five functions, over memory, files, a database or another process:
+///
+/// ```swift
+/// actor DictionaryCache: AsyncCache {
+///     private var models: [String: CachedModel<any Sendable>] = [:]
+///     …
+/// }
+/// ```
+///
+/// The functions are called from any task. What one throws never ends a fetch: reading counts as a miss then. A cache may
+/// forget what it likes at any time. It must not find a model under another key than that with which it was saved, and a
+/// model whose encoding cannot be read any more is a miss.
+public protocol AsyncCache: Sendable {
+    /// Saves a model in place of the one that is there.
+    func save<Value: Codable & Sendable>(_ model: CachedModel<Value>, for key: ModelKey<Value>) async throws
+
+    /// The model under a key with the time at which the server sent it; `nil` if there is none.
+    func load<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> CachedModel<Value>?
+
+    /// Deletes a model. Without one nothing happens.
+    func delete<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws
+
+    /// Deletes all models.
+    func deleteAll() async throws
+
+    /// Whether there is a model under a key. Reading it may still fail later.
+    func contains<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> Bool
+}

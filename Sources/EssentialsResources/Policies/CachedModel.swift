@@ -1,0 +1,33 @@
+public import FoundationEssentials
+
+/// A model with the time at which the server sent it.
+///
+/// ```swift
+/// try await cache.save(CachedModel(coins, date: clock.date), for: ModelKey("coins"))
+/// ```
+public struct CachedModel<Value: Sendable>: Sendable {
+    /// The model.
+    public var value: Value
+    /// When it was received, by the wall clock, because a model outlives the process.
+    public var date: Date
+
+    /// Creates a cached model.
+    public init(_ value: Value, date: Date) {
+        self.value = value
+        self.date = date
+    }
+
+    /// The time since the model was received. It is `nil` if the date lies in the future, because the clock has been set
+    /// back, or is no date at all: the age is unknown then.
+    public func age(at now: Date) -> Duration? { Duration.since(date, at: now) }
+}
+
+extension CachedModel: Equatable where Value: Equatable {}
+
+extension Duration {
+    /// The time since a date; `nil` if it is negative, or so long that a date must be wrong.
+    static func since(_ date: Date, at now: Date) -> Duration? {
+        let seconds = now.timeIntervalSince(date)
+        return seconds >= 0 && seconds < 0x1p60 ? .seconds(seconds) : nil
+    }
+}

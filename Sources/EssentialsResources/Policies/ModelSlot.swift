@@ -1,0 +1,35 @@
+/// What a model is kept under in memory: the parts of its key, with the type itself in place of its name.
+struct ModelSlot: Hashable, Sendable {
+    let name: String
+    let variant: String
+    let partition: EntityPartition
+    let environment: String
+    let schema: UInt32
+    let type: ObjectIdentifier
+
+    init<Value>(_ key: ModelKey<Value>) {
+        (name, variant, partition) = (key.name, key.variant, key.partition)
+        (environment, schema, type) = (key.environment, key.schema, ObjectIdentifier(Value.self))
+    }
+
+    /// The approximate size in memory.
+    var byteCount: Int {
+        name.utf8.count + variant.utf8.count + partition.name.utf8.count + environment.utf8.count + 256
+    }
+}
+
+/// How models are told apart from the entities of resources in a cache that both use.
+extension EntityKey {
+    /// The origin of all models. No URL of a resource has this scheme, so a cache finds its models by their origin.
+    static let modelOrigin = "model://"
+
+    /// Whether a model is stored under the key, and no entity of a resource.
+    var isModel: Bool { url.hasPrefix(Self.modelOrigin) }
+
+    /// Where a model is stored.
+    init<Value>(_ key: ModelKey<Value>) {
+        self.init(
+            url: Self.modelOrigin + "/" + key.name, variant: key.variant, stage: "fetched model", type: key.type,
+            schema: key.schema, partition: key.partition, environment: key.environment)
+    }
+}

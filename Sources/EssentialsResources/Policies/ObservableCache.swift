@@ -1,0 +1,66 @@
+/// A cache of models whose changes can be observed. ``ModelCache`` is one.
+///
+/// A cache of your own becomes one with ``ObservedCache``, or by reporting its changes itself:
+///
+/// ```swift
+/// actor DatabaseCache: ObservableCache {
+///     nonisolated let changes = ModelChanges()
+///
+///     func delete<Value>(_ key: ModelKey<Value>) async throws {
+///         try await database.delete(key)
+///         changes.changed(key)
+///     }
+///     …
+/// }
+/// ```
+public protocol ObservableCache: AsyncCache {
+    /// Notifies observers of changes. It must always be the same object.
+    var changes: ModelChanges { get }
+}
+
+/// Makes the changes of any cache observable that are made through it.
+///
+/// ```swift
+/// let service = CoinService(requests: requests, cache: ObservedCache(DatabaseCache()))
+/// ```
+///
+/// Changes that other code makes to the wrapped cache are not seen.
+public struct ObservedCache: ObservableCache {
+    /// The cache that stores the models.
+    public let wrapped: any AsyncCache
+    /// Notifies observers of changes.
+    public let changes = ModelChanges()
+
+    /// Wraps a cache.
+    public init(_ wrapped: any AsyncCache) { self.wrapped = wrapped }
+
+    /// Saves a model and notifies observers, also if the cache fails, because it may have changed.
+    public func save<Value: Codable & Sendable>(
+        _ model: CachedModel<Value>, for key: ModelKey<Value>
+    ) async throws {
+        defer { changes.changed(key) }
+        try await wrapped.save(model, for: key)
+    }
+
+    /// The model under a key.
+    public func load<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> CachedModel<Value>? {
+        try await wrapped.load(key)
+    }
+
+    /// Deletes a model and notifies observers.
+    public func delete<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws {
+        defer { changes.changed(key) }
+        try await wrapped.delete(key)
+    }
+
+    /// Deletes all models and notifies all observers.
+    public func deleteAll() async throws {
+        defer { changes.allChanged() }
+        try await wrapped.deleteAll()
+    }
+
+    /// Whether there is a model under a key.
+    public func contains<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> Bool {
+        try await wrapped.contains(key)
+    }
+}

@@ -1,0 +1,115 @@
+public import EssentialsHTTP
+import Synchronization
+
+/// One value in a cache of models, for settings, drafts and the like.
+///
+/// ```swift
+/// let draft = StoredValue(ModelKey<Draft>("draft", partition: "account-7"), in: cache)
+/// try await draft.update { $0 = Draft(text: ($0?.text ?? "") + "!") }
+/// let text = try await draft.load()?.text
+/// ```
+///
+/// The changes that are made through a stored value and its copies are made one after the other. Those that are made in
+/// another way, or through another stored value with the same key, can come between the reading and the saving of
+/// ``update(_:)``. A cache may forget a value, so keep nothing in it that cannot be lost.
+public struct StoredValue<Value: Codable & Sendable>: Sendable {
+    /// What the value is stored under.
+    public let key: ModelKey<Value>
+    private let cache: any AsyncCache
+    private let clock: RequestClock
+    private let turns = TaskTurns()
+
+    /// Creates a stored value. Nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - key: What the value is stored under.
+    ///   - cache: The cache.
+    ///   - clock: Gives the date with which values are saved.
+    public init(_ key: ModelKey<Value>, in cache: any AsyncCache, clock: RequestClock = .system) {
+        (self.key, self.cache, self.clock) = (key, cache, clock)
+    }
+
+    /// The value; `nil` if there is none.
+    ///
+    /// - Throws: What the cache throws.
+    public func load() async throws -> Value? { try await cache.load(key)?.value }
+
+    /// Saves a value in place of the one that is there.
+    ///
+    /// - Throws: What the cache throws, and `CancellationError` if the task was cancelled before it was its turn.
+    public func save(_ value: Value) async throws {
+        try await turns.run { try await cache.save(CachedModel(value, date: clock.date), for: key) }
+    }
+
+    /// Deletes the value. Without one nothing happens.
+    ///
+    /// - Throws: As ``save(_:)``.
+    public func delete() async throws { try await turns.run { try await cache.delete(key) } }
+
+    /// Changes the value, or deletes it by setting it to `nil`.
+    ///
+    /// - Parameter change: Receives the value, which is `nil` if there is none.
+    /// - Returns: The value after the change.
+    /// - Throws: What the closure throws, in which case nothing is changed, and the errors of ``save(_:)``.
+    @discardableResult
+    public func update(_ change: (inout Value?) throws -> Void) async throws -> Value? {
+        try await turns.run {
+            var value = try await load()
+            let isStored = value != nil
+            try change(&value)
+            if let value {
+                try await cache.save(CachedModel(value, date: clock.date), for: key)
+            } else if isStored {
+                try await cache.delete(key)
+            }
+            return value
+        }
+    }
+}
+
+/// Lets tasks do their work one after the other, in the order of their calls.
+private final class TaskTurns: Sendable {
+    private struct State {
+        var isBusy = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        /// The waiters before this one have had their turn.
+        var first = 0
+    }
+
+    private let state = Mutex(State())
+
+    func run<Result>(_ work: () async throws -> Result) async throws -> Result {
+        await begin()
+        defer { end() }
+        try Task.checkCancellation()
+        return try await work()
+    }
+
+    private func begin() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.isBusy { state.waiters.append(continuation) }
+                defer { state.isBusy = true }
+                return !state.isBusy
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func end() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.first < state.waiters.count else {
+                state = State()
+                return nil
+            }
+            defer { state.first += 1 }
+            // What is done is removed now and then, so that each turn takes constant time on average.
+            if state.first > 64, state.first * 2 > state.waiters.count {
+                state.waiters.removeFirst(state.first)
+                state.first = 0
+            }
+            return state.waiters[state.first]
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,149 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Filtered models", .timeLimit(.minutes(2)))
+struct ModelFilterLiveTests {
+    private struct ItemService: FetchingService, Persisting {
+        let requests: any DataRequestService
+        let cache: any AsyncCache
+    }
+
+    private let key = ModelKey<[Item]>("items")
+    private let filter = ModelFilter("b", in: \Item.name)
+
+    private func list(_ names: String...) -> CachedModel<[Item]> {
+        CachedModel(names.map { Item(name: $0) }, date: Date(timeIntervalSinceReferenceDate: 0))
+    }
+
+    private func service(_ cache: any AsyncCache) throws -> ItemService {
+        ItemService(requests: try ResourceFixture().requests, cache: cache)
+    }
+
+    @Test("A service finds the matching models of a cached list once, and none without a list")
+    func once() async throws {
+        let service = try service(ModelCache())
+        #expect(try await service.models(matching: filter, key: key) == [])
+        try await service.cache.save(list("a", "B", "ab"), for: key)
+        #expect(try await service.models(matching: filter, key: key).map(\.name) == ["B", "ab"])
+        #expect(try await service.models(matching: ModelFilter(), key: key).count == 3)
+        #expect(try await service.models(matching: filter, key: ModelKey("others")) == [])
+    }
+
+    @Test(
+        "Live models begin with what is there and follow each change of their list only",
+        arguments: [ModelCache() as any ObservableCache, ObservedCache(PlainCache())])
+    func live(cache: any ObservableCache) async throws {
+        let service = try service(cache)
+        var models = service.liveModels(matching: filter, key: key).makeAsyncIterator()
+        #expect(await models.next() == [])
+        try await cache.save(list("a", "b"), for: key)
+        #expect(await models.next()?.map(\.name) == ["b"])
+        try await cache.save(list("x"), for: ModelKey("others"))
+        try await cache.save(CachedModel(Item(name: "b"), date: list().date), for: ModelKey("items"))
+        try await cache.save(list("b", "bb"), for: key)
+        #expect(await models.next()?.map(\.name) == ["b", "bb"])
+        try await cache.delete(key)
+        #expect(await models.next() == [])
+        try await cache.save(list("b"), for: key)
+        try await cache.deleteAll()
+        #expect(await models.next() == [])
+        #expect(cache.changes.observerCount == 1)
+    }
+
+    @Test("A slow reader finds the newest list only")
+    func slow() async throws {
+        let cache = ModelCache()
+        var models = cache.liveModels(matching: filter, key: key).makeAsyncIterator()
+        _ = await models.next()
+        for number in 0..<100 { try await cache.save(list("b\(number)"), for: key) }
+        #expect(await models.next()?.map(\.name) == ["b99"])
+        let task = Task { [models] in
+            var models = models
+            return await models.next()
+        }
+        task.cancel()
+        #expect(await task.value == nil)
+    }
+
+    @Test("The sequence ends with its task, and leaves no observer behind")
+    func end() async throws {
+        let cache = ModelCache()
+        let readings = Mutex(0)
+        let reached = Latch()
+        let task = Task { [filter, key] in
+            for await _ in cache.liveModels(matching: filter, key: key) {
+                readings.withLock { $0 += 1 }
+                reached.open()
+            }
+        }
+        await reached.wait()
+        #expect(cache.changes.observerCount == 1)
+        task.cancel()
+        await task.value
+        #expect(cache.changes.observerCount == 0)
+        #expect(readings.withLock { $0 } == 1)
+
+        for await _ in cache.liveModels(matching: filter, key: key) { break }
+        #expect(cache.changes.observerCount == 0)
+    }
+
+    @Test("Readers of many tasks see the last of many saves")
+    func manyReaders() async throws {
+        let cache = ModelCache()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask { [filter, key] in
+                    for await models in cache.liveModels(matching: filter, key: key) {
+                        if models.last?.name == "b end" { return }
+                    }
+                }
+            }
+            for number in 0..<200 { try? await cache.save(list("b\(number)"), for: key) }
+            try? await cache.save(list("b end"), for: key)
+        }
+        #expect(cache.changes.observerCount == 0)
+    }
+
+    @Test("A cache that cannot be observed gives its models once, and a wrapped one gives them live")
+    func notObservable() async throws {
+        let cache = PlainCache()
+        try await cache.save(list("b"), for: key)
+        var models: [[Item]] = []
+        for await matching in cache.liveModels(matching: filter, key: key) { models.append(matching) }
+        #expect(models == [[Item(name: "b")]])
+    }
+
+    @Test("A cache that fails throws once, and gives live readers no element until the next change")
+    func failing() async throws {
+        let cache = ObservedCache(PlainCache(.throwsMisses))
+        await #expect(throws: RequestFailure.self) { try await cache.models(matching: filter, key: key) }
+        let task = Task { [filter, key] in
+            var models = cache.liveModels(matching: filter, key: key).makeAsyncIterator()
+            return await models.next()
+        }
+        try await cache.save(list("b"), for: key)
+        #expect(await task.value == [Item(name: "b")])
+    }
+
+    @Test("Deleting the models of one person notifies the readers of theirs only")
+    func partition() async throws {
+        let cache = ModelCache()
+        let theirs = ModelKey<[Item]>("items", partition: "p")
+        var mine = cache.liveModels(matching: filter, key: key).makeAsyncIterator()
+        var others = cache.liveModels(matching: filter, key: theirs).makeAsyncIterator()
+        _ = await mine.next()
+        _ = await others.next()
+        try await cache.save(list("b"), for: theirs)
+        #expect(await others.next() == [Item(name: "b")])
+        try await cache.deleteAll(of: "p")
+        #expect(await others.next() == [])
+        try await cache.save(list("b2"), for: key)
+        #expect(await mine.next() == [Item(name: "b2")])
+    }
+}
