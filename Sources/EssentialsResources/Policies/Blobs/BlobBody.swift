@@ -88,7 +88,8 @@ struct BlobBody: ~Copyable {
         }
         if isStored {
             let entry = try await store.store(
-                spool, size: size, entity, for: transfer.key, reservation: reserved) { !transfer.isRevoked }
+                spool, size: size, entity, for: transfer.key, reservation: reserved
+            ) { !transfer.isRevoked }
             if let entry {
                 (self.spool, self.reserved) = (nil, 0)
                 return entry.content

@@ -72,9 +72,9 @@ public final class BlobService: Sendable {
 
     private let environment: any EnvironmentService
     private let configuration: Configuration
-    private let store: BlobStore
+    let store: BlobStore
     private let receiver: BlobReceiver
-    private let transfers = BlobTransfers()
+    let transfers = BlobTransfers()
     /// The environment of now, and its base.
     private let adopted: Mutex<(environment: AdoptedEnvironment, base: ResourceBase)>
     private let closed = Atomic(false)

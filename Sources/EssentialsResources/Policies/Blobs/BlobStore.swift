@@ -62,7 +62,9 @@ actor BlobStore {
         do throws(RequestFailure) { try count(body, space: BlobIndex.space(record.size, found.size)) } catch {
             try? remove(name, also: record.generation)
         }
-        return (BlobEntry(name, record, file, modified: status.modified, freshUntil: freshness.limit(of: record)), bytes)
+        return (
+            BlobEntry(name, record, file, modified: status.modified, freshUntil: freshness.limit(of: record)), bytes
+        )
     }
 
     /// The record of a blob; `nil` if there is none.

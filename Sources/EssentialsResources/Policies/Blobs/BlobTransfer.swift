@@ -33,6 +33,8 @@ final class BlobTransfer: Sendable {
         state = Mutex(State(askers: 1, maximum: maximum))
     }
 
+    /// The number of those who wait.
+    var askers: Int { state.withLock { $0.askers } }
     /// The largest number of bytes that anybody wants.
     var maximum: Int64 { state.withLock { $0.maximum } }
 
@@ -112,6 +114,9 @@ final class BlobTransfers: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// The transfers that run.
+    var running: [BlobTransfer] { state.withLock { Array($0.running.values) } }
 
     /// Joins the transfer of a blob that runs, or adds a new one.
     ///
