@@ -18,6 +18,9 @@ let requests: TargetDependencyCondition? = .when(traits: ["Requests"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
 
+let openCombine: Target.Dependency = .product(
+    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
+
 let package = Package(
     name: "ServiceEssentials",
     // Only EssentialsLocator, EssentialsTransport and EssentialsHTTP build elsewhere than on Linux; these platforms have
@@ -33,6 +36,7 @@ let package = Package(
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
         .library(name: "EssentialsResources", targets: ["EssentialsResources"]),
         .library(name: "EssentialsObservation", targets: ["EssentialsObservation"]),
+        .library(name: "EssentialsPublishers", targets: ["EssentialsPublishers"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
@@ -45,11 +49,15 @@ let package = Package(
             name: "Requests",
             description: "All modules except EssentialsLocator, EssentialsTestTraits and EssentialsReachability."),
         .trait(name: "Tool", description: "The command-line tool.", enabledTraits: ["Requests"]),
+        .trait(
+            name: "OpenCombine", description: "The publishers of EssentialsPublishers, with the package OpenCombine.",
+            enabledTraits: ["Requests"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -72,6 +80,9 @@ let package = Package(
             dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", logging],
             swiftSettings: settings),
         .target(name: "EssentialsObservation", dependencies: ["EssentialsResources"], swiftSettings: settings),
+        .target(
+            name: "EssentialsPublishers", dependencies: ["EssentialsRequests", "EssentialsResources", openCombine],
+            swiftSettings: settings),
         .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
@@ -128,6 +139,10 @@ let package = Package(
         .testTarget(
             name: "EssentialsObservationTests",
             dependencies: ["EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsPublishersTests",
+            dependencies: ["EssentialsPublishers", "EssentialsResources", "EssentialsTestKit", openCombine],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
