@@ -70,6 +70,58 @@ struct BlobDirectoryTests {
         #expect(await next.blobs.usage.count == 3)
     }
 
+    /// A body of many equal pieces, and how many bytes of it were given out and not yet written.
+    private final class Pieces: ResponseBody.Source, Transport {
+        struct State {
+            var left: Int
+            var unwritten = 0
+            var largest = 0
+        }
+
+        let state: Mutex<State>
+        private let piece = BodyChunk([UInt8](repeating: 7, count: 256 << 10))
+
+        init(count: Int) { state = Mutex(State(left: count)) }
+
+        func next() async throws(RequestFailure) -> BodyChunk? {
+            state.withLock { state in
+                guard state.left > 0 else { return nil }
+                state.left -= 1
+                state.unwritten += piece.count
+                state.largest = max(state.largest, state.unwritten)
+                return piece
+            }
+        }
+
+        func cancel() {}
+
+        func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+            TransportResponse(HTTPResponse(status: .ok, headerFields: [:]), body: ResponseBody(source: self))
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test("Of a large blob, at most 1 MiB and one piece are in memory at any time, and the rest is on disk")
+    func inPieces() async throws {
+        let (directory, pieces) = (BlobDirectory(), Pieces(count: 400))
+        var calls = FileCalls.system
+        let write = calls.write
+        calls.write = { descriptor, bytes in
+            let written = write(descriptor, bytes)
+            pieces.state.withLock { $0.unwritten -= written }
+            return written
+        }
+        let environment = try ConstantEnvironment("https://h/v1/")
+        let requests = HTTPDataRequestService(environment: environment, transport: pieces)
+        let blobs = try BlobService(
+            requests, environment, nil, FileDirectory(directory.path, calls: calls), BlobService.Configuration())
+        #expect(try await blobs.file(at: "film").size == 100 << 20)
+        let largest = pieces.state.withLock { $0.largest }
+        #expect(largest <= BlobSpool.memoryLimit + (256 << 10))
+        #expect(largest > 0)
+    }
+
     @Test("A blob that is larger than the directory fails as tooLarge, and so does one that says so in advance")
     func tooLarge() async throws {
         let fixture = try BlobFixture { $0.maximumBytes = 2 << 20 }

@@ -174,4 +174,26 @@ struct BlobSharingTests {
         #expect(fixture.directory.names == [])
         #expect(fixture.reserved == 0)
     }
+
+    @Test("An asker after a change of the environment does not share a transfer that began before")
+    func environment() async throws {
+        let (fixture, latch) = (try BlobFixture(), Latch())
+        fixture.transport.on(.get, "/v1/a", headerFields: [.acceptLanguage: "2"]).answer(text: "new")
+        fixture.transport.on(.get, "/v1/a", headerFields: [.acceptLanguage: "1"]).answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(text: "old", headerFields: [.cacheControl: "no-store"])
+        }
+        let (blobs, url) = (fixture.blobs, try RequestURL("https://h/v1/"))
+        fixture.environment.set(EnvironmentSnapshot(baseURL: url, headerFields: [.acceptLanguage: "1"]))
+        let first = Task { try await blobs.bytes(at: "a") }
+        _ = try await fixture.transport.request(number: 1)
+        fixture.environment.set(EnvironmentSnapshot(baseURL: url, headerFields: [.acceptLanguage: "2"]))
+        #expect(try await blobs.bytes(at: "a") == Data("new".utf8))
+        latch.open()
+        _ = await first.result
+        #expect(blobs.transfers.running.isEmpty)
+        // The older response does not remove the newer blob.
+        #expect(try await blobs.bytes(at: "a") == Data("new".utf8))
+        #expect(fixture.transport.requestCount == 2)
+    }
 }

@@ -39,6 +39,7 @@ struct BlobReceiver: Sendable {
     }
 
     private func removeStored(_ transfer: BlobTransfer) async {
+        guard !transfer.isRevoked else { return }
         await problems.noting { () throws(RequestFailure) in try await store.remove(transfer.key) }
     }
 

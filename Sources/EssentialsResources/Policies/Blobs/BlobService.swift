@@ -29,7 +29,7 @@ import Synchronization
 /// that is killed leaves nothing that is used, and a file that another process has removed is loaded again. Each process
 /// counts what it has found at its start and stored itself, so several together can exceed the size. Damage is found by
 /// the size of a file and the time of its last change, and by a checksum when a blob of up to 1 MiB is read for the first
-/// time; a damaged blob is loaded again.
+/// time; a damaged blob is loaded again. The files of the 64 blobs that were used last stay open.
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
@@ -158,8 +158,8 @@ public final class BlobService: Sendable {
                 store.index.withLock { $0.doubt(EntityFile.Name(key)) }
             }
             throw RequestFailure(
-                .decoding, "The blob could not be decoded: \(error)",
-                remedy: "Check what the server sends at this URL.", underlying: error)
+                .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
+                underlying: error)
         }
     }
 
@@ -270,7 +270,7 @@ public final class BlobService: Sendable {
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
         let (key, url, environment) = try place(of: address)
         let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
-        let joined = transfers.join(name, priority, maximum: maximum) {
+        let joined = transfers.join(name, priority, maximum: maximum, in: environment) {
             BlobTransfer(key, url, environment, priority, maximum: maximum)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }

@@ -234,21 +234,30 @@ actor BlobStore {
         let record = entry.record.with(entry.record.entity.revalidated(by: confirmation))
         let renewed = entry.renewed(record, freshUntil: freshness.limit(of: record))
         let body = BlobBodyName(entry.name, record.generation)
-        guard isWanted(), index.withLock({ $0.generation(of: body.name) }) == body.generation else { return renewed }
+        guard isWanted(), isStored(body) else { return renewed }
         // The old record and the new one exist at the same time for a moment.
-        let space = Self.space(of: record, key)
+        let space = BlobIndex.space(Self.size(of: record, key))
         try reserve(space)
         defer { release(space) }
         // Making room may have removed the blob itself.
-        guard index.withLock({ $0.generation(of: body.name) }) == body.generation else { return renewed }
+        guard isStored(body) else { return renewed }
         try inDirectory { () throws(SystemError) in try write(record, for: key) }
-        try count(body, space: space)
+        try count(body, space: Self.space(of: record, key))
         return renewed
     }
 
-    private static func space(of record: BlobRecord, _ key: EntityKey) -> Int {
+    private func isStored(_ body: BlobBodyName) -> Bool {
+        index.withLock { $0.generation(of: body.name) } == body.generation
+    }
+
+    /// The size of a record.
+    private static func size(of record: BlobRecord, _ key: EntityKey) -> Int64 {
         let stored = record.stored
-        return BlobIndex.space(record.size, Int64(EntityFile.head(of: stored, for: key).count + stored.body.count))
+        return Int64(EntityFile.head(of: stored, for: key).count + stored.body.count)
+    }
+
+    private static func space(of record: BlobRecord, _ key: EntityKey) -> Int {
+        BlobIndex.space(record.size, size(of: record, key))
     }
 
     // MARK: Removing
@@ -302,7 +311,7 @@ actor BlobStore {
     }
 
     private func count(_ body: BlobBodyName, space: Int) throws(RequestFailure) {
-        let isNew = index.withLock { $0.generation(of: body.name) } != body.generation
+        let isNew = !isStored(body)
         if isNew { try reserve(space) }
         removeFiles(index.withLock { $0.insert(body, space: space, reservation: isNew ? space : 0) })
     }

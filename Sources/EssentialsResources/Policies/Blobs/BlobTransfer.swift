@@ -42,8 +42,9 @@ final class BlobTransfer: Sendable {
     var isRevoked: Bool { revoked.load(ordering: .acquiring) }
     func revoke() { revoked.store(true, ordering: .releasing) }
 
-    /// Adds an asker. Returns `false` if it is too late.
-    func join(_ priority: RequestPriority, maximum: Int64) -> Bool {
+    /// Adds an asker. Returns `false` if it is too late, or if the environment has changed since.
+    func join(_ priority: RequestPriority, maximum: Int64, in environment: AdoptedEnvironment) -> Bool {
+        guard environment === self.environment else { return false }
         let joins = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.askers += 1
@@ -122,13 +123,17 @@ final class BlobTransfers: Sendable {
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
-        _ name: EntityFile.Name, _ priority: RequestPriority, maximum: Int64, make: () -> BlobTransfer
+        _ name: EntityFile.Name, _ priority: RequestPriority, maximum: Int64, in environment: AdoptedEnvironment,
+        make: () -> BlobTransfer
     ) -> (transfer: BlobTransfer, isNew: Bool)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let running = state.running[name], running.join(priority, maximum: maximum) { return (running, false) }
+            if let running = state.running[name], running.join(priority, maximum: maximum, in: environment) {
+                return (running, false)
+            }
             let transfer = make()
-            state.running[name] = transfer
+            // An earlier one must not replace what this one stores.
+            state.running.updateValue(transfer, forKey: name)?.revoke()
             return (transfer, true)
         }
     }
