@@ -101,6 +101,16 @@ struct BlobServiceTests {
         #expect(fixture.directory.names == [])
     }
 
+    @Test("A part of a blob is refused, and 204 is an empty blob that is not stored")
+    func otherStatuses() async throws {
+        let fixture = try BlobFixture()
+        fixture.transport.on(.get, "/v1/a").answer(.partialContent, data: Data([1])).thenAnswer(.noContent)
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.blobs.bytes(at: "a") }
+        #expect(failure?.status == .partialContent)
+        #expect(try await fixture.blobs.bytes(at: "a") == Data())
+        #expect(fixture.directory.names == [])
+    }
+
     @Test("A response with no-store is given to those who ask and is not stored")
     func noStore() async throws {
         let fixture = try BlobFixture()

@@ -38,10 +38,11 @@ final class BlobEntry: Sendable {
         return status.linkCount > 0 && status.size == size && status.modified == modified
     }
 
-    /// The bytes if they are in the memory of the system, so that reading them does not block; otherwise `nil`.
+    /// The bytes if they are few and in the memory of the system, so that reading them takes no time to speak of; otherwise
+    /// `nil`.
     func residentBytes() -> Data? {
-        guard let count = Int(exactly: size) else { return nil }
-        return ResidentRead.bytes(of: file, count: count)
+        guard size <= Int64(BlobSpool.memoryLimit) else { return nil }
+        return ResidentRead.bytes(of: file, count: Int(size))
     }
 
     /// What askers get.

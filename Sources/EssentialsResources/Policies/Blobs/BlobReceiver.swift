@@ -56,6 +56,8 @@ struct BlobReceiver: Sendable {
         } else {
             request.base = RequestBase(url)
         }
+        // A part that nobody has asked for is not the blob.
+        request.expectedStatus = [200...205, 207...299]
         request.options.delivery = .streamed
         // The priority is that of the most urgent asker.
         request.options.priority = .background

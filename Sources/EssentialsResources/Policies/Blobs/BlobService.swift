@@ -118,8 +118,8 @@ public final class BlobService: Sendable {
 
     /// The bytes of a blob.
     ///
-    /// A blob that is fresh, and that was used not long ago, is read on the calling thread in one system call, unless it is
-    /// no longer in the memory of the system.
+    /// A blob of up to 1 MiB that is fresh, and that was used not long ago, is read on the calling thread without waiting
+    /// for a disk. All other work happens on threads for files.
     ///
     /// - Parameters:
     ///   - address: A whole URL, or a path below the base URL.
@@ -131,8 +131,10 @@ public final class BlobService: Sendable {
     public func bytes(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Data {
-        if let entry = openEntry(for: address), entry.size <= Int64(maximum), let bytes = entry.residentBytes() {
-            return bytes
+        if let entry = openEntry(for: address), entry.size <= Int64(maximum) {
+            if let bytes = entry.residentBytes() { return bytes }
+            // A file that has become unreadable since is loaded again.
+            if let bytes = try? await entry.content.data(upTo: maximum) { return bytes }
         }
         return try await content(at: address, maximum: Int64(maximum), priority).data(upTo: maximum)
     }
