@@ -254,10 +254,17 @@ struct BlobDirectoryTests {
         let orphan = String(body.dropLast(21)) + "0123456789abcdef.body"
         try fixture.directory.write(Data([1]), orphan)
         try fixture.directory.write(Data([1]), EntityFile.temporaryName())
+        // Another process is about to write the record of these bytes.
+        let (unfinished, temporary) = (orphan.replacing("0123", with: "4567"), EntityFile.temporaryName())
+        let files = try FileDirectory(fixture.directory.path)
+        let held = try files.create(temporary: temporary)
+        try files.move(temporary, to: unfinished)
         let next = try BlobFixture(in: fixture.directory, clock: fixture.clock)
         #expect(try await next.blobs.bytes(at: "a") == Data("x".utf8))
         #expect(next.transport.requestCount == 0)
-        #expect(fixture.directory.names.count == 2)
+        #expect(fixture.directory.bodies.sorted() == [body, unfinished].sorted())
+        #expect(fixture.directory.names.count == 3)
+        withExtendedLifetime(held) {}
     }
 
     @Test("Directory and files are for their user only")

@@ -340,7 +340,8 @@ actor BlobStore {
             bodies[name]?.removeAll { $0 == body }
             found.append((body, BlobIndex.space(size, status.size), status.modified))
         }
-        for orphan in bodies.values.joined() { try? directory.remove(orphan.text) }
+        // The record of bytes that are locked is about to be written by another process.
+        for orphan in bodies.values.joined() { directory.removeAbandoned(orphan.text) }
         found.sort { $0.used.isBefore($1.used) }
         for (body, space, _) in found { removeFiles(index.withLock { $0.insert(body, space: space) }) }
     }
