@@ -15,9 +15,12 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
 
 // A package that disables the traits does not fetch the packages that only they need. One trait is enabled at a time:
 // SwiftPM passes several to the compiler in a random order, and then every second build compiles everything again.
-let requests: TargetDependencyCondition? = .when(traits: ["Requests", "Tool"])
+let requests: TargetDependencyCondition? = .when(traits: ["Requests", "Tool", "OpenCombine"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
+
+let openCombine: Target.Dependency = .product(
+    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
 
 let package = Package(
     name: "ServiceEssentials",
@@ -34,6 +37,7 @@ let package = Package(
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
         .library(name: "EssentialsResources", targets: ["EssentialsResources"]),
         .library(name: "EssentialsObservation", targets: ["EssentialsObservation"]),
+        .library(name: "EssentialsPublishers", targets: ["EssentialsPublishers"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
@@ -46,11 +50,15 @@ let package = Package(
             name: "Requests",
             description: "All modules. Without a trait, only those that need no other package are built."),
         .trait(name: "Tool", description: "All modules and the command-line tool."),
+        .trait(
+            name: "OpenCombine",
+            description: "All modules, and the publishers of EssentialsPublishers with the package OpenCombine."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -73,6 +81,9 @@ let package = Package(
             dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", logging],
             swiftSettings: settings),
         .target(name: "EssentialsObservation", dependencies: ["EssentialsResources"], swiftSettings: settings),
+        .target(
+            name: "EssentialsPublishers", dependencies: ["EssentialsRequests", "EssentialsResources", openCombine],
+            swiftSettings: settings),
         .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
@@ -132,6 +143,10 @@ let package = Package(
             dependencies: ["EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
         .testTarget(
+            name: "EssentialsPublishersTests",
+            dependencies: ["EssentialsPublishers", "EssentialsResources", "EssentialsTestKit", openCombine],
+            swiftSettings: settings),
+        .testTarget(
             name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
@@ -165,6 +180,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     if sanitizer == "address" {
         omitted.formUnion([
             "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
+            "EssentialsPublishersTests",
         ])
     }
     package.targets.removeAll { omitted.contains($0.name) }

@@ -19,6 +19,9 @@ extension UnsafeRequestService: Closeable {
 /// Closing the locator closes the service. Its data-request service is shut down by its own registration.
 extension HTTPResourceService: Closeable {}
 
+/// Closing a locator that holds a blob service cancels its transfers.
+extension BlobService: Closeable {}
+
 /// Closing the locator shuts down a transport that is registered in it.
 extension CurlTransport: Closeable {
     /// Calls `shutdown()`.

@@ -141,6 +141,44 @@ package struct FileDirectory: Sendable {
         }
     }
 
+    /// Opens a file of this user for reading; `nil` if there is none.
+    package func open(_ name: String) throws(SystemError) -> OpenFile? {
+        let opened: OpenFile
+        do throws(SystemError) {
+            opened = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)
+        } catch {
+            if error.code == ENOENT || error.code == ELOOP { return nil }
+            throw error
+        }
+        let status = try opened.status()
+        return status.isRegular && status.owner == geteuid() ? opened : nil
+    }
+
+    /// Creates a file for this user only (mode 0600), which is written piece by piece and then moved to its name.
+    ///
+    /// - Parameter temporary: A name that ``removeAbandoned(_:)`` is called for later, in case the process is killed.
+    package func create(temporary: String) throws(SystemError) -> OpenFile {
+        let created = try OpenFile(path(of: temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        // The lock shows other processes that the file is being written.
+        _ = created.lock()
+        guard fchmod(created.descriptor, 0o600) == 0 else {
+            let error = SystemError.last
+            unlink(path(of: temporary))
+            throw error
+        }
+        return created
+    }
+
+    /// Appends bytes to a file of ``create(temporary:)``.
+    package func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(SystemError) {
+        try calls.writeAll(bytes, to: file.descriptor)
+    }
+
+    /// Gives a file another name, in place of the file that has it.
+    package func move(_ name: String, to other: String) throws(SystemError) {
+        guard rename(path(of: name), path(of: other)) == 0 else { throw SystemError.last }
+    }
+
     /// Removes a file. Without one nothing happens.
     package func remove(_ name: String) throws(SystemError) {
         guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw SystemError.last }

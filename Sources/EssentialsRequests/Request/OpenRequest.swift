@@ -35,6 +35,8 @@ public struct OpenRequest: Sendable {
     public var redirects: RedirectPolicy?
     /// How a failed request is sent again. The default is `nil`, which means the policy of the service's configuration.
     public var retry: RetryPolicy?
+    /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
+    package var raisablePriority: RaisablePriority?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
 
@@ -111,7 +113,9 @@ extension OpenRequest {
         if !fields.contains(.userAgent) {
             fields.append(HTTPField(name: .userAgent, value: settings.configuration.userAgent))
         }
-        return TransportRequest(method, target, headerFields: fields, options: options)
+        var request = TransportRequest(method, target, headerFields: fields, options: options)
+        request.raisablePriority = raisablePriority
+        return request
     }
 
     private func check(host: String) throws(RequestFailure) {

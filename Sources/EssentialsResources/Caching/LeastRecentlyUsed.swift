@@ -96,6 +96,16 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return entry.value
     }
 
+    /// Removes the entry that was used longest ago; `nil` if there is none.
+    mutating func removeOldest() -> (key: Key, value: Value)? {
+        guard oldest >= 0, let entry = slots[oldest].entry else { return nil }
+        remove(entry.key)
+        return (entry.key, entry.value)
+    }
+
+    /// The value of a key, which does not count as a use.
+    func value(of key: Key) -> Value? { index[key].flatMap { slots[$0].entry?.value } }
+
     /// Removes all entries that fulfil a condition, in linear time.
     ///
     /// - Returns: Their keys.

@@ -78,42 +78,10 @@ extension HTTPResourceService {
         return request
     }
 
-    /// Sends the request of a resource: through the data-request service if the resource lies below the base URL, or if
-    /// its host is listed with credentials, and otherwise through the open service.
+    /// Sends the request of a resource; see ``ForeignAccess``.
     func transmit(_ request: DataRequest, for core: ResourceCore) async throws(RequestFailure) -> DataResponse {
-        guard !request.base.isEnvironment, let url = try request.base.url else {
-            return try await requests.send(request)
-        }
-        switch core.address.place {
-        case .below: return try await requests.send(request)
-        case .sameOrigin where isListed(url.origin.host, withCredentials: true):
-            return try await requests.send(request)
-        case .sameOrigin, .otherOrigin, .unusable: return try await sendOpenly(url, request)
-        }
-    }
-
-    private func sendOpenly(_ url: RequestURL, _ request: DataRequest) async throws(RequestFailure) -> DataResponse {
-        let host = url.origin.host
-        guard isListed(host, withCredentials: false) else {
-            throw RequestFailure(
-                .hostRefused, "\(host.text) is outside the environment's base URL, and no listed host.",
-                remedy: "Add it to `foreignHosts` of the resource service if it is trusted.", host: host.text)
-        }
-        guard let open else {
-            throw RequestFailure(
-                .hostRefused, "The resource service has no open service for \(host.text).",
-                remedy: "Create the resource service with one, such as `UnsafeRequestService`.", host: host.text)
-        }
-        var copy = OpenRequest(
-            url, headerFields: request.headerFields, expecting: request.expectedStatus, options: request.options)
-        copy.method = request.method
-        copy.redirects = request.redirects
-        copy.retry = request.retry
-        return try await open.send(copy.requesting(like: request))
-    }
-
-    private func isListed(_ host: HostName, withCredentials: Bool) -> Bool {
-        configuration.foreignHosts.contains { $0.names(host) && ($0.sendsCredentials || !withCredentials) }
+        let access = ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts)
+        return try await access.send(request, to: core.address.place)
     }
 
     private static var unchanged: StatusExpectation { 304 }

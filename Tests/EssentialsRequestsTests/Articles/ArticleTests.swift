@@ -24,6 +24,7 @@ struct ArticleTests {
         "EntityCaches": "EssentialsResources", "PersonsAndEnvironments": "EssentialsResources",
         "KeepingResourcesFresh": "EssentialsResources", "Pages": "EssentialsResources",
         "CachingModels": "EssentialsResources",
+        "Blobs": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
@@ -43,6 +44,7 @@ struct ArticleTests {
             "ConfiguringResources", "RequestsOfResources", "WritingOptimistically", "EntityCaches",
             "PersonsAndEnvironments", "TestingResources", "MovingFromSiesta", "KeepingResourcesFresh", "Pages",
             "CachingModels",
+            "Blobs",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

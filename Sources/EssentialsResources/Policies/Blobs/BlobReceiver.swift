@@ -1,0 +1,150 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Synchronization
+
+/// Gets a blob: from the directory if it is fresh there, and otherwise from its server.
+struct BlobReceiver: Sendable {
+    let store: BlobStore
+    let access: ForeignAccess
+    let configuration: BlobService.Configuration
+    let problems: BlobProblems
+
+    /// The work of a transfer.
+    func content(for transfer: BlobTransfer) async throws(RequestFailure) -> BlobContent {
+        let stored = await problems.noting { () throws(RequestFailure) in try await store.load(transfer.key) } ?? nil
+        let isDoubted = store.index.withLock { $0.takeDoubt(of: EntityFile.Name(transfer.key)) }
+        if let stored, stored.entry.isFresh(at: configuration.clock.now), !isDoubted {
+            return Self.content(stored)
+        }
+        let response: DataResponse
+        let request = try request(for: transfer, condition: stored?.entry.condition)
+        do throws(RequestFailure) {
+            response = try await access.send(request, to: transfer.address.place)
+            if response.status.code == 304, let stored { return await confirm(stored, by: response, transfer) }
+            return try await receive(response, to: request, transfer)
+        } catch {
+            if BlobRules.isGone(error) { await removeStored(transfer) }
+            guard let stored, configuration.servesStale, BlobRules.isOutage(error),
+                BlobRules.allowsStale(stored.entry.record.entity.headerFields)
+            else { throw error }
+            return Self.content(stored)
+        }
+    }
+
+    private static func content(_ stored: (entry: BlobEntry, bytes: Data?)) -> BlobContent {
+        var content = stored.entry.content
+        if let bytes = stored.bytes { content.bytes = .memory(bytes) }
+        return content
+    }
+
+    private func removeStored(_ transfer: BlobTransfer) async {
+        guard !transfer.isRevoked else { return }
+        await problems.noting { () throws(RequestFailure) in try await store.remove(transfer.key) }
+    }
+
+    // MARK: The request
+
+    private func request(
+        for transfer: BlobTransfer, condition: (name: HTTPField.Name, value: String)?
+    ) throws(RequestFailure) -> DataRequest {
+        if let failure = transfer.address.failure { throw failure }
+        let url = try ResourceBase(transfer.environment.snapshot.baseURL).requestURL(of: transfer.address)
+        var request = DataRequest(.get, "")
+        if transfer.address.place == .below {
+            request = request.pinned(to: transfer.environment.snapshot, at: url)
+        } else {
+            request.base = RequestBase(url)
+        }
+        // A part that nobody has asked for is not the blob.
+        request.expectedStatus = [200...205, 207...299]
+        request.options.delivery = .streamed
+        // The priority is that of the most urgent asker.
+        request.options.priority = .background
+        request.raisablePriority = transfer.priority
+        request.joins = false
+        if let condition {
+            request.headerFields[condition.name] = condition.value
+            request.expectedStatus = request.expectedStatus.union([304...304])
+        }
+        return request.requesting(.bytes)
+    }
+
+    // MARK: The response
+
+    private func confirm(
+        _ stored: (entry: BlobEntry, bytes: Data?), by response: DataResponse, _ transfer: BlobTransfer
+    ) async -> BlobContent {
+        var fields = CacheRules.kept(response.headerFields)
+        for name in Entity.ofBody { fields[name] = nil }
+        let confirmation = EntityConfirmation(
+            headerFields: fields, date: configuration.clock.date, age: Self.age(of: response))
+        let renewed = await problems.noting { () throws(RequestFailure) in
+            try await store.renew(stored.entry, for: transfer.key, by: confirmation) { !transfer.isRevoked }
+        }
+        return Self.content((renewed ?? stored.entry, stored.bytes))
+    }
+
+    private static func age(of response: DataResponse) -> Duration {
+        (response.storedUse ?? StoredResponseUse(of: response.headerFields)).age
+    }
+
+    private func receive(
+        _ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer
+    ) async throws(RequestFailure) -> BlobContent {
+        let entity = StoredEntity(
+            body: Data(), mediaType: response.headerFields[.contentType], status: response.status.code,
+            headerFields: CacheRules.kept(response.headerFields), date: configuration.clock.date,
+            age: Self.age(of: response))
+        let isPersonal =
+            transfer.environment.snapshot.trust?.identity != nil
+            || CacheRules.hasSecrets(query: transfer.address.query) || CacheRules.isPersonal(response, to: request)
+        let isStored = BlobRules.allowsStoring(
+            response.status.code, response.headerFields, isPersonal: isPersonal,
+            partition: configuration.partition, allowsSensitive: configuration.storesSensitiveResponses)
+        var body = BlobBody(store, transfer, directory: Int64(configuration.maximumBytes))
+        do throws(RequestFailure) {
+            try await body.read(response)
+            let content = try await body.finish(entity, isStored: isStored, problems)
+            // What was stored before is out of date now.
+            if !isStored { await removeStored(transfer) }
+            return content
+        } catch {
+            await body.abandon()
+            throw error
+        }
+    }
+}
+
+extension BlobEntry {
+    /// The header field that asks the server whether the blob has changed; `nil` without a validator.
+    fileprivate var condition: (name: HTTPField.Name, value: String)? {
+        let fields = record.entity.headerFields
+        return fields[.eTag].map { (.ifNoneMatch, $0) } ?? fields[.lastModified].map { (.ifModifiedSince, $0) }
+    }
+}
+
+/// Counts failures of the directory that reach nobody who asks for a blob.
+final class BlobProblems: Sendable {
+    private let state = Mutex(CacheProblems())
+
+    var value: CacheProblems { state.withLock { $0 } }
+
+    /// Runs work on the directory, and notes its failure.
+    @discardableResult
+    func noting<Value: Sendable>(
+        _ work: () async throws(RequestFailure) -> Value
+    ) async -> Value? {
+        do throws(RequestFailure) { return try await work() } catch {
+            note(error)
+            return nil
+        }
+    }
+
+    func note(_ failure: RequestFailure) {
+        state.withLock { problems in
+            problems.count += 1
+            problems.last = "\(failure)"
+        }
+    }
+}

@@ -1,0 +1,309 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+public import FoundationEssentials
+import Synchronization
+
+/// Bytes by URL, such as pictures and films, which are stored in a directory up to a size.
+///
+/// ```swift
+/// let blobs = try BlobService(requests: requests, environment: environment, directory: "/var/cache/shop/blobs")
+/// let picture = try await blobs.value(at: coin.pictureURL) { try Picture(decoding: $0) }
+/// let film = try await blobs.file(at: "films/7.mp4")
+/// ```
+///
+/// All who ask for a URL at the same time share one transfer. It has the priority of the most urgent one, and is cancelled
+/// with the last one. A blob is fresh as long as the server says, or else for
+/// ``BlobService/Configuration/expiration``. After that the server is asked whether it has changed, and a 304 response
+/// makes it fresh again ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)). 404 and 410 remove it.
+///
+/// A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole unless
+/// ``bytes(at:upTo:priority:)`` is called for it. Those that were used longest ago make room for new ones, and the
+/// directory is never larger than its limit, also while transfers run: a blob for which there is no room fails as
+/// `tooLarge`. A failure of the disk reaches nobody who asks for a blob of up to 1 MiB, and is counted in ``problems``.
+///
+/// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
+/// whole URL outside the base URL is loaded by the open service, without credentials, and only from the listed hosts; see
+/// ``ForeignHost``. The data-request service should have no response cache, because it would store the same bytes.
+///
+/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a process
+/// that is killed leaves nothing that is used, and a file that another process has removed is loaded again. Each process
+/// counts what it has found at its start and stored itself, so several together can exceed the size. Damage is found by
+/// the size of a file and the time of its last change, and by a checksum when a blob of up to 1 MiB is read for the first
+/// time; a damaged blob is loaded again. The files of the 64 blobs that were used last stay open.
+public final class BlobService: Sendable {
+    /// Settings of a blob service.
+    public struct Configuration: Sendable {
+        /// The size of all files on the disk. The default is 256 MiB. A blob that is larger fails as `tooLarge`.
+        public var maximumBytes = 256 << 20
+        /// How long a blob is fresh if the server says nothing. The default is one hour.
+        public var expiration = Duration.seconds(3_600)
+        /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502, 503
+        /// or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
+        public var servesStale = true
+        /// The hosts outside the base URL from which blobs may be loaded. The default is none.
+        public var foreignHosts: [ForeignHost] = []
+        /// The person or tenant whose blobs are stored. Those of others are not found. The default is `shared`.
+        public var partition = EntityPartition.shared
+        /// Whether blobs are also stored that a cache should not keep: those with `no-store`, and those to requests with
+        /// credentials as long as the partition is `shared`. The default is `false`: they are loaded each time.
+        public var storesSensitiveResponses = false
+        /// The fingerprint of the transport's trust policy; see
+        /// ``HTTPResourceService/Configuration/trustFingerprint``. The default is empty.
+        public var trustFingerprint = ""
+        /// The clock for freshness. The default is the system's.
+        public var clock = RequestClock.system
+
+        /// Creates the default settings.
+        public init() {}
+    }
+
+    /// What is in the directory, as far as this process knows.
+    public struct Usage: Sendable, Hashable {
+        /// The number of blobs.
+        public let count: Int
+        /// The size of their files on the disk.
+        public let bytes: Int
+        /// The number of damaged blobs that were removed.
+        public let damaged: Int
+    }
+
+    /// The maximum number of bytes that functions read into memory without another limit: 64 MiB.
+    public static let defaultMaximum = 64 << 20
+
+    private let environment: any EnvironmentService
+    private let configuration: Configuration
+    let store: BlobStore
+    private let receiver: BlobReceiver
+    let transfers = BlobTransfers()
+    /// The environment of now, and its base.
+    private let adopted: Mutex<(environment: AdoptedEnvironment, base: ResourceBase)>
+    private let closed = Atomic(false)
+
+    /// Creates a service. Nothing is read or created yet.
+    ///
+    /// - Parameters:
+    ///   - requests: Sends the requests below the base URL. The service does not shut it down.
+    ///   - environment: The environment of that service, below whose base URL paths are joined.
+    ///   - open: Loads blobs of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - directory: The directory for blobs, which need not exist and should hold nothing else. It is created for the
+    ///     user of the process only (mode 0700), as are the files (0600).
+    ///   - configuration: Sizes, times and hosts.
+    /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or if
+    ///   too many stores have joined the data-request service (see `PrivateStateRegistry`).
+    public convenience init(
+        requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
+        directory: String, configuration: Configuration = Configuration()
+    ) throws(RequestFailure) {
+        try self.init(requests, environment, open, FileDirectory(directory), configuration)
+    }
+
+    init(
+        _ requests: any DataRequestService, _ environment: any EnvironmentService, _ open: (any OpenRequestService)?,
+        _ directory: FileDirectory, _ configuration: Configuration
+    ) throws(RequestFailure) {
+        try FileThreads.shared.start()
+        (self.environment, self.configuration) = (environment, configuration)
+        store = BlobStore(
+            directory, maximumBytes: configuration.maximumBytes,
+            BlobFreshness(clock: configuration.clock, expiration: configuration.expiration))
+        receiver = BlobReceiver(
+            store: store, access: ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts),
+            configuration: configuration, problems: BlobProblems())
+        let current = AdoptedEnvironment(of: environment, partition: configuration.partition)
+        adopted = Mutex((current, ResourceBase(current.snapshot.baseURL)))
+        try requests.privateStateRegistry?.add(privateStateStore: self)
+    }
+
+    // MARK: Blobs
+
+    /// The bytes of a blob.
+    ///
+    /// A blob of up to 1 MiB that is fresh, and that was used not long ago, is read on the calling thread without waiting
+    /// for a disk. All other work happens on threads for files.
+    ///
+    /// - Parameters:
+    ///   - address: A whole URL, or a path below the base URL.
+    ///   - maximum: The maximum number of bytes. The default is 64 MiB.
+    ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
+    /// - Throws: `tooLarge` if there are more bytes, `hostRefused` if the host is not listed, `file` if a blob of more than
+    ///   1 MiB cannot be written, `cancelled` if the task is cancelled, `closed` after ``close()``, and every failure of
+    ///   the request.
+    public func bytes(
+        at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
+    ) async throws(RequestFailure) -> Data {
+        if let entry = openEntry(for: address), entry.size <= Int64(maximum) {
+            if let bytes = entry.residentBytes() { return bytes }
+            // A file that has become unreadable since is loaded again.
+            if let bytes = try? await entry.content.data(upTo: maximum) { return bytes }
+        }
+        return try await content(at: address, maximum: Int64(maximum), priority).data(upTo: maximum)
+    }
+
+    /// A value that is made from the bytes of a blob.
+    ///
+    /// - Parameters:
+    ///   - address: A whole URL, or a path below the base URL.
+    ///   - maximum: The maximum number of bytes. The default is 64 MiB.
+    ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
+    ///   - decode: Makes the value. It is called on the global executor, for each call of this function.
+    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `decoding` with the error of the closure. The server is then
+    ///   asked at the next use whether it has other bytes, so that a broken blob does not stay for its whole lifetime.
+    public func value<Value: Sendable>(
+        at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
+        decode: @escaping @Sendable (Data) throws -> Value
+    ) async throws(RequestFailure) -> Value {
+        let bytes = try await bytes(at: address, upTo: maximum, priority: priority)
+        do {
+            return try await Self.decoded(bytes, decode)
+        } catch {
+            if let (key, _, _) = try? place(of: address) {
+                store.index.withLock { $0.doubt(EntityFile.Name(key)) }
+            }
+            throw RequestFailure(
+                .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
+                underlying: error)
+        }
+    }
+
+    @concurrent
+    private static func decoded<Value: Sendable>(
+        _ bytes: Data, _ decode: @Sendable (Data) throws -> Value
+    ) async throws -> Value { try decode(bytes) }
+
+    /// A blob as an open file, whatever its size. Its bytes are not read into memory if it is larger than 1 MiB.
+    ///
+    /// - Parameters:
+    ///   - address: A whole URL, or a path below the base URL.
+    ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
+    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `file` if the blob cannot be written.
+    public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
+        if let entry = openEntry(for: address) {
+            return BlobFile(entry.file, size: entry.size, mediaType: entry.record.entity.mediaType)
+        }
+        let content = try await content(at: address, maximum: .max, priority)
+        let file =
+            switch (content.entry, content.bytes) {
+            case (let entry?, _): entry.file
+            case (nil, .file(let file)): file
+            case (nil, .memory(let bytes)): try await store.temporaryFile(of: bytes)
+            }
+        return BlobFile(file, size: content.size, mediaType: content.mediaType)
+    }
+
+    // MARK: Removing
+
+    /// Removes a blob. A transfer of it that runs is not stored.
+    ///
+    /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed.
+    public func remove(at address: String) async throws(RequestFailure) {
+        let (key, url, _) = try place(of: address)
+        if let failure = url.failure { throw failure }
+        let name = EntityFile.Name(key)
+        transfers.revoke { $0 == name }
+        try await store.remove(key)
+    }
+
+    /// Removes all blobs, of all partitions and also those of other processes. Transfers that run are not stored.
+    ///
+    /// - Throws: `file` if the files cannot be removed.
+    public func removeAll() async throws(RequestFailure) {
+        transfers.revoke { _ in true }
+        try await store.removeAll { _ in true }
+    }
+
+    /// What is in the directory.
+    public var usage: Usage { get async { await store.usage } }
+
+    /// What has gone wrong with the directory since the service was created, without reaching anybody who asked.
+    public var problems: CacheProblems { receiver.problems.value }
+
+    /// Cancels all transfers. Later calls fail as `closed`; the files stay.
+    public func close() async {
+        closed.store(true, ordering: .releasing)
+        transfers.close()
+        store.index.withLock { $0.closeAll() }
+    }
+
+    // MARK: Finding
+
+    /// The environment of now. If it has changed, texts may mean other URLs.
+    private func adopt() -> (environment: AdoptedEnvironment, base: ResourceBase) {
+        adopted.withLock { adopted in
+            if adopted.environment.versioned.isCurrent(in: environment) { return adopted }
+            let current = AdoptedEnvironment(of: environment, partition: configuration.partition)
+            adopted = (current, ResourceBase(current.snapshot.baseURL))
+            store.index.withLock { $0.closeAll() }
+            return adopted
+        }
+    }
+
+    /// The blob for a text if it is open, fresh and unchanged.
+    private func openEntry(for address: String) -> BlobEntry? {
+        _ = adopt()
+        guard let entry = store.index.withLock({ $0.entry(for: address) }),
+            entry.isFresh(at: configuration.clock.now), entry.isIntact
+        else { return nil }
+        return entry
+    }
+
+    private func place(
+        of address: String
+    ) throws(RequestFailure) -> (key: EntityKey, url: ResourceURL, environment: AdoptedEnvironment) {
+        let (environment, base) = adopt()
+        let url = Self.isWhole(address) ? base.url(whole: address) : base.url(path: address)
+        if let failure = url.failure { throw failure }
+        let key = EntityKey(
+            url: url.text, stage: BlobRecord.stage, partition: environment.partition,
+            environment: environment.snapshot.name,
+            trust: configuration.trustFingerprint + environment.trustFingerprint)
+        return (key, url, environment)
+    }
+
+    private static func isWhole(_ address: String) -> Bool {
+        let start = address.prefix(8).lowercased()
+        return start.hasPrefix("http://") || start.hasPrefix("https://")
+    }
+
+    /// The bytes of a blob from the transfer that all share.
+    private func content(
+        at address: String, maximum: Int64, _ priority: RequestPriority?
+    ) async throws(RequestFailure) -> BlobContent {
+        guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
+        guard !Task.isCancelled else { throw BlobTransfer.cancelled }
+        let (key, url, environment) = try place(of: address)
+        let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
+        let joined = transfers.join(name, priority, maximum: maximum, in: environment) {
+            BlobTransfer(key, url, environment, priority, maximum: maximum)
+        }
+        guard let (transfer, isNew) = joined else { throw Self.closedFailure }
+        if isNew {
+            transfer.start { [receiver, transfers] in
+                defer { transfers.remove(transfer, name) }
+                do throws(RequestFailure) {
+                    return .success(try await receiver.content(for: transfer))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        let content = try await transfer.outcome().get()
+        if let entry = content.entry { store.index.withLock { $0.keepOpen(entry, for: address) } }
+        return content
+    }
+
+    private static let closedFailure = RequestFailure(
+        .closed, "The blob service was closed.", remedy: "Create another one.")
+}
+
+/// Clearing the authorization of the data-request service removes what was loaded with it.
+extension BlobService: PrivateStateStore {
+    /// Removes the blobs of an origin. The service joins the data-request service by itself, which calls this function in
+    /// `clearAuthorization()`. A failure is counted in ``problems``.
+    public func clearPrivateState(of origin: Origin) async {
+        let origin = EntityFile.Name.hash(origin.description)
+        transfers.revoke { $0.origin == origin }
+        await receiver.problems.noting { () throws(RequestFailure) in
+            try await store.removeAll { $0.origin == origin }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import EssentialsHTTP
+import FoundationEssentials
+
+/// The temporary file of a blob that is too large to be collected in memory. It runs on a file thread.
+actor BlobSpool {
+    /// The size up to which a blob is collected in memory before anything is written.
+    static let memoryLimit = 1 << 20
+
+    private let queue = FileQueue()
+    private let directory: FileDirectory
+    /// Its temporary name.
+    nonisolated let name: String
+    private let file: OpenFile
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    init(_ directory: FileDirectory, _ name: String, _ file: OpenFile) {
+        (self.directory, self.name, self.file) = (directory, name, file)
+    }
+
+    func write(_ bytes: Data) throws(RequestFailure) {
+        try onFile { () throws(SystemError) in
+            try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
+                try directory.append(bytes, to: file)
+            }
+        }
+    }
+
+    func write(_ chunk: BodyChunk) throws(RequestFailure) {
+        try onFile { () throws(SystemError) in
+            try chunk.withUnsafeBytes { bytes throws(SystemError) in try directory.append(bytes, to: file) }
+        }
+    }
+
+    /// Removes the name of the file, and returns it for reading. It takes space as long as somebody uses it.
+    func detach() throws(RequestFailure) -> OpenFile {
+        try onFile { () throws(SystemError) in
+            guard let opened = try directory.open(name) else { throw SystemError(code: 2) }
+            try directory.remove(name)
+            return opened
+        }
+    }
+
+    /// Removes the file, unless it has another name now.
+    func abandon() { try? directory.remove(name) }
+
+    private func onFile<Value>(_ work: () throws(SystemError) -> Value) throws(RequestFailure) -> Value {
+        try RequestFailure.onFile(directory.path, "could not be written", phase: .receiving, work)
+    }
+}

@@ -1,0 +1,391 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Synchronization
+
+/// The files of a ``BlobService``. It runs on a file thread.
+///
+/// A blob has two files: its bytes alone, so that a program can use the file as it is, and a record; see ``BlobRecord``.
+/// The bytes are written under a temporary name and renamed, and then the record is. A process that is killed in between
+/// leaves bytes without a record, which the next one removes. All changes of the directory and of what is reserved go
+/// through this actor, one after another, so files are removed before the space is given to somebody else.
+actor BlobStore {
+    private let queue = FileQueue()
+    private let directory: FileDirectory
+    private let freshness: BlobFreshness
+    /// What is in the directory. Blobs that are open are found in it without this actor.
+    nonisolated let index: Mutex<BlobIndex>
+    private var isOpened = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    init(_ directory: FileDirectory, maximumBytes: Int, _ freshness: BlobFreshness) {
+        (self.directory, self.freshness) = (directory, freshness)
+        index = Mutex(BlobIndex(maximumBytes: maximumBytes))
+    }
+
+    var usage: BlobService.Usage {
+        // What cannot be read is not there.
+        try? open()
+        return index.withLock { BlobService.Usage(count: $0.count, bytes: $0.bytes, damaged: $0.damaged) }
+    }
+
+    // MARK: Reading
+
+    /// Opens a stored blob; `nil` if there is none, or if it is damaged. A blob that fits into memory is read and checked,
+    /// and comes with its bytes.
+    func load(_ key: EntityKey) throws(RequestFailure) -> (entry: BlobEntry, bytes: Data?)? {
+        try open()
+        let name = EntityFile.Name(key)
+        guard let found = try record(of: name) else { return nil }
+        // Another key with the same hash.
+        guard found.key == key else { return nil }
+        let (record, body) = (found.record, BlobBodyName(name, found.record.generation))
+        let opened = try onDirectory("could not be read") { () throws(SystemError) -> (OpenFile, FileStatus)? in
+            guard let file = try directory.open(body.text) else { return nil }
+            return (file, try file.status())
+        }
+        guard let (file, status) = opened else {
+            try? drop(name)
+            return nil
+        }
+        var bytes: Data?
+        if record.size <= Int64(BlobSpool.memoryLimit), status.size == record.size {
+            bytes = try onDirectory("could not be read") { () throws(SystemError) in
+                record.size == 0 ? Data() : try FileReads.read(file, 0, Int(record.size))
+            }
+        }
+        guard status.size == record.size, record.checksum == 0 || bytes.map(Self.checksum) == record.checksum else {
+            try? drop(name)
+            return nil
+        }
+        // Another process has stored it, and there is no room for it beside the blobs that are being written.
+        do throws(RequestFailure) { try count(body, space: BlobIndex.space(record.size, found.size)) } catch {
+            try? remove(name, also: record.generation)
+        }
+        return (
+            BlobEntry(name, record, file, modified: status.modified, freshUntil: freshness.limit(of: record)), bytes
+        )
+    }
+
+    /// The record of a blob; `nil` if there is none.
+    private func record(
+        of name: EntityFile.Name
+    ) throws(RequestFailure) -> (key: EntityKey, record: BlobRecord, size: Int64)? {
+        let content = try onDirectory("could not be read") { () throws(SystemError) in
+            try directory.read(name.text, upTo: BlobRecord.maximumBytes)
+        }
+        switch content {
+        case .missing:
+            // Another process has removed it.
+            try? remove(name)
+        case .unfit: try? drop(name)
+        case .bytes(let bytes):
+            guard case .entity(let key, let stored) = EntityFile.content(of: bytes),
+                let record = BlobRecord(stored: stored)
+            else {
+                try? drop(name)
+                return nil
+            }
+            return (key, record, Int64(bytes.count))
+        }
+        return nil
+    }
+
+    static func checksum(_ bytes: Data) -> UInt64 {
+        // Zero means that there is none.
+        bytes.withUnsafeBytes { max(StableHash.checksum($0), 1) }
+    }
+
+    // MARK: Writing
+
+    /// Reserves space for a blob that is being written, which may remove others.
+    ///
+    /// - Throws: `tooLarge` if there is not so much space, beside the blobs that are being written.
+    func reserve(_ bytes: Int) throws(RequestFailure) {
+        try open()
+        guard let removed = index.withLock({ $0.reserve(bytes) }) else {
+            throw RequestFailure(
+                .tooLarge,
+                "There is no room for the blob in a directory of \(index.withLock { $0.maximumBytes }) bytes.",
+                remedy: "Allow a larger directory, or fewer transfers at the same time.", phase: .receiving)
+        }
+        removeFiles(removed)
+    }
+
+    /// Gives space back that was reserved.
+    func release(_ bytes: Int) { index.withLock { $0.release(bytes) } }
+
+    /// An open file with the bytes of a blob that is not stored. It has no name.
+    func temporaryFile(of bytes: Data) async throws(RequestFailure) -> OpenFile {
+        let space = BlobIndex.space(Int64(bytes.count))
+        try reserve(space)
+        defer { release(space) }
+        let spool = try makeSpool()
+        do throws(RequestFailure) {
+            try await spool.write(bytes)
+            return try await spool.detach()
+        } catch {
+            await spool.abandon()
+            throw error
+        }
+    }
+
+    /// Creates the temporary file of a blob that is received piece by piece.
+    func makeSpool() throws(RequestFailure) -> BlobSpool {
+        try open()
+        let name = EntityFile.temporaryName()
+        let file = try inDirectory { () throws(SystemError) in try directory.create(temporary: name) }
+        return BlobSpool(directory, name, file)
+    }
+
+    /// Stores a blob that was in memory.
+    ///
+    /// - Parameter isWanted: Whether it is still to be stored, because nobody has removed it meanwhile.
+    func store(
+        _ bytes: Data, _ entity: StoredEntity, for key: EntityKey, if isWanted: () -> Bool
+    ) throws(RequestFailure) -> BlobEntry? {
+        try open()
+        let record = BlobRecord(
+            generation: .random(in: .min ... .max), size: Int64(bytes.count), checksum: Self.checksum(bytes),
+            entity: entity)
+        let space = Self.space(of: record, key)
+        try reserve(space)
+        guard isWanted() else {
+            release(space)
+            return nil
+        }
+        do throws(RequestFailure) {
+            return try commit(record, key, reservation: space) { name throws(SystemError) in
+                try directory.write([], bytes, to: name, temporary: EntityFile.temporaryName())
+            }
+        } catch {
+            release(space)
+            throw error
+        }
+    }
+
+    /// Stores a blob that is in a temporary file. Without success the file is left to the caller.
+    ///
+    /// - Parameter reservation: What was reserved for the bytes. The caller gives it back if this function throws or
+    ///   returns `nil`.
+    func store(
+        _ spool: BlobSpool, size: Int64, _ entity: StoredEntity, for key: EntityKey, reservation: Int,
+        if isWanted: () -> Bool
+    ) throws(RequestFailure) -> BlobEntry? {
+        let record = BlobRecord(generation: .random(in: .min ... .max), size: size, checksum: 0, entity: entity)
+        let missing = max(Self.space(of: record, key) - reservation, 0)
+        try reserve(missing)
+        guard isWanted() else {
+            release(missing)
+            return nil
+        }
+        do throws(RequestFailure) {
+            return try commit(record, key, reservation: reservation + missing) { name throws(SystemError) in
+                try directory.move(spool.name, to: name)
+            }
+        } catch {
+            release(missing)
+            throw error
+        }
+    }
+
+    /// Puts the bytes and the record in place, and removes the bytes of an earlier response.
+    private func commit(
+        _ record: BlobRecord, _ key: EntityKey, reservation: Int, _ putBytes: (String) throws(SystemError) -> Void
+    ) throws(RequestFailure) -> BlobEntry {
+        let (name, earlier) = (EntityFile.Name(key), try generation(of: EntityFile.Name(key)))
+        let body = BlobBodyName(name, record.generation)
+        let opened = try inDirectory { () throws(SystemError) -> (OpenFile, FileStatus) in
+            try putBytes(body.text)
+            do throws(SystemError) {
+                try write(record, for: key)
+                guard let file = try directory.open(body.text) else { throw SystemError(code: 2) }
+                return (file, try file.status())
+            } catch {
+                try? directory.remove(body.text)
+                throw error
+            }
+        }
+        if let earlier { try? directory.remove(BlobBodyName(name, earlier).text) }
+        let space = Self.space(of: record, key)
+        removeFiles(index.withLock { $0.insert(body, space: space, reservation: reservation) })
+        return BlobEntry(
+            name, record, opened.0, modified: opened.1.modified, freshUntil: freshness.limit(of: record))
+    }
+
+    /// The generation of the bytes that a new response replaces, also if another process has stored them.
+    private func generation(of name: EntityFile.Name) throws(RequestFailure) -> UInt64? {
+        try record(of: name)?.record.generation ?? index.withLock { $0.generation(of: name) }
+    }
+
+    private func write(_ record: BlobRecord, for key: EntityKey) throws(SystemError) {
+        let stored = record.stored
+        try directory.write(
+            EntityFile.head(of: stored, for: key), stored.body, to: EntityFile.Name(key).text,
+            temporary: EntityFile.temporaryName())
+    }
+
+    /// Renews the head of a stored blob, because the server has confirmed it.
+    ///
+    /// - Returns: The renewed blob, also if its files have been removed meanwhile.
+    func renew(
+        _ entry: BlobEntry, for key: EntityKey, by confirmation: EntityConfirmation, if isWanted: () -> Bool
+    ) throws(RequestFailure) -> BlobEntry {
+        let record = entry.record.with(entry.record.entity.revalidated(by: confirmation))
+        let renewed = entry.renewed(record, freshUntil: freshness.limit(of: record))
+        let body = BlobBodyName(entry.name, record.generation)
+        guard isWanted(), isStored(body) else { return renewed }
+        // The old record and the new one exist at the same time for a moment.
+        let space = BlobIndex.space(Self.size(of: record, key))
+        try reserve(space)
+        defer { release(space) }
+        // Making room may have removed the blob itself.
+        guard isStored(body) else { return renewed }
+        try inDirectory { () throws(SystemError) in try write(record, for: key) }
+        try count(body, space: Self.space(of: record, key))
+        return renewed
+    }
+
+    private func isStored(_ body: BlobBodyName) -> Bool {
+        index.withLock { $0.generation(of: body.name) } == body.generation
+    }
+
+    /// The size of a record.
+    private static func size(of record: BlobRecord, _ key: EntityKey) -> Int64 {
+        let stored = record.stored
+        return Int64(EntityFile.head(of: stored, for: key).count + stored.body.count)
+    }
+
+    private static func space(of record: BlobRecord, _ key: EntityKey) -> Int {
+        BlobIndex.space(record.size, size(of: record, key))
+    }
+
+    // MARK: Removing
+
+    /// Removes a blob, if it is stored.
+    func remove(_ key: EntityKey) throws(RequestFailure) {
+        try open()
+        let name = EntityFile.Name(key)
+        let generation = try generation(of: name)
+        try remove(name, also: generation)
+    }
+
+    /// Removes all blobs whose names fulfil a condition, also those of other processes.
+    func removeAll(where isRemoved: (EntityFile.Name) -> Bool) throws(RequestFailure) {
+        try open()
+        index.withLock { $0.removeAll(where: isRemoved) }
+        let names = try onDirectory("could not be read") { () throws(SystemError) in try directory.names(upTo: .max) }
+        try onDirectory("could not be removed") { () throws(SystemError) in
+            for text in names {
+                guard let name = EntityFile.Name(text) ?? BlobBodyName(text)?.name, isRemoved(name) else { continue }
+                try directory.remove(text)
+            }
+            try directory.sync()
+        }
+    }
+
+    private func remove(_ name: EntityFile.Name, also generation: UInt64? = nil) throws(RequestFailure) {
+        let known = index.withLock { index in
+            defer { index.remove(name) }
+            return index.generation(of: name)
+        }
+        try onDirectory("could not be removed") { () throws(SystemError) in
+            try directory.remove(name.text)
+            for generation in Set([known, generation].compactMap { $0 }) {
+                try directory.remove(BlobBodyName(name, generation).text)
+            }
+        }
+    }
+
+    private func drop(_ name: EntityFile.Name) throws(RequestFailure) {
+        index.withLock { $0.damaged += 1 }
+        try remove(name)
+    }
+
+    /// Removes files that the index does not count any more. Those that cannot be removed are found at the next start.
+    private func removeFiles(_ bodies: [BlobBodyName]) {
+        for body in bodies {
+            try? directory.remove(body.name.text)
+            try? directory.remove(body.text)
+        }
+    }
+
+    private func count(_ body: BlobBodyName, space: Int) throws(RequestFailure) {
+        let isNew = !isStored(body)
+        if isNew { try reserve(space) }
+        removeFiles(index.withLock { $0.insert(body, space: space, reservation: isNew ? space : 0) })
+    }
+
+    // MARK: The directory
+
+    /// Creates the directory, removes what killed processes have left, and counts the files, once.
+    private func open() throws(RequestFailure) {
+        guard !isOpened else { return }
+        let names = try onDirectory("could not be used for blobs") { () throws(SystemError) in
+            try directory.make()
+            return try directory.names(upTo: EntityFileStore.maximumFiles * 2)
+        }
+        isOpened = true
+        for name in names where EntityFile.isTemporary(name) { directory.removeAbandoned(name) }
+        var bodies: [EntityFile.Name: [BlobBodyName]] = [:]
+        for body in names.compactMap({ BlobBodyName($0) }) { bodies[body.name, default: []].append(body) }
+        var found: [(body: BlobBodyName, space: Int, used: FileStatus.Moment)] = []
+        for name in names.compactMap({ EntityFile.Name($0) }) {
+            guard let body = body(of: name, among: bodies[name] ?? []), let status = directory.status(of: name.text),
+                let size = directory.status(of: body.text)?.size
+            else {
+                try? directory.remove(name.text)
+                continue
+            }
+            bodies[name]?.removeAll { $0 == body }
+            found.append((body, BlobIndex.space(size, status.size), status.modified))
+        }
+        // The record of bytes that are locked is about to be written by another process.
+        for orphan in bodies.values.joined() { directory.removeAbandoned(orphan.text) }
+        found.sort { $0.used.isBefore($1.used) }
+        for (body, space, _) in found { removeFiles(index.withLock { $0.insert(body, space: space) }) }
+    }
+
+    /// The bytes that a record belongs to. It is only read if there are several.
+    private func body(of name: EntityFile.Name, among bodies: [BlobBodyName]) -> BlobBodyName? {
+        guard bodies.count > 1 else { return bodies.first }
+        let generation = (try? record(of: name))?.record.generation
+        return bodies.first { $0.generation == generation }
+    }
+
+    /// Creates the directory again if somebody has removed it.
+    private func inDirectory<Value>(_ work: () throws(SystemError) -> Value) throws(RequestFailure) -> Value {
+        try onDirectory("could not be written") { () throws(SystemError) in
+            do throws(SystemError) {
+                return try work()
+            } catch {
+                guard error.isMissing else { throw error }
+                try directory.make()
+                return try work()
+            }
+        }
+    }
+
+    private func onDirectory<Value>(
+        _ what: String, _ work: () throws(SystemError) -> Value
+    ) throws(RequestFailure) -> Value {
+        try RequestFailure.onFile(directory.path, what, phase: .preparation, work)
+    }
+}
+
+/// The time and the rules by which stored blobs are fresh.
+struct BlobFreshness: Sendable {
+    let clock: RequestClock
+    /// How long a blob is fresh if the server says nothing.
+    let expiration: Duration
+
+    /// The last moment, by the monotonic clock, at which a blob is fresh; `nil` if it never is.
+    func limit(of record: BlobRecord) -> Duration? {
+        let (entity, now) = (record.entity, clock.date)
+        let lifetime = BlobRules.lifetime(of: entity.headerFields, receivedAt: entity.date)
+        let outcome = PersistedTime(date: entity.date, age: entity.age)
+            .content(readAt: clock.now, now: now, serverLifetime: lifetime)
+        let rules = FreshnessRules(expiration: .byServer(otherwise: expiration), retryTime: .zero)
+        return rules.deadline(of: outcome).flatMap { $0 >= clock.now && lifetime != .zero ? $0 : nil }
+    }
+}

@@ -1,0 +1,168 @@
+import EssentialsHTTP
+import Synchronization
+
+/// One look-up of a blob, on disk and then at its server, and those who wait for it.
+final class BlobTransfer: Sendable {
+    typealias Outcome = Result<BlobContent, RequestFailure>
+
+    private struct State {
+        var askers: Int
+        /// The largest number of bytes that anybody wants.
+        var maximum: Int64
+        var task: Task<Void, Never>?
+        /// Whether the outcome is known, or the last asker has left.
+        var hasEnded = false
+    }
+
+    let key: EntityKey
+    let address: ResourceURL
+    let environment: AdoptedEnvironment
+    /// The priority of the most urgent asker.
+    let priority: RaisablePriority
+    private let completion = Completion<Outcome>()
+    private let state: Mutex<State>
+    private let revoked = Atomic(false)
+
+    /// Creates a transfer with one asker.
+    init(
+        _ key: EntityKey, _ address: ResourceURL, _ environment: AdoptedEnvironment, _ priority: RequestPriority,
+        maximum: Int64
+    ) {
+        (self.key, self.address, self.environment) = (key, address, environment)
+        self.priority = RaisablePriority(priority)
+        state = Mutex(State(askers: 1, maximum: maximum))
+    }
+
+    /// The number of those who wait.
+    var askers: Int { state.withLock { $0.askers } }
+    /// The largest number of bytes that anybody wants.
+    var maximum: Int64 { state.withLock { $0.maximum } }
+
+    /// Whether the blob was removed since the transfer began, so that it is not stored.
+    var isRevoked: Bool { revoked.load(ordering: .acquiring) }
+    func revoke() { revoked.store(true, ordering: .releasing) }
+
+    /// Adds an asker. Returns `false` if it is too late, or if the environment has changed since.
+    func join(_ priority: RequestPriority, maximum: Int64, in environment: AdoptedEnvironment) -> Bool {
+        guard environment === self.environment else { return false }
+        let joins = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            state.askers += 1
+            state.maximum = max(state.maximum, maximum)
+            return true
+        }
+        if joins { self.priority.raise(to: priority) }
+        return joins
+    }
+
+    /// Removes an asker, and ends the transfer with the last one.
+    func leave() {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            state.askers -= 1
+            guard state.askers == 0, !state.hasEnded else { return nil }
+            state.hasEnded = true
+            return state.task.take()
+        }
+        task?.cancel()
+    }
+
+    /// Starts the work. It begins on the thread of the caller.
+    func start(_ work: @escaping @Sendable () async -> Outcome) {
+        let task = Task.immediate { [self] in end(await work()) }
+        let isOver = state.withLock { state in
+            if !state.hasEnded { state.task = task }
+            return state.hasEnded
+        }
+        if isOver { task.cancel() }
+    }
+
+    private func end(_ outcome: Outcome) {
+        let task = state.withLock { state in
+            state.hasEnded = true
+            return state.task.take()
+        }
+        completion.complete(outcome)
+        _ = consume task
+    }
+
+    /// Ends the transfer for all askers.
+    func cancel() {
+        let task = state.withLock { state in
+            state.hasEnded = true
+            return state.task.take()
+        }
+        completion.complete(.failure(Self.cancelled))
+        task?.cancel()
+    }
+
+    /// Waits for the outcome. The asker leaves if its task is cancelled.
+    nonisolated(nonsending) func outcome() async -> Outcome {
+        guard let outcome = await completion.value() else {
+            leave()
+            return .failure(Self.cancelled)
+        }
+        return outcome
+    }
+
+    static let cancelled = RequestFailure(.cancelled, "The request for the blob was cancelled.")
+}
+
+/// The transfers that run, by the names of their blobs.
+final class BlobTransfers: Sendable {
+    private struct State {
+        var running: [EntityFile.Name: BlobTransfer] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The transfers that run.
+    var running: [BlobTransfer] { state.withLock { Array($0.running.values) } }
+
+    /// Joins the transfer of a blob that runs, or adds a new one.
+    ///
+    /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
+    func join(
+        _ name: EntityFile.Name, _ priority: RequestPriority, maximum: Int64, in environment: AdoptedEnvironment,
+        make: () -> BlobTransfer
+    ) -> (transfer: BlobTransfer, isNew: Bool)? {
+        state.withLock { state in
+            guard !state.isClosed else { return nil }
+            if let running = state.running[name], running.join(priority, maximum: maximum, in: environment) {
+                return (running, false)
+            }
+            let transfer = make()
+            // An earlier one must not replace what this one stores.
+            state.running.updateValue(transfer, forKey: name)?.revoke()
+            return (transfer, true)
+        }
+    }
+
+    /// Forgets a transfer that has ended.
+    func remove(_ transfer: BlobTransfer, _ name: EntityFile.Name) {
+        let removed = state.withLock { state in
+            state.running[name] === transfer ? state.running.removeValue(forKey: name) : nil
+        }
+        _ = consume removed
+    }
+
+    /// Lets no blob be stored whose transfer runs. Later askers are not given what these transfers bring.
+    func revoke(where isRevoked: (EntityFile.Name) -> Bool) {
+        let revoked = state.withLock { state in
+            let revoked = state.running.filter { isRevoked($0.key) }
+            for name in revoked.keys { state.running[name] = nil }
+            return revoked
+        }
+        for transfer in revoked.values { transfer.revoke() }
+    }
+
+    /// Cancels all transfers, and lets no other begin.
+    func close() {
+        let running = state.withLock { state in
+            state.isClosed = true
+            defer { state.running = [:] }
+            return state.running
+        }
+        for transfer in running.values { transfer.cancel() }
+    }
+}

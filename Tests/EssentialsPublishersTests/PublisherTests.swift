@@ -1,0 +1,186 @@
+#if OpenCombine
+    import EssentialsHTTP
+    import EssentialsRequests
+    import EssentialsResources
+    import EssentialsTestKit
+    @preconcurrency import OpenCombine
+    import Synchronization
+    import Testing
+
+    @testable import EssentialsPublishers
+
+    @Suite("Publishers", .timeLimit(.minutes(2)))
+    struct PublisherTests {
+        /// A service over a scripted transport.
+        private struct Fixture {
+            let transport = ScriptedTransport()
+            let environment: ConstantEnvironment
+            let requests: HTTPDataRequestService
+
+            init() throws {
+                environment = try ConstantEnvironment("https://h/v1/")
+                requests = HTTPDataRequestService(environment: environment, transport: transport)
+            }
+        }
+
+        /// A subscriber that records its signals, and demands values when it is told to.
+        private final class Probe<Input: Sendable, Failure: Error>: Subscriber, Sendable {
+            struct State {
+                var subscription: (any Subscription)?
+                var values: [Input] = []
+                var completion: Subscribers.Completion<Failure>?
+                var perValue = Subscribers.Demand.none
+            }
+
+            // `Sendable`: all state is behind the mutex.
+            let state = Mutex(State())
+
+            init(perValue: Subscribers.Demand = .none) { state.withLock { $0.perValue = perValue } }
+
+            var values: [Input] { state.withLock { $0.values } }
+            var hasEnded: Bool { state.withLock { $0.completion != nil } }
+
+            func receive(subscription: any Subscription) { state.withLock { $0.subscription = subscription } }
+
+            func receive(_ input: Input) -> Subscribers.Demand {
+                state.withLock { state in
+                    state.values.append(input)
+                    return state.perValue
+                }
+            }
+
+            func receive(completion: Subscribers.Completion<Failure>) { state.withLock { $0.completion = completion } }
+
+            func request(_ demand: Subscribers.Demand) { state.withLock { $0.subscription }?.request(demand) }
+            func cancel() { state.withLock { $0.subscription }?.cancel() }
+
+            func wait(until isTrue: (Probe) -> Bool) async { while !isTrue(self) { await Task.yield() } }
+        }
+
+        @Test("Each subscription sends one request of its own, when its first value is demanded")
+        func cold() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1).thenAnswer(json: 2)
+            let publisher = fixture.requests.publisher(for: DataRequest(.get, "a"), as: Int.self)
+            let probes = [Probe<Int, RequestFailure>(), Probe<Int, RequestFailure>()]
+            for (number, probe) in probes.enumerated() {
+                publisher.subscribe(probe)
+                probe.request(.none)
+                #expect(fixture.transport.requestCount == number)
+                probe.request(.max(1))
+                probe.request(.max(1))
+                await probe.wait { $0.hasEnded }
+                #expect(probe.values == [number + 1])
+                #expect(fixture.transport.requestCount == number + 1)
+            }
+        }
+
+        @Test("A failure ends the subscription, and operators work as with every publisher")
+        func failure() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(.notFound)
+            let publisher = fixture.requests.publisher(for: DataRequest(.get, "a"))
+            let probe = Probe<Int, Never>(perValue: .unlimited)
+            publisher.map { $0.status.code }.catch { Just($0.status?.code ?? 0) }.subscribe(probe)
+            probe.request(.unlimited)
+            await probe.wait { $0.hasEnded }
+            #expect(probe.values == [404])
+        }
+
+        @Test("Cancelling a subscription cancels its request, and nothing is published")
+        func cancelled() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1, after: .seconds(1_000))
+            let probe = Probe<Int, RequestFailure>()
+            fixture.requests.publisher(for: DataRequest(.get, "a"), as: Int.self).subscribe(probe)
+            probe.request(.unlimited)
+            await fixture.transport.clock.waitForSleepers(count: 1)
+            probe.cancel()
+            while fixture.transport.clock.sleeperCount > 0 { await Task.yield() }
+            #expect(probe.values == [] && !probe.hasEnded)
+            // One that is cancelled before it demands anything sends nothing.
+            let early = Probe<Int, RequestFailure>()
+            fixture.requests.publisher(for: DataRequest(.get, "a"), as: Int.self).subscribe(early)
+            early.cancel()
+            early.request(.unlimited)
+            #expect(fixture.transport.requestCount == 1)
+        }
+
+        @Test("States of a resource are published one for each demand, and the newest one after a pause")
+        func states() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1).thenAnswer(json: 2).thenAnswer(json: 3)
+            let service = try HTTPResourceService(requests: fixture.requests, environment: fixture.environment)
+            let resource: Resource<Int> = service.resource("a")
+            let probe = Probe<Int?, Never>()
+            resource.statesPublisher().map(\.content).subscribe(probe)
+            try await resource.load()
+            #expect(probe.values == [])
+            probe.request(.max(1))
+            await probe.wait { $0.values.count == 1 }
+            #expect(probe.values == [1])
+            for _ in 0..<2 { try await resource.load() }
+            #expect(probe.values == [1])
+            probe.request(.max(1))
+            await probe.wait { $0.values.count == 2 }
+            #expect(probe.values == [1, 3])
+            probe.cancel()
+            probe.request(.unlimited)
+            try await resource.load()
+            #expect(probe.values == [1, 3])
+        }
+
+        @Test(
+            "A subscription loads the resource if it is told to"
+        )
+        func loading() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1)
+            let service = try HTTPResourceService(requests: fixture.requests, environment: fixture.environment)
+            let resource: Resource<Int> = service.resource("a")
+            let seen = Mutex<[Int]>([])
+            let subscription = resource.statesPublisher(loading: .ifNeeded).compactMap(\.content).sink { value in
+                seen.withLock { $0.append(value) }
+            }
+            while seen.withLock({ $0.isEmpty }) { await Task.yield() }
+            #expect(fixture.transport.requestCount == 1)
+            subscription.cancel()
+        }
+
+        @Test("The end and the failure of a sequence are published, each after its values")
+        func sequences() async throws {
+            for fails in [false, true] {
+                let stream = AsyncThrowingStream<Int, any Error> { continuation in
+                    for value in 1...3 { continuation.yield(value) }
+                    continuation.finish(throwing: fails ? RequestFailure(.timeout, "") : nil)
+                }
+                let probe = Probe<Int, any Error>(perValue: .max(1))
+                SequencePublisher(stream).subscribe(probe)
+                probe.request(.max(1))
+                await probe.wait { $0.hasEnded }
+                #expect(probe.values == [1, 2, 3])
+                let isFailure = probe.state.withLock { state in
+                    if case .failure = state.completion { true } else { false }
+                }
+                #expect(isFailure == fails)
+            }
+        }
+
+        @Test("Demand adds up, without an overflow, and each value takes one")
+        func demand() {
+            var demand = DemandCounter()
+            let none = demand.take()
+            #expect(!none)
+            demand.add(2)
+            demand.add(-5)
+            let taken = (0..<3).map { _ in demand.take() }
+            #expect(taken == [true, true, false])
+            demand.add(Int.max - 1)
+            demand.add(Int.max)
+            #expect(demand.remaining == .max)
+            demand.add(nil)
+            let always = demand.take()
+            #expect(always && demand.remaining == .max)
+        }
+    }
+#endif
