@@ -79,12 +79,6 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return evicted
     }
 
-    /// Removes the entry that was used longest ago.
-    mutating func removeOldest() -> Value? {
-        guard oldest >= 0, let key = slots[oldest].entry?.key else { return nil }
-        return remove(key)
-    }
-
     /// Removes an entry.
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {

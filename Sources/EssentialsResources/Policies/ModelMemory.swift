@@ -83,7 +83,7 @@ struct ModelMemory: Sendable {
         let bytes = min(max(bytes, 0), 1 << 60) + slot.byteCount
         guard bytes <= entries.maximumBytes, entries.maximumCount > 0 else { return removed }
         while entries.count >= entries.maximumCount || entries.bytes + bytes > entries.maximumBytes {
-            guard let oldest = entries.removeOldest() else { break }
+            guard let oldest = entries.removeOldest()?.value else { break }
             removed.append(oldest)
         }
         _ = entries.insert(entry, for: slot, bytes: bytes)
@@ -108,7 +108,7 @@ struct ModelMemory: Sendable {
         // A number that is none removes nothing.
         guard part > 0 else { return [] }
         let number = Int(Double(entries.count) * min(part, 1))
-        return (0..<number).compactMap { _ in entries.removeOldest() }
+        return (0..<number).compactMap { _ in entries.removeOldest()?.value }
     }
 
     private mutating func supersede(_ slot: ModelSlot) {
