@@ -19,6 +19,9 @@ extension UnsafeRequestService: Closeable {
 /// Closing the locator closes the service. Its data-request service is shut down by its own registration.
 extension HTTPResourceService: Closeable {}
 
+/// Closing the locator closes the outbox. Its entries stay on the disk.
+extension Outbox: Closeable {}
+
 /// Closing the locator shuts down a transport that is registered in it.
 extension CurlTransport: Closeable {
     /// Calls `shutdown()`.
