@@ -8,14 +8,14 @@ extension OutboxCore {
         _ request: DataRequest, _ codecs: CodecRegistry, in key: OrderingKey?
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         try Self.check(request)
-        let record = try record(of: request, codecs, key)
+        var record = try record(of: request, codecs, key)
         try await open()
         adoptEnvironment()
-        let id = try reserve(record)
+        let id = try reserve(&record)
         let size: Int
         do throws(RequestFailure) {
             let space = reading { $0.spaceLeft } + record.expectedSize
-            size = try await store.write(id, record, space: space)
+            size = try await store.write(record, space: space)
         } catch {
             changing { $0.notStored(id, $1) }
             guard error == OutboxStore.noSpace else { throw error }
@@ -25,13 +25,14 @@ extension OutboxCore {
         return id
     }
 
-    private func reserve(_ record: OutboxRecord) throws(RequestFailure) -> OutboxEntry.ID {
+    /// Keeps a place, and gives the record its identifier.
+    private func reserve(_ record: inout OutboxRecord) throws(RequestFailure) -> OutboxEntry.ID {
         var result: Result<OutboxEntry.ID, OutboxMachine.Refusal>?
         changing { machine, moment in
-            let id = machine.nextID(moment.date)
+            record.id = machine.nextID(moment.date)
             do throws(OutboxMachine.Refusal) {
-                try machine.reserve(record.entry(id, byteCount: record.expectedSize))
-                result = .success(id)
+                try machine.reserve(record.entry(byteCount: record.expectedSize))
+                result = .success(record.id)
             } catch {
                 result = .failure(error)
             }
@@ -70,9 +71,9 @@ extension OutboxCore {
         let snapshot = environment.snapshot
         let origin = (parts.base ?? snapshot.baseURL).origin
         return OutboxRecord(
-            date: configuration.clock.date, partition: partition.name, environment: Self.name(of: snapshot),
-            orderingKey: key?.name ?? origin.description, idempotencyKey: try Self.takeKey(of: request, &parts, configuration.clock),
-            parts: parts)
+            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, partition: partition.name, environment: Self.name(of: snapshot),
+            orderingKey: key?.name ?? origin.description,
+            idempotencyKey: try Self.takeKey(of: request, &parts, configuration.clock), parts: parts)
     }
 
     /// The value of the field `Idempotency-Key`: the request's own, or a new one.

@@ -70,7 +70,7 @@ final class OutboxCore: Sendable {
             var others: [OutboxMachine.Action] = []
             for action in actions {
                 switch action {
-                case .tell(let entry): for reader in state.readers.values { reader.put(entry).map { isDone.append($0) } }
+                case .tell(let entry): isDone += state.readers.values.compactMap { $0.put(entry) }
                 // The task begins with this lock, so it is known before it can end.
                 case .send(let id): state.sending[id] = Task { await self.send(id) }
                 case .remove, .setAside: others.append(action)

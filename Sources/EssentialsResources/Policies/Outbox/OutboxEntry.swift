@@ -102,6 +102,7 @@ public struct OutboxFailure: Error, Sendable, Hashable {
 
     static func expired(_ age: Duration, date: Date) -> OutboxFailure {
         OutboxFailure(
-            reason: .timeout, message: "The entry waited for longer than \(age.components.seconds) seconds.", date: date)
+            reason: .timeout, message: "The entry waited for longer than \(age.components.seconds) seconds.", date: date
+        )
     }
 }

@@ -4,13 +4,13 @@ import Glibc
 
 /// The files of an outbox. All calls can block, so they belong on a file thread.
 ///
-/// An entry is a file whose name ends with `.new` while it is written and with `.request` afterwards. The bytes and the name
-/// of a new file are flushed before the entry counts as added. A complete file with either name is an entry, so the
-/// renaming itself need not be flushed, and an incomplete `.new` was never added. A large body has a file `.body`, and a
-/// file `.failed` says why an entry was given up.
+/// An entry is a file whose name ends with `.request`. It is written into an empty file `.spare`, whose name was flushed to
+/// the disk together with those of others, so that an entry needs one flush of its own. A complete file with either name is
+/// an entry, so the renaming need not be flushed, and an incomplete `.spare` was never added. A large body has a file
+/// `.body`, and a file `.failed` says why an entry was given up.
 struct OutboxFiles: Sendable {
     enum Kind: String, CaseIterable {
-        case new, request, body, failed, damaged
+        case spare, request, body, failed, damaged
     }
 
     /// A file of an outbox.
@@ -22,7 +22,8 @@ struct OutboxFiles: Sendable {
 
         init?(_ text: String) {
             let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 2, let id = OutboxEntry.ID(String(parts[0])), let kind = Kind(rawValue: String(parts[1]))
+            guard parts.count == 2, let id = OutboxEntry.ID(String(parts[0])),
+                let kind = Kind(rawValue: String(parts[1]))
             else { return nil }
             self.init(id, kind)
         }
@@ -32,6 +33,8 @@ struct OutboxFiles: Sendable {
 
     /// The maximum number of names that are read.
     static let maximumNames = 1_000_000
+    /// The number of empty files that are created at a time.
+    static let spareCount = 16
     static let lockName = "lock"
 
     let directory: FileDirectory
@@ -63,25 +66,41 @@ struct OutboxFiles: Sendable {
     func holder() -> Int? {
         guard let file = try? OpenFile(path(of: Self.lockName), O_RDONLY | O_NOFOLLOW) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 32)
-        let count = (try? bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
-            try file.read(into: buffer, at: 0)
-        }) ?? 0
+        let count =
+            (try? bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
+                try file.read(into: buffer, at: 0)
+            }) ?? 0
         return Int(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
     // MARK: Entries
 
-    /// Writes a new file and returns when its bytes and its name are on the disk.
-    func writeNew(_ id: OutboxEntry.ID, _ bytes: [UInt8]) throws(SystemError) {
-        let path = path(of: Name(id, .new))
-        let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    /// Creates empty files whose names are on the disk.
+    func makeSpares() throws(SystemError) -> [Name] {
+        var spares: [Name] = []
         do throws(SystemError) {
+            for _ in 0..<Self.spareCount {
+                let name = Name(OutboxEntry.ID(number: .random(in: 0 ... .max)), .spare)
+                _ = try OpenFile(path(of: name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+                spares.append(name)
+            }
+            try directory.sync()
+        } catch {
+            for name in spares { try? remove(name) }
+            throw error
+        }
+        return spares
+    }
+
+    /// Writes an entry into an empty file and returns when its bytes are on the disk.
+    func fill(_ spare: Name, with bytes: [UInt8], as id: OutboxEntry.ID) throws(SystemError) {
+        do throws(SystemError) {
+            let file = try OpenFile(path(of: spare), O_WRONLY | O_NOFOLLOW)
             try calls.writeAll(bytes, to: file)
             try sync(file)
-            try directory.sync()
-            guard rename(path, self.path(of: Name(id, .request))) == 0 else { throw SystemError.last }
+            try move(spare, to: Name(id, .request))
         } catch {
-            unlink(path)
+            try? remove(spare)
             throw error
         }
     }
@@ -135,15 +154,15 @@ struct OutboxFiles: Sendable {
 
     func size(of name: Name) -> UInt64? { directory.status(of: name.text).flatMap { UInt64(exactly: $0.size) } }
 
-    func move(_ name: Name, to kind: Kind) throws(SystemError) {
-        guard rename(path(of: name), path(of: Name(name.id, kind))) == 0 else { throw SystemError.last }
+    func move(_ name: Name, to target: Name) throws(SystemError) {
+        guard rename(path(of: name), path(of: target)) == 0 else { throw SystemError.last }
     }
 
     func remove(_ name: Name) throws(SystemError) { try directory.remove(name.text) }
 
     /// Removes all files of an entry, the one that makes it an entry first.
     func removeAll(of id: OutboxEntry.ID) throws(SystemError) {
-        for kind in [Kind.request, .new, .damaged, .failed, .body] { try remove(Name(id, kind)) }
+        for kind in [Kind.request, .damaged, .failed, .body] { try remove(Name(id, kind)) }
     }
 }
 

@@ -80,7 +80,6 @@ extension OutboxMachine {
         var actions: [Action] = []
         while !isStopped, sendingCount < limits.maximumConcurrent, let id = nextReady(), var item = items[id] {
             if expiry(of: item) <= moment.date {
-                lanes[Lane(item.entry)]?.busy = id
                 actions += giveUp(id, &item, .expired(limits.maximumAge, date: moment.date))
                 continue
             }

@@ -26,6 +26,7 @@ struct OutboxRecord: Sendable {
     /// The size of what stands before the checksum.
     private static let startSize = 24
 
+    var id: OutboxEntry.ID
     var date: Date
     var partition: String
     var environment: String
@@ -75,6 +76,7 @@ struct OutboxRecord: Sendable {
 
     private func head() throws(RequestFailure) -> [UInt8] {
         var writer = ByteWriter()
+        writer.append(id.number)
         writer.append(date.timeIntervalSinceReferenceDate.bitPattern)
         for text in [partition, environment, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
             writer.append(text: text)
@@ -134,7 +136,7 @@ struct OutboxRecord: Sendable {
 
     private init?(head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
         var reader = ByteReader(head)
-        guard let dateBits: UInt64 = reader.number(), let partition = reader.text(), let environment = reader.text(),
+        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number(), let partition = reader.text(), let environment = reader.text(),
             let orderingKey = reader.text(), let idempotencyKey = reader.text(),
             let method = reader.text().flatMap({ HTTPRequest.Method($0) }), let path = reader.text(),
             let baseText = reader.text(), let flags: UInt8 = reader.number()
@@ -162,6 +164,7 @@ struct OutboxRecord: Sendable {
             bodyFileSize = size
         }
         guard reader.count == 0 else { return nil }
+        self.id = OutboxEntry.ID(number: id)
         date = Date(timeIntervalSinceReferenceDate: interval)
         (self.partition, self.environment) = (partition, environment)
         (self.orderingKey, self.idempotencyKey) = (orderingKey, idempotencyKey)
@@ -172,9 +175,10 @@ struct OutboxRecord: Sendable {
     }
 
     init(
-        date: Date, partition: String, environment: String, orderingKey: String, idempotencyKey: String,
+        id: OutboxEntry.ID, date: Date, partition: String, environment: String, orderingKey: String, idempotencyKey: String,
         parts: StoredRequestParts
     ) {
+        self.id = id
         self.date = date
         self.partition = partition
         self.environment = environment
@@ -229,7 +233,7 @@ extension OutboxRecord {
     /// The entry of the record.
     ///
     /// - Parameter byteCount: The size of its files.
-    func entry(_ id: OutboxEntry.ID, byteCount: Int) -> OutboxEntry {
+    func entry(byteCount: Int) -> OutboxEntry {
         OutboxEntry(
             id: id, method: parts.method, path: Self.shownPath(parts.path), orderingKey: OrderingKey(orderingKey),
             partition: EntityPartition(partition), date: date, idempotencyKey: idempotencyKey, byteCount: byteCount,

@@ -24,6 +24,8 @@ actor OutboxStore {
     /// The lock of the directory, which is held as long as the outbox is open.
     private var lock: OpenFile?
     private var isClosed = false
+    /// Empty files for the next entries.
+    private var spares: [OutboxFiles.Name] = []
     private(set) var damaged: [String] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
@@ -66,10 +68,38 @@ actor OutboxStore {
         for name in texts.compactMap({ OutboxFiles.Name($0) }) { kinds[name.id, default: []].insert(name.kind) }
         var found = Found()
         damaged = []
+        spares = []
+        for id in kinds.keys where kinds[id]?.remove(.spare) != nil {
+            if kinds[id]?.isEmpty == true { kinds[id] = nil }
+            if let written = unpack(OutboxFiles.Name(id, .spare)) { kinds[written, default: []].insert(.request) }
+        }
         for (id, kinds) in kinds.sorted(by: { $0.key < $1.key }) {
             if let entry = entry(id, kinds) { found.entries.append(entry) }
         }
         return found
+    }
+
+    /// Keeps an empty file for later, and renames one that an entry was written to. Another one is what a process has left
+    /// that was killed before the entry was added.
+    private func unpack(_ spare: OutboxFiles.Name) -> OutboxEntry.ID? {
+        if files.size(of: spare) == 0 {
+            spares.append(spare)
+            return nil
+        }
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try files.read(spare, upTo: Self.largestFile)
+        } catch {
+            damaged.append(spare.text)
+            return nil
+        }
+        guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes),
+            (try? files.move(spare, to: OutboxFiles.Name(record.id, .request))) != nil
+        else {
+            try? files.remove(spare)
+            return nil
+        }
+        return record.id
     }
 
     /// Reads an entry, and sets it aside if it is damaged.
@@ -77,58 +107,50 @@ actor OutboxStore {
         _ id: OutboxEntry.ID, _ kinds: Set<OutboxFiles.Kind>
     ) -> (entry: OutboxEntry, failure: OutboxFailure?)? {
         if kinds.contains(.damaged) { damaged.append(OutboxFiles.Name(id, .damaged).text) }
-        let kind: OutboxFiles.Kind = kinds.contains(.request) ? .request : .new
-        guard kinds.contains(kind) else {
+        guard kinds.contains(.request) else {
             // What is left of an entry that was removed.
             if !kinds.contains(.damaged) { try? files.removeAll(of: id) }
             return nil
         }
-        let name = OutboxFiles.Name(id, kind)
-        let read: OutboxRecord.Content
+        let name = OutboxFiles.Name(id, .request)
+        let bytes: [UInt8]?
         do throws(SystemError) {
-            read = try files.read(name, upTo: Self.largestFile).map { OutboxRecord.content(of: $0) } ?? .damaged
+            bytes = try files.read(name, upTo: Self.largestFile)
         } catch {
             // The disk may deliver it another time.
             damaged.append(name.text)
             return nil
         }
-        switch read {
+        switch bytes.map({ OutboxRecord.content(of: $0) }) ?? .damaged {
         case .otherVersion:
             // Another version of the program may be able to send it.
             damaged.append(name.text)
             return nil
-        case .record(let record) where isComplete(record, id):
-            if kind == .new { try? files.move(name, to: .request) }
+        case .record(let record) where record.id == id && isComplete(record):
             var failure: OutboxFailure?
             if kinds.contains(.failed) {
                 let bytes = try? files.read(OutboxFiles.Name(id, .failed), upTo: 64 << 10)
                 failure = OutboxFailure(bytes: bytes ?? [], date: record.date)
             }
-            return (record.entry(id, byteCount: byteCount(id, kind, record)), failure)
+            return (record.entry(byteCount: Self.byteCount(record, bytes?.count ?? 0)), failure)
         case .record, .damaged:
-            if kind == .new {
-                // Adding it was interrupted.
-                try? files.removeAll(of: id)
-            } else {
-                setAside(name)
-            }
+            setAside(name)
             return nil
         }
     }
 
-    private func byteCount(_ id: OutboxEntry.ID, _ kind: OutboxFiles.Kind, _ record: OutboxRecord) -> Int {
-        let size = files.size(of: OutboxFiles.Name(id, .request)) ?? files.size(of: OutboxFiles.Name(id, .new)) ?? 0
-        let sum = size.addingReportingOverflow(record.bodyFileSize ?? 0)
-        return sum.overflow ? .max / 2 : min(Int(clamping: sum.partialValue), .max / 2)
+    private static func byteCount(_ record: OutboxRecord, _ size: Int) -> Int {
+        let (sum, overflows) = size.addingReportingOverflow(Int(clamping: record.bodyFileSize ?? 0))
+        return overflows ? .max / 4 : min(sum, .max / 4)
     }
 
-    private func isComplete(_ record: OutboxRecord, _ id: OutboxEntry.ID) -> Bool {
-        record.bodyFileSize == nil || files.size(of: OutboxFiles.Name(id, .body)) == record.bodyFileSize
+    private func isComplete(_ record: OutboxRecord) -> Bool {
+        record.bodyFileSize == nil || files.size(of: OutboxFiles.Name(record.id, .body)) == record.bodyFileSize
     }
 
     private func setAside(_ name: OutboxFiles.Name) {
-        let isMoved = (try? files.move(name, to: .damaged)) != nil
-        damaged.append(isMoved ? OutboxFiles.Name(name.id, .damaged).text : name.text)
+        let target = OutboxFiles.Name(name.id, .damaged)
+        damaged.append((try? files.move(name, to: target)) == nil ? name.text : target.text)
     }
 
     // MARK: Entries
@@ -136,8 +158,9 @@ actor OutboxStore {
     /// Writes an entry, and returns the size of its files when they are on the disk.
     ///
     /// - Parameter space: The maximum size.
-    func write(_ id: OutboxEntry.ID, _ record: OutboxRecord, space: Int) async throws(RequestFailure) -> Int {
+    func write(_ record: OutboxRecord, space: Int) async throws(RequestFailure) -> Int {
         guard lock != nil, !isClosed else { throw Self.closed }
+        let id = record.id
         do throws(RequestFailure) {
             var record = record
             var size = 0
@@ -154,7 +177,9 @@ actor OutboxStore {
             guard bytes.count <= space - size else { throw Self.noSpace }
             guard !isClosed else { throw Self.closed }
             try onDirectory("could not be written") { () throws(SystemError) in
-                try files.writeNew(id, bytes)
+                if spares.isEmpty { spares = try files.makeSpares() }
+                guard let spare = spares.popLast() else { throw SystemError(code: EIO) }
+                try files.fill(spare, with: bytes, as: id)
             }
             return size + bytes.count
         } catch {
@@ -200,7 +225,7 @@ actor OutboxStore {
         let bytes = try onDirectory("could not be read") { () throws(SystemError) in
             try files.read(name, upTo: Self.largestFile)
         }
-        guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes), isComplete(record, id) else {
+        guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes), isComplete(record) else {
             setAside(name)
             return .damaged
         }
@@ -235,9 +260,11 @@ actor OutboxStore {
         damaged = []
     }
 
-    /// Releases the lock.
+    /// Removes the empty files and releases the lock.
     func close() {
         isClosed = true
+        for spare in spares { try? files.remove(spare) }
+        spares = []
         lock = nil
     }
 
