@@ -107,10 +107,8 @@ extension OutboxMachine {
         for (id, item) in items.sorted(by: { $0.key < $1.key }) {
             switch item.phase {
             case .waiting, .delayed: break
-            case .storing, .sending:
-                nextExpiry = min(nextExpiry, max(expiry(of: item), moment.date.addingTimeInterval(1)))
-                continue
-            case .removing, .settingAside, .failed, .restoring: continue
+            // The age of these counts again when they wait again.
+            case .storing, .sending, .removing, .settingAside, .failed, .restoring: continue
             }
             guard expiry(of: item) <= moment.date else {
                 nextExpiry = min(nextExpiry, expiry(of: item))

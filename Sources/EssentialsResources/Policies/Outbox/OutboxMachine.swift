@@ -195,6 +195,7 @@ struct OutboxMachine: Sendable {
         item.entry.byteCount = byteCount
         item.phase = .waiting
         items[id] = item
+        nextExpiry = min(nextExpiry, expiry(of: item))
         offer(Lane(item.entry))
         return [.tell(shown(item))] + pump(moment)
     }
@@ -257,6 +258,7 @@ struct OutboxMachine: Sendable {
         items[id] = item
         lanes[Lane(item.entry)]?.busy = nil
         delayed.set(id, at: moment.now + wait, id)
+        nextExpiry = min(nextExpiry, expiry(of: item))
         // An earlier entry may have been restored meanwhile.
         offer(Lane(item.entry))
         return [.tell(shown(item))] + pump(moment)
@@ -307,6 +309,7 @@ struct OutboxMachine: Sendable {
         item.phase = item.earlier
         items[id] = item
         if case .delayed(let until, _) = item.phase { delayed.set(id, at: until, id) }
+        nextExpiry = min(nextExpiry, expiry(of: item))
         offer(Lane(item.entry))
         return pump(moment)
     }
