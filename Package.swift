@@ -122,9 +122,13 @@ let package = Package(
             name: "EssentialsRequestsTests",
             dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
-        .testTarget(
-            name: "EssentialsResourcesTests", dependencies: ["ServiceEssentials", "EssentialsTestKit"],
+        // A program with an outbox, which its tests start and kill.
+        .executableTarget(
+            name: "OutboxProbe", dependencies: ["ServiceEssentials"], path: "Tests/OutboxProbe",
             swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsResourcesTests",
+            dependencies: ["ServiceEssentials", "EssentialsTestKit", "OutboxProbe"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsObservationTests",
             dependencies: ["EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
