@@ -273,6 +273,69 @@ struct OutboxTests {
         #expect(transport.requestCount == 1)
     }
 
+    @Test("The entries of a directory can be listed while an outbox uses it")
+    func listing() async throws {
+        transport.on(.post, "/v1/views").answer(.notFound)
+        #expect(try await Outbox.entries(in: fixture.directory) == [])
+        let outbox = try fixture.outbox()
+        try await outbox.add(fixture.view(1))
+        try await outbox.drain()
+        outbox.pause()
+        try await outbox.add(fixture.view(2))
+        let listed = try await Outbox.entries(in: fixture.directory)
+        #expect(listed.map(\.id) == (try await outbox.entries.map(\.id)))
+        #expect(listed.map(\.state) == (try await outbox.entries.map(\.state)))
+        #expect(listed.map(\.baseURL) == ["https://h/v1/", "https://h/v1/"])
+    }
+
+    @Test("Calls of all kinds at the same time end, and every entry is sent, given up or dropped")
+    func allAtOnce() async throws {
+        let count = Mutex(0)
+        transport.on(.post, "/v1/views").answer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let statuses: [HTTPResponse.Status] = [.ok, .ok, .serviceUnavailable, .notFound, .ok]
+            return ScriptedAnswer(statuses[number % statuses.count])
+        }
+        let outbox = try fixture.outbox { $0.backoff = .exponential(base: .zero) }
+        let seen = Task {
+            var seen = 0
+            for await _ in outbox.statuses { seen += 1 }
+            return seen
+        }
+        try await withThrowingTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<20 {
+                        let id = try await outbox.add(fixture.view(number), in: OrderingKey("\(number % 5)"))
+                        switch (task + number) % 6 {
+                        case 0: try await outbox.drop(id)
+                        case 1: try await outbox.drain()
+                        case 2: for entry in try await outbox.entries { try await outbox.retry(entry.id) }
+                        case 3:
+                            outbox.pause()
+                            outbox.resume()
+                        case 4: outbox.core.changing { $0.pathIsBack($1) }
+                        default: await outbox.enter(.shared)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        // Each round brings at least one of five entries to its end.
+        while case let entries = try await outbox.entries, !entries.isEmpty {
+            for entry in entries { try await outbox.drop(entry.id) }
+            try await outbox.drain()
+        }
+        #expect(fixture.names == ["lock"])
+        #expect(outbox.core.faults == 0)
+        await outbox.close()
+        #expect(await seen.value > 0)
+    }
+
     @Test("A thousand requests from a hundred tasks are all sent once, in their orders")
     func many() async throws {
         transport.on(.post, "/v1/**").answer(.ok)

@@ -173,6 +173,16 @@ public final class Outbox: Sendable {
         }
     }
 
+    /// The entries of a directory, also while another outbox or process uses it. Nothing is changed.
+    ///
+    /// Every entry that was not given up is shown as waiting. Damaged files are left out.
+    ///
+    /// - Throws: `file` if the directory cannot be read; `resources` if there is no thread for files.
+    public static func entries(in directory: String) async throws(RequestFailure) -> [OutboxEntry] {
+        try FileThreads.shared.start()
+        return try await OutboxStore(OutboxFiles(directory, .system)).list()
+    }
+
     /// The entries that are there, then each one that changes. Any number of readers is possible.
     public var statuses: OutboxStatuses { OutboxStatuses(core: core) }
 

@@ -71,7 +71,8 @@ extension OutboxCore {
         let snapshot = environment.snapshot
         let origin = (parts.base ?? snapshot.baseURL).origin
         return OutboxRecord(
-            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, partition: partition.name, environment: Self.name(of: snapshot),
+            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, partition: partition.name,
+            environment: Self.name(of: snapshot),
             orderingKey: key?.name ?? origin.description,
             idempotencyKey: try Self.takeKey(of: request, &parts, configuration.clock), parts: parts)
     }

@@ -74,8 +74,13 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// What happens to it.
     public internal(set) var state = State.waiting
 
-    /// The name and the base URL of its environment, without the query.
+    /// The name and the base URL of its environment, without the query, in two lines.
     let environment: String
+
+    /// The base URL of its environment, without the query.
+    public var baseURL: String {
+        String(environment.drop { $0 != "\n" }.dropFirst())
+    }
 }
 
 /// Why an entry of an ``Outbox`` is not sent any more.

@@ -136,8 +136,9 @@ struct OutboxRecord: Sendable {
 
     private init?(head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
         var reader = ByteReader(head)
-        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number(), let partition = reader.text(), let environment = reader.text(),
-            let orderingKey = reader.text(), let idempotencyKey = reader.text(),
+        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number(),
+            let partition = reader.text(), let environment = reader.text(), let orderingKey = reader.text(),
+            let idempotencyKey = reader.text(),
             let method = reader.text().flatMap({ HTTPRequest.Method($0) }), let path = reader.text(),
             let baseText = reader.text(), let flags: UInt8 = reader.number()
         else { return nil }
@@ -175,8 +176,8 @@ struct OutboxRecord: Sendable {
     }
 
     init(
-        id: OutboxEntry.ID, date: Date, partition: String, environment: String, orderingKey: String, idempotencyKey: String,
-        parts: StoredRequestParts
+        id: OutboxEntry.ID, date: Date, partition: String, environment: String, orderingKey: String,
+        idempotencyKey: String, parts: StoredRequestParts
     ) {
         self.id = id
         self.date = date

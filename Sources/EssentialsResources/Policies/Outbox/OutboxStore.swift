@@ -153,6 +153,29 @@ actor OutboxStore {
         damaged.append((try? files.move(name, to: target)) == nil ? name.text : target.text)
     }
 
+    /// Reads the entries without the lock, and changes nothing. What is damaged is left out.
+    func list() throws(RequestFailure) -> [OutboxEntry] {
+        let texts = try onDirectory("could not be read") { () throws(SystemError) in
+            try files.directory.names(upTo: OutboxFiles.maximumNames)
+        }
+        let names = Set(texts.compactMap { OutboxFiles.Name($0) })
+        var entries: [OutboxEntry.ID: OutboxEntry] = [:]
+        for name in names where name.kind == .request || name.kind == .spare {
+            // A file may be gone since the names were read.
+            guard let bytes = try? files.read(name, upTo: Self.largestFile),
+                case .record(let record) = OutboxRecord.content(of: bytes)
+            else { continue }
+            var entry = record.entry(byteCount: Self.byteCount(record, bytes.count))
+            let failed = OutboxFiles.Name(record.id, .failed)
+            if names.contains(failed) {
+                let bytes = try? files.read(failed, upTo: 64 << 10)
+                entry.state = .failed(OutboxFailure(bytes: bytes ?? [], date: record.date))
+            }
+            entries[record.id] = entry
+        }
+        return entries.values.sorted { $0.id < $1.id }
+    }
+
     // MARK: Entries
 
     /// Writes an entry, and returns the size of its files when they are on the disk.
