@@ -201,7 +201,7 @@ struct OutboxStoringTests {
         #expect(try await outbox.entries == [])
     }
 
-    @Test("On a full disk adding fails with the error, leaves nothing, and works again later", arguments: [0, 1, 2, 3])
+    @Test("On a full disk adding fails with the error, leaves nothing, and works again later", arguments: 0...5)
     func fullDisk(failing call: Int) async throws {
         transport.on(.post, "/v1/**").answer(.ok)
         let calls = Mutex((isFailing: false, count: 0))

@@ -89,7 +89,9 @@ final class OutboxCore: Sendable {
 
     private func setTimer(_ state: inout State, _ moment: OutboxMachine.Moment) {
         let wake = state.isClosed ? nil : state.machine.nextWake(moment)
-        guard wake != state.timer?.time else { return }
+        if wake == nil, state.timer == nil { return }
+        // Ages are measured by the wall clock, so a time is computed a little differently each time.
+        if let wake, let timer = state.timer, abs((timer.time - wake) / .milliseconds(1)) < 1 { return }
         state.timer?.task.cancel()
         state.timer = wake.map { time in
             let task = Task { [weak self, clock] in

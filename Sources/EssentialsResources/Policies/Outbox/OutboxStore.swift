@@ -238,7 +238,10 @@ actor OutboxStore {
             try onDirectory("could not be written") { () throws(SystemError) in try files.append(piece, to: file) }
             size += piece.count
         }
-        try onDirectory("could not be written") { () throws(SystemError) in try files.sync(file) }
+        try onDirectory("could not be written") { () throws(SystemError) in
+            try files.sync(file)
+            try files.directory.sync()
+        }
         return size
     }
 
