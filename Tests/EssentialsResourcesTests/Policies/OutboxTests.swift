@@ -273,6 +273,18 @@ struct OutboxTests {
         #expect(transport.requestCount == 1)
     }
 
+    @Test("Requests are sent with the options of the outbox and without retries of the service")
+    func options() async throws {
+        transport.on(.post, "/v1/views").answer(.serviceUnavailable)
+        let outbox = try fixture.outbox { $0.options.priority = .low }
+        var request = fixture.view(1)
+        request.retry = .attempts(5)
+        request.options.priority = .high
+        try await outbox.add(request)
+        await outbox.core.idle()
+        #expect(transport.requests.map(\.options.priority) == [.low])
+    }
+
     @Test("The entries of a directory can be listed while an outbox uses it")
     func listing() async throws {
         transport.on(.post, "/v1/views").answer(.notFound)

@@ -300,13 +300,20 @@ final class OutboxCore: Sendable {
     // MARK: Sending
 
     private func send(_ id: OutboxEntry.ID) async {
+        let stored: OutboxStore.Request
         do throws(RequestFailure) {
-            switch try await store.request(id) {
-            case .damaged: changing(ending: id) { $0.lost(id, $1) }
-            case .request(let record, let file):
-                let response = try await requests.send(try request(record, file))
-                changing(ending: id) { $0.sent(id, status: response.status.code, $1) }
-            }
+            stored = try await store.request(id)
+        } catch {
+            // The disk may deliver it another time, such as when descriptors are free again.
+            let failure = RequestFailure(.resources, error.message, underlying: error)
+            return changing(ending: id) { $0.failed(id, failure, $1) }
+        }
+        guard case .request(let record, let file) = stored else {
+            return changing(ending: id) { $0.lost(id, $1) }
+        }
+        do throws(RequestFailure) {
+            let response = try await requests.send(try request(record, file))
+            changing(ending: id) { $0.sent(id, status: response.status.code, $1) }
         } catch {
             let retryAfter = error.retryAfter(now: clock.date)
             changing(ending: id) { $0.failed(id, error, retryAfter: retryAfter, $1) }
