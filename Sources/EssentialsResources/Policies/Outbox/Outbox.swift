@@ -118,8 +118,8 @@ public final class Outbox: Sendable {
 
     /// Sends what can be sent now, and returns when there is nothing more to send at the moment.
     ///
-    /// Pauses after failures are skipped, except those that a server has asked for. The call ends early if the calling task
-    /// is cancelled; entries are sent on.
+    /// Pauses after failures are skipped, except those that a server has requested. The call ends early if the calling task
+    /// is cancelled; sending continues.
     ///
     /// - Throws: The failures of ``open()``.
     public func drain() async throws(RequestFailure) {
@@ -186,7 +186,8 @@ public final class Outbox: Sendable {
     /// The entries that are there, then each one that changes. Any number of readers is possible.
     public var statuses: OutboxStatuses { OutboxStatuses(core: core) }
 
-    /// Sends an entry again that was given up. It gets its old place in its order, and its age counts from now.
+    /// Sends an entry again that was given up. It gets its old place in its order, and its age counts from now until the
+    /// process ends.
     ///
     /// - Returns: Whether there is such an entry.
     /// - Throws: The failures of ``open()``; `file` if its files cannot be changed.

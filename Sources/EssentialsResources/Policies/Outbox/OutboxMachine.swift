@@ -3,7 +3,8 @@ import FoundationEssentials
 
 /// Decides which entries of an outbox are sent, and when.
 ///
-/// It knows neither a clock nor files nor tasks: moments are given to it, and it returns actions, whose results it is told.
+/// It knows neither a clock nor files nor tasks: moments are given to it, and it returns actions. The caller reports their
+/// results.
 /// At any time at most one entry of a lane is being sent, and it is the first one of its lane.
 struct OutboxMachine: Sendable {
     /// Entries of one lane are sent in their order.
@@ -45,7 +46,7 @@ struct OutboxMachine: Sendable {
         case waiting
         case delayed(until: Duration, DelayCause)
         case sending
-        /// Its files are being removed; it was sent, or else dropped.
+        /// Its files are being removed, because it was sent or dropped.
         case removing(isDropped: Bool)
         /// Its failure is being stored.
         case settingAside(OutboxFailure)
@@ -229,7 +230,7 @@ struct OutboxMachine: Sendable {
 
     /// An attempt has failed.
     ///
-    /// - Parameter retryAfter: The time that the server has asked for.
+    /// - Parameter retryAfter: The pause that the server has requested.
     mutating func failed(
         _ id: OutboxEntry.ID, _ failure: RequestFailure, retryAfter: Duration? = nil, _ moment: Moment
     ) -> [Action] {
