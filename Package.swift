@@ -134,9 +134,13 @@ let package = Package(
             name: "EssentialsRequestsTests",
             dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
+        // A program with an outbox, which its tests start and kill.
+        .executableTarget(
+            name: "OutboxProbe", dependencies: ["ServiceEssentials"], path: "Tests/OutboxProbe",
+            swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTests",
-            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
+            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit", "OutboxProbe"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsObservationTests",
@@ -180,7 +184,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     if sanitizer == "address" {
         omitted.formUnion([
             "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
-            "EssentialsPublishersTests",
+            "EssentialsPublishersTests", "OutboxProbe",
         ])
     }
     package.targets.removeAll { omitted.contains($0.name) }

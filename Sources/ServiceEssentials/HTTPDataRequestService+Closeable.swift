@@ -22,6 +22,9 @@ extension HTTPResourceService: Closeable {}
 /// Closing a locator that holds a blob service cancels its transfers.
 extension BlobService: Closeable {}
 
+/// Closing the locator closes the outbox. Its entries stay on the disk.
+extension Outbox: Closeable {}
+
 /// Closing the locator shuts down a transport that is registered in it.
 extension CurlTransport: Closeable {
     /// Calls `shutdown()`.

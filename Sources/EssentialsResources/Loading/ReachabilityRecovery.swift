@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Loaded are the resources whose last load failed because the network did not carry it. Four run at a time, and their
 /// beginnings are spread at random over two seconds, so that a program with many resources and many programs with few do
-/// not load all at once. Regular loads resume in the same turns.
+/// not load all at once. Regular loads resume in the same turns. The outboxes of the service are sent first.
 final class ReachabilityRecovery: Sendable {
     private struct State {
         var observation: ReachabilityObservation?
@@ -23,9 +23,12 @@ final class ReachabilityRecovery: Sendable {
 
     private let polling: PollingTimer
     private let table: ResourceTable
+    private let outboxes: AttachedOutboxes
     private let state = Mutex(State())
 
-    init(_ polling: PollingTimer, _ table: ResourceTable) { (self.polling, self.table) = (polling, table) }
+    init(_ polling: PollingTimer, _ table: ResourceTable, _ outboxes: AttachedOutboxes) {
+        (self.polling, self.table, self.outboxes) = (polling, table, outboxes)
+    }
 
     /// Begins to follow a reachability service.
     func follow(_ reachability: any ReachabilityService) {
@@ -68,6 +71,8 @@ final class ReachabilityRecovery: Sendable {
 
     private func recover() async {
         let clock = polling.clock
+        await outboxes.send()
+        guard !Task.isCancelled else { return }
         let start = clock.now
         let turns = table.cores.filter(\.waitsForReachability)
             .map { (core: $0, time: start + clock.random(in: .zero...Self.spread)) }

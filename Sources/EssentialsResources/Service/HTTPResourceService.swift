@@ -68,6 +68,8 @@ public final class HTTPResourceService: ResourceService {
     let prefetching = PrefetchQueue()
     /// The event streams that are followed.
     let followers = EventFollowers()
+    /// The outboxes that are sent before resources load when the server is reachable again.
+    let outboxes = AttachedOutboxes()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
@@ -110,7 +112,7 @@ public final class HTTPResourceService: ResourceService {
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
         adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling, followers)
         wiper = ResourceWiper(table, caching, adoption)
-        recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table)
+        recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, outboxes)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
         let observation = try configuration.memoryPressure?.observe { [table, observers, caching] in

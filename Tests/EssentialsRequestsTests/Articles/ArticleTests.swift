@@ -25,6 +25,7 @@ struct ArticleTests {
         "KeepingResourcesFresh": "EssentialsResources", "Pages": "EssentialsResources",
         "CachingModels": "EssentialsResources",
         "Blobs": "EssentialsResources",
+        "OutboxPromises": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
@@ -45,6 +46,7 @@ struct ArticleTests {
             "PersonsAndEnvironments", "TestingResources", "MovingFromSiesta", "KeepingResourcesFresh", "Pages",
             "CachingModels",
             "Blobs",
+            "OutboxPromises",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

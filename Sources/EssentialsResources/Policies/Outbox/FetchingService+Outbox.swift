@@ -1,0 +1,26 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+
+extension FetchingService {
+    /// Adds a request to an outbox, and returns when it is on the disk. Nobody waits for its response.
+    ///
+    /// ```swift
+    /// try await service.fireAndForget(DataRequest(.post, "views", parameters: ["id": 7]), through: outbox)
+    /// ```
+    ///
+    /// The outbox sends it through its own data-request service, also after a restart, when this service may not exist. The
+    /// body is encoded with the codecs of this service.
+    ///
+    /// - Parameters:
+    ///   - request: A request, a builder or a definition.
+    ///   - outbox: The outbox.
+    ///   - key: The key of its order; `nil` means one key for each origin.
+    /// - Returns: The identifier of the entry.
+    /// - Throws: The failures of ``Outbox/add(_:in:codecs:)``.
+    @discardableResult
+    public func fireAndForget(
+        _ request: some BuildableRequest, through outbox: Outbox, in key: OrderingKey? = nil
+    ) async throws(RequestFailure) -> OutboxEntry.ID {
+        try await outbox.add(request, in: key, codecs: requests.codecs)
+    }
+}

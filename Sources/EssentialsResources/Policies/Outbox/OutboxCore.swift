@@ -1,0 +1,336 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Logging
+import Synchronization
+
+/// Carries out what ``OutboxMachine`` decides. All changes are made under one lock; nobody is called under it.
+final class OutboxCore: Sendable {
+    private struct State {
+        var machine: OutboxMachine
+        var isOpen = false
+        var isClosed = false
+        /// The requests that are being sent.
+        var sending: [OutboxEntry.ID: Task<Void, Never>] = [:]
+        var timer: (time: Duration, task: Task<Void, Never>)?
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var readers: [Int: OutboxMailbox] = [:]
+        var nextNumber = 0
+        var isReachable: Bool?
+        /// How often an entry's files could not be changed.
+        var faults = 0
+    }
+
+    let store: OutboxStore
+    let requests: any DataRequestService
+    let environment: any EnvironmentService
+    let configuration: Outbox.Configuration
+    private let state: Mutex<State>
+
+    init(
+        _ store: OutboxStore, _ requests: any DataRequestService, _ environment: any EnvironmentService,
+        _ partition: EntityPartition?, _ configuration: Outbox.Configuration
+    ) {
+        (self.store, self.requests, self.environment) = (store, requests, environment)
+        self.configuration = configuration
+        let name = Self.name(of: environment.snapshot)
+        state = Mutex(State(machine: OutboxMachine(.init(configuration), partition: partition, environment: name)))
+    }
+
+    private var clock: RequestClock { configuration.clock }
+
+    private var moment: OutboxMachine.Moment {
+        OutboxMachine.Moment(
+            now: clock.now, date: clock.date, fraction: Double(clock.random() >> 11) * 0x1p-53)
+    }
+
+    /// What an environment is recognized by, also after a restart.
+    static func name(of snapshot: EnvironmentSnapshot) -> String {
+        let path = Substring(snapshot.baseURL.path.utf8.prefix { $0 != UInt8(ascii: "?") })
+        return "\(snapshot.name)\n\(snapshot.baseURL.origin)\(path)"
+    }
+
+    // MARK: Changes
+
+    /// Reads the machine.
+    func reading<Value>(_ read: (OutboxMachine) -> Value) -> Value { state.withLock { read($0.machine) } }
+
+    /// Changes the machine and carries out what it decides.
+    ///
+    /// - Parameter id: The entry whose attempt has ended.
+    func changing(
+        ending id: OutboxEntry.ID? = nil,
+        _ change: (inout OutboxMachine, OutboxMachine.Moment) -> [OutboxMachine.Action]
+    ) {
+        let moment = moment
+        var isDone: [() -> Void] = []
+        let others = state.withLock { state -> [OutboxMachine.Action] in
+            if let id { state.sending[id] = nil }
+            let actions = change(&state.machine, moment)
+            var others: [OutboxMachine.Action] = []
+            for action in actions {
+                switch action {
+                case .tell(let entry): isDone += state.readers.values.compactMap { $0.put(entry) }
+                // The task begins with this lock, so it is known before it can end.
+                case .send(let id): state.sending[id] = Task { await self.send(id) }
+                case .remove, .setAside: others.append(action)
+                }
+            }
+            setTimer(&state, moment)
+            if state.machine.isIdle {
+                for waiter in state.waiters.values { isDone.append { waiter.resume() } }
+                state.waiters = [:]
+            }
+            return others
+        }
+        for call in isDone { call() }
+        for action in others { Task { await self.perform(action) } }
+    }
+
+    private func setTimer(_ state: inout State, _ moment: OutboxMachine.Moment) {
+        let wake = state.isClosed ? nil : state.machine.nextWake(moment)
+        if wake == nil, state.timer == nil { return }
+        // Ages are measured by the wall clock, so a time is computed a little differently each time.
+        if let wake, let timer = state.timer, abs((timer.time - wake) / .milliseconds(1)) < 1 { return }
+        state.timer?.task.cancel()
+        state.timer = wake.map { time in
+            let task = Task { [weak self, clock] in
+                guard (try? await clock.sleep(until: time)) != nil else { return }
+                self?.timerFired(time)
+            }
+            return (time, task)
+        }
+    }
+
+    private func timerFired(_ time: Duration) {
+        state.withLock { if $0.timer?.time == time { $0.timer = nil } }
+        changing { $0.tick($1) }
+    }
+
+    private func perform(_ action: OutboxMachine.Action) async {
+        switch action {
+        case .remove(let id):
+            await succeeds { () throws(RequestFailure) in try await store.remove(id) }
+            changing { $0.removed(id, $1) }
+        case .setAside(let id, let failure):
+            await succeeds { () throws(RequestFailure) in try await store.setAside(id, failure) }
+            changing { $0.setAside(id, $1) }
+        case .send, .tell: break
+        }
+    }
+
+    /// Drops an entry; see ``Outbox/drop(_:)``.
+    func drop(_ id: OutboxEntry.ID) async throws(RequestFailure) -> Bool {
+        guard begins({ $0.drop(id) }) else { return false }
+        do throws(RequestFailure) { try await store.remove(id) } catch {
+            changing { $0.notRemoved(id, $1) }
+            throw error
+        }
+        changing { $0.removed(id, $1) }
+        return true
+    }
+
+    /// Sends an entry again; see ``Outbox/retry(_:)``.
+    func retry(_ id: OutboxEntry.ID) async throws(RequestFailure) -> Bool {
+        guard begins({ $0.retry(id) }) else { return false }
+        do throws(RequestFailure) { try await store.restore(id) } catch {
+            changing { $0.notRestored(id, $1) }
+            throw error
+        }
+        changing { $0.restored(id, $1) }
+        return true
+    }
+
+    private func begins(_ change: (inout OutboxMachine) -> Bool) -> Bool {
+        state.withLock { change(&$0.machine) }
+    }
+
+    @discardableResult
+    private func succeeds(_ work: () async throws(RequestFailure) -> Void) async -> Bool {
+        do throws(RequestFailure) {
+            try await work()
+            return true
+        } catch {
+            state.withLock { $0.faults += 1 }
+            log("The files of an outbox could not be changed.", error)
+            return false
+        }
+    }
+
+    func log(_ message: StaticString, _ failure: RequestFailure) {
+        configuration.logger.debug("\(message)", metadata: ["error": "\(failure.message)"])
+    }
+
+    var faults: Int { state.withLock { $0.faults } }
+
+    // MARK: Opening and closing
+
+    /// Takes the lock of the directory and reads the entries, unless this has been done.
+    func open() async throws(RequestFailure) {
+        let (isOpen, isClosed) = state.withLock { ($0.isOpen, $0.isClosed) }
+        guard !isClosed else { throw Self.closed }
+        guard !isOpen else { return }
+        try await store.open { [self] found in
+            state.withLock { $0.isOpen = true }
+            adoptEnvironment()
+            changing { $0.load(found.entries, $1) }
+        }
+    }
+
+    static var closed: RequestFailure {
+        RequestFailure(.closed, "The outbox was closed.", remedy: "Create another one.")
+    }
+
+    /// Uses the environment of now.
+    func adoptEnvironment() {
+        let name = Self.name(of: environment.snapshot)
+        guard reading({ $0.environment }) != name else { return }
+        changing { $0.enter(environment: name, $1) }
+    }
+
+    /// Ends what runs without being asked for, because the outbox was released.
+    func stop() {
+        let (timer, tasks) = state.withLock { state in
+            state.isClosed = true
+            state.machine.end()
+            return (state.timer.take()?.task, Array(state.sending.values))
+        }
+        timer?.cancel()
+        for task in tasks { task.cancel() }
+    }
+
+    func close() async {
+        let timer = state.withLock { state in
+            state.isClosed = true
+            state.machine.end()
+            return state.timer.take()?.task
+        }
+        timer?.cancel()
+        await idle(within: configuration.closeDeadline)
+        let tasks = state.withLock { Array($0.sending.values) }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        await idle()
+        await store.close()
+        let readers = state.withLock { state in
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.finish() }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until nothing is being sent and nothing can be sent now.
+    func idle() async {
+        let number = nextNumber()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.machine.isIdle || Task.isCancelled { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+
+    /// As ``idle()``, for at most a time.
+    func idle(within deadline: Duration) async {
+        guard !reading({ $0.isIdle }) else { return }
+        await withTaskGroup { group in
+            group.addTask { await self.idle() }
+            group.addTask { [clock] in try? await clock.sleep(for: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func nextNumber() -> Int {
+        state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+    }
+
+    /// Takes note of a status of the reachability service.
+    func note(isReachable: Bool) {
+        let last = state.withLock { state in
+            defer { state.isReachable = isReachable }
+            return state.isReachable
+        }
+        if isReachable, last == false { changing { $0.pathIsBack($1) } }
+    }
+
+    /// Tries what the network did not carry, and waits for it at most a time.
+    func pathIsBack(waiting deadline: Duration) async {
+        try? await open()
+        changing { $0.pathIsBack($1) }
+        await idle(within: deadline)
+    }
+
+    // MARK: Partitions
+
+    /// Enters a partition, or leaves the present one, and waits until no request of another one is being sent.
+    func enter(_ partition: EntityPartition?) async {
+        changing { $0.enter(partition, $1) }
+        let tasks = state.withLock { state in state.machine.strangers.compactMap { state.sending[$0] } }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+
+    // MARK: Readers
+
+    func add(_ mailbox: OutboxMailbox) -> Int {
+        let number = nextNumber()
+        state.withLock { state in
+            // Nobody waits for it yet.
+            for entry in state.machine.entries { _ = mailbox.put(entry) }
+            if !state.isClosed { state.readers[number] = mailbox }
+        }
+        if state.withLock({ $0.isClosed }) { mailbox.finish() }
+        return number
+    }
+
+    func removeReader(_ number: Int) { state.withLock { $0.readers[number] = nil } }
+
+    // MARK: Sending
+
+    private func send(_ id: OutboxEntry.ID) async {
+        let stored: OutboxStore.Request
+        do throws(RequestFailure) {
+            stored = try await store.request(id)
+        } catch {
+            // The disk may deliver it another time, such as when descriptors are free again.
+            let failure = RequestFailure(.resources, error.message, underlying: error)
+            return changing(ending: id) { $0.failed(id, failure, $1) }
+        }
+        guard case .request(let record, let file) = stored else {
+            return changing(ending: id) { $0.lost(id, $1) }
+        }
+        do throws(RequestFailure) {
+            let response = try await requests.send(try request(record, file))
+            changing(ending: id) { $0.sent(id, status: response.status.code, $1) }
+        } catch {
+            let retryAfter = error.retryAfter(now: clock.date)
+            changing(ending: id) { $0.failed(id, error, retryAfter: retryAfter, $1) }
+        }
+    }
+
+    /// The request of an entry, which fails if the environment changes before it is sent.
+    private func request(_ record: OutboxRecord, _ file: RequestBody?) throws(RequestFailure) -> DataRequest {
+        let snapshot = environment.snapshot
+        guard Self.name(of: snapshot) == record.environment, !Task.isCancelled else {
+            adoptEnvironment()
+            throw RequestFailure(.cancelled, "The environment or the partition of the entry has been left.")
+        }
+        var request = record.parts.request(in: snapshot, file: file)
+        request.options = configuration.options
+        request.idempotencyKey = .text(record.idempotencyKey)
+        request.retry = .never
+        return request
+    }
+}

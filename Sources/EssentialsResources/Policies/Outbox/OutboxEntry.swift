@@ -1,0 +1,113 @@
+public import EssentialsHTTP
+public import FoundationEssentials
+
+/// A request in an ``Outbox``, at one moment.
+///
+/// ```swift
+/// for entry in try await outbox.entries {
+///     if case .failed(let failure) = entry.state { print(entry.id, entry.path, failure.message) }
+/// }
+/// ```
+public struct OutboxEntry: Sendable, Hashable, Identifiable {
+    /// Identifies an entry, also after a restart. Later entries have greater identifiers.
+    public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
+        let number: UInt64
+
+        init(number: UInt64) { self.number = number }
+
+        /// Reads the text of an identifier; `nil` if it is none.
+        public init?(_ text: String) {
+            guard text.utf8.count == 16, let number = UInt64(text, radix: 16) else { return nil }
+            self.number = number
+            // A sign or other letters would be a second text for the same identifier.
+            guard description == text else { return nil }
+        }
+
+        /// Sixteen hexadecimal digits.
+        public var description: String {
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }
+
+        /// Whether an entry was added before another one.
+        public static func < (one: ID, other: ID) -> Bool { one.number < other.number }
+    }
+
+    /// What happens to an entry.
+    public enum State: Sendable, Hashable {
+        /// It waits for its turn.
+        case waiting
+        /// It was sent without success, or could not be sent, and is tried again later.
+        case delayed
+        /// It waits until its partition is entered again.
+        case otherPartition
+        /// It waits until its environment is the current one again.
+        case otherEnvironment
+        /// It is being sent.
+        case sending
+        /// The server has accepted it, with this status. The entry is gone.
+        case sent(status: Int)
+        /// It is not sent any more, unless ``Outbox/retry(_:)`` is called.
+        case failed(OutboxFailure)
+        /// It was dropped by hand. The entry is gone.
+        case dropped
+    }
+
+    /// The identifier.
+    public let id: ID
+    /// The method of the request.
+    public let method: HTTPRequest.Method
+    /// The path of the request without its query.
+    public let path: String
+    /// The key of its order.
+    public let orderingKey: OrderingKey
+    /// The person or tenant for whom it was added.
+    public let partition: EntityPartition
+    /// When it was added, by the wall clock.
+    public let date: Date
+    /// The value of its `Idempotency-Key` field, which is the same for all attempts, also after a restart.
+    public let idempotencyKey: String
+    /// The size on the disk.
+    public internal(set) var byteCount: Int
+    /// How often a server may have received it since this process has opened the outbox.
+    public internal(set) var attempts = 0
+    /// What happens to it.
+    public internal(set) var state = State.waiting
+
+    /// The name and the base URL of its environment, without the query, in two lines.
+    let environment: String
+
+    /// The base URL of its environment, without the query.
+    public var baseURL: String {
+        String(environment.drop { $0 != "\n" }.dropFirst())
+    }
+}
+
+/// Why an entry of an ``Outbox`` is not sent any more.
+public struct OutboxFailure: Error, Sendable, Hashable {
+    /// The reason of the last failure; `timeout` for an entry that has become too old.
+    public let reason: RequestFailure.Reason
+    /// The status of the response, if there was one.
+    public let status: Int?
+    /// What has happened, in one sentence without secrets.
+    public let message: String
+    /// When it was given up, by the wall clock.
+    public let date: Date
+
+    init(reason: RequestFailure.Reason, status: Int? = nil, message: String, date: Date) {
+        self.reason = reason
+        self.status = status
+        self.message = message
+        self.date = date
+    }
+
+    init(_ failure: RequestFailure, date: Date) {
+        self.init(reason: failure.reason, status: failure.status?.code, message: failure.message, date: date)
+    }
+
+    static func expired(_ age: Duration, date: Date) -> OutboxFailure {
+        OutboxFailure(
+            reason: .timeout, message: "The entry waited for longer than \(age.components.seconds) seconds.", date: date
+        )
+    }
+}

@@ -1,0 +1,175 @@
+import EssentialsHTTP
+import FoundationEssentials
+import Glibc
+
+/// The files of an outbox. All calls can block, so they belong on a file thread.
+///
+/// An entry is a file whose name ends with `.request`. It is written into an empty file `.spare`, whose name was flushed to
+/// the disk together with those of others, so that an entry needs one flush of its own. A complete file with either name is
+/// an entry, so the renaming need not be flushed, and an incomplete `.spare` was never added. A large body has a file
+/// `.body`, and a file `.failed` says why an entry was given up.
+struct OutboxFiles: Sendable {
+    enum Kind: String, CaseIterable {
+        case spare, request, body, failed, damaged
+    }
+
+    /// A file of an outbox.
+    struct Name: Hashable, Sendable {
+        let id: OutboxEntry.ID
+        let kind: Kind
+
+        init(_ id: OutboxEntry.ID, _ kind: Kind) { (self.id, self.kind) = (id, kind) }
+
+        init?(_ text: String) {
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 2, let id = OutboxEntry.ID(String(parts[0])),
+                let kind = Kind(rawValue: String(parts[1]))
+            else { return nil }
+            self.init(id, kind)
+        }
+
+        var text: String { "\(id).\(kind.rawValue)" }
+    }
+
+    /// The maximum number of names that are read.
+    static let maximumNames = 1_000_000
+    /// The number of empty files that are created at a time.
+    static let spareCount = 16
+    static let lockName = "lock"
+
+    let directory: FileDirectory
+    private let calls: FileCalls
+
+    init(_ path: String, _ calls: FileCalls) throws(RequestFailure) {
+        directory = try FileDirectory(path, calls: calls)
+        self.calls = calls
+    }
+
+    func path(of name: Name) -> String { path(of: name.text) }
+
+    private func path(of name: String) -> String {
+        directory.path.hasSuffix("/") ? directory.path + name : directory.path + "/" + name
+    }
+
+    // MARK: Lock
+
+    /// Takes the lock of the directory; `nil` if another outbox has it.
+    func lock() throws(SystemError) -> OpenFile? {
+        let file = try OpenFile(path(of: Self.lockName), O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        guard file.lock(otherwise: false) else { return nil }
+        try file.truncate(to: 0)
+        try calls.writeAll(Array("\(getpid())\n".utf8), to: file)
+        return file
+    }
+
+    /// The process that has the lock; `nil` if this cannot be found out.
+    func holder() -> Int? {
+        guard let file = try? OpenFile(path(of: Self.lockName), O_RDONLY | O_NOFOLLOW) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count =
+            (try? bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
+                try file.read(into: buffer, at: 0)
+            }) ?? 0
+        return Int(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+
+    // MARK: Entries
+
+    /// Creates empty files whose names are on the disk.
+    func makeSpares() throws(SystemError) -> [Name] {
+        var spares: [Name] = []
+        do throws(SystemError) {
+            for _ in 0..<Self.spareCount {
+                let name = Name(OutboxEntry.ID(number: .random(in: 0 ... .max)), .spare)
+                _ = try OpenFile(path(of: name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+                spares.append(name)
+            }
+            try directory.sync()
+        } catch {
+            for name in spares { try? remove(name) }
+            throw error
+        }
+        return spares
+    }
+
+    /// Writes an entry into an empty file and returns when its bytes are on the disk.
+    func fill(_ spare: Name, with bytes: [UInt8], as id: OutboxEntry.ID) throws(SystemError) {
+        do throws(SystemError) {
+            let file = try OpenFile(path(of: spare), O_WRONLY | O_NOFOLLOW)
+            try calls.writeAll(bytes, to: file)
+            try sync(file)
+            try move(spare, to: Name(id, .request))
+        } catch {
+            try? remove(spare)
+            throw error
+        }
+    }
+
+    /// Creates the file of a large body.
+    func createBody(_ id: OutboxEntry.ID) throws(SystemError) -> OpenFile {
+        try OpenFile(path(of: Name(id, .body)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    }
+
+    func append(_ bytes: Data, to file: OpenFile) throws(SystemError) {
+        try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
+            try calls.writeAll(bytes, to: file.descriptor)
+        }
+    }
+
+    func sync(_ file: OpenFile) throws(SystemError) {
+        let code = calls.sync(file.descriptor)
+        guard code == 0 else { throw SystemError(code: code) }
+    }
+
+    /// Writes a small file that may be lost.
+    func write(_ bytes: [UInt8], to name: Name) throws(SystemError) {
+        let file = try OpenFile(path(of: name), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+        try calls.writeAll(bytes, to: file)
+    }
+
+    /// The bytes of a file; `nil` if there is none, if it is no file of this user, or if it is too large.
+    func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
+        let file: OpenFile
+        do throws(SystemError) {
+            file = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)
+        } catch {
+            if error.isMissing || error.code == ELOOP { return nil }
+            throw error
+        }
+        let status = try file.status()
+        guard status.isRegular, status.owner == geteuid(), status.size <= maximum else { return nil }
+        var failure: SystemError?
+        let size = Int(clamping: status.size)
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            do throws(SystemError) {
+                let all = UnsafeMutableRawBufferPointer(buffer)
+                count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: all[..<size]), at: 0)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    func size(of name: Name) -> UInt64? { directory.status(of: name.text).flatMap { UInt64(exactly: $0.size) } }
+
+    func move(_ name: Name, to target: Name) throws(SystemError) {
+        guard rename(path(of: name), path(of: target)) == 0 else { throw SystemError.last }
+    }
+
+    func remove(_ name: Name) throws(SystemError) { try directory.remove(name.text) }
+
+    /// Removes all files of an entry, the one that makes it an entry first.
+    func removeAll(of id: OutboxEntry.ID) throws(SystemError) {
+        for kind in [Kind.request, .damaged, .failed, .body] { try remove(Name(id, kind)) }
+    }
+}
+
+extension FileCalls {
+    fileprivate func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) {
+        try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
+            try writeAll(bytes, to: file.descriptor)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import EssentialsHTTP
+import FoundationEssentials
+
+extension OutboxMachine {
+    // MARK: Lanes
+
+    mutating func insert(_ item: Item) {
+        items[item.entry.id] = item
+        bytes += item.entry.byteCount
+        nextExpiry = min(nextExpiry, expiry(of: item))
+        if case .failed = item.phase { return }
+        join(item)
+    }
+
+    mutating func join(_ item: Item) {
+        let lane = Lane(item.entry)
+        var state = lanes[lane] ?? LaneState()
+        // Most entries are the last ones.
+        let isLast = state.ids.last.map { $0 < item.entry.id } ?? true
+        let place = isLast ? state.ids.count : state.ids.firstIndex { $0 > item.entry.id } ?? state.ids.count
+        state.ids.insert(item.entry.id, at: place)
+        lanes[lane] = state
+        nextExpiry = min(nextExpiry, expiry(of: item))
+    }
+
+    /// Takes an entry out of its lane, and lets the next one have its turn.
+    mutating func leave(_ item: Item) {
+        let (lane, id) = (Lane(item.entry), item.entry.id)
+        guard var state = lanes[lane] else { return }
+        if let place = state.ids.firstIndex(of: id) { state.ids.remove(at: place) }
+        if state.busy == id { state.busy = nil }
+        lanes[lane] = state.ids.isEmpty && state.busy == nil ? nil : state
+        offer(lane)
+    }
+
+    mutating func delete(_ id: OutboxEntry.ID) {
+        guard let item = items.removeValue(forKey: id) else { return }
+        bytes -= item.entry.byteCount
+        delayed.remove(id)
+        leave(item)
+    }
+
+    func isActive(_ lane: Lane) -> Bool { lane.partition == partition && lane.environment == environment }
+
+    /// The entry of a lane that can be sent.
+    func candidate(of lane: Lane) -> OutboxEntry.ID? {
+        guard isActive(lane), let state = lanes[lane], state.busy == nil, let id = state.ids.first,
+            items[id]?.phase == .waiting
+        else { return nil }
+        return id
+    }
+
+    mutating func offer(_ lane: Lane) {
+        guard let id = candidate(of: lane), isReady.insert(id).inserted else { return }
+        ready.append(id)
+    }
+
+    mutating func readyAll() {
+        ready = lanes.keys.compactMap(candidate).sorted()
+        firstReady = 0
+        isReady = Set(ready)
+    }
+
+    mutating func nextReady() -> OutboxEntry.ID? {
+        while firstReady < ready.count {
+            let id = ready[firstReady]
+            firstReady += 1
+            if firstReady * 2 > ready.count {
+                ready.removeFirst(firstReady)
+                firstReady = 0
+            }
+            isReady.remove(id)
+            if let item = items[id], candidate(of: Lane(item.entry)) == id { return id }
+        }
+        return nil
+    }
+
+    /// Sends as much as is allowed.
+    mutating func pump(_ moment: Moment) -> [Action] {
+        var actions: [Action] = []
+        while !isStopped, sendingCount < limits.maximumConcurrent, let id = nextReady(), var item = items[id] {
+            if expiry(of: item) <= moment.date {
+                actions += giveUp(id, &item, .expired(limits.maximumAge, date: moment.date))
+                continue
+            }
+            item.phase = .sending
+            items[id] = item
+            lanes[Lane(item.entry)]?.busy = id
+            sendingCount += 1
+            actions += [.tell(shown(item)), .send(id)]
+        }
+        return actions
+    }
+
+    // MARK: Age
+
+    func expiry(of item: Item) -> Date {
+        let seconds = Double(limits.maximumAge.components.seconds)
+        return (item.retryDate ?? item.entry.date).addingTimeInterval(seconds)
+    }
+
+    /// Gives up what has become too old and is not being sent.
+    mutating func expire(_ moment: Moment) -> [Action] {
+        guard nextExpiry <= moment.date else { return [] }
+        nextExpiry = .distantFuture
+        var actions: [Action] = []
+        for (id, item) in items.sorted(by: { $0.key < $1.key }) {
+            switch item.phase {
+            case .waiting, .delayed: break
+            // The age of these counts again when they wait again.
+            case .storing, .sending, .removing, .settingAside, .failed, .restoring: continue
+            }
+            guard expiry(of: item) <= moment.date else {
+                nextExpiry = min(nextExpiry, expiry(of: item))
+                continue
+            }
+            var aged = item
+            actions += giveUp(id, &aged, .expired(limits.maximumAge, date: moment.date))
+        }
+        return actions
+    }
+}

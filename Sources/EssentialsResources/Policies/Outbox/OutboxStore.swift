@@ -1,0 +1,311 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Glibc
+
+/// Reads and writes the entries of an outbox. It runs on a file thread.
+actor OutboxStore {
+    /// What was found in the directory.
+    struct Found: Sendable {
+        var entries: [(entry: OutboxEntry, failure: OutboxFailure?)] = []
+    }
+
+    /// What an entry is sent as.
+    enum Request: Sendable {
+        case request(OutboxRecord, file: RequestBody?)
+        /// It was damaged since it was added, and has been set aside.
+        case damaged
+    }
+
+    private static let largestFile = 24 + 8 + OutboxRecord.maximumHead + OutboxRecord.largestInlineBody
+
+    private let queue = FileQueue()
+    private let files: OutboxFiles
+    /// The lock of the directory, which is held as long as the outbox is open.
+    private var lock: OpenFile?
+    private var isClosed = false
+    /// Empty files for the next entries.
+    private var spares: [OutboxFiles.Name] = []
+    private(set) var damaged: [String] = []
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    init(_ files: OutboxFiles) { self.files = files }
+
+    // MARK: Opening
+
+    /// Takes the lock and reads what is there, once. The entries are handed over before any other work on the directory.
+    func open(_ install: @Sendable (Found) -> Void) throws(RequestFailure) {
+        guard !isClosed else { throw Self.closed }
+        guard lock == nil else { return }
+        let taken = try onDirectory("could not be used as an outbox") { () throws(SystemError) -> OpenFile? in
+            try files.directory.make()
+            return try files.lock()
+        }
+        guard let taken else { throw inUse() }
+        let names = try onDirectory("could not be read") { () throws(SystemError) in
+            try files.directory.names(upTo: OutboxFiles.maximumNames)
+        }
+        lock = taken
+        install(found(names))
+    }
+
+    private static var closed: RequestFailure {
+        RequestFailure(.closed, "The outbox was closed.", remedy: "Create another one.")
+    }
+
+    private func inUse() -> RequestFailure {
+        let path = RequestFailure.shownPath(files.directory.path)
+        let holder = files.holder().map { $0 == Int(getpid()) ? "this process" : "the process \($0)" }
+        return RequestFailure(
+            .file, "The outbox “\(path)” is in use by \(holder ?? "another process"), which sends its entries.",
+            remedy: "Use one outbox for each directory, or wait until the other one is closed.",
+            underlying: SystemError(code: EWOULDBLOCK))
+    }
+
+    private func found(_ texts: [String]) -> Found {
+        var kinds: [OutboxEntry.ID: Set<OutboxFiles.Kind>] = [:]
+        for name in texts.compactMap({ OutboxFiles.Name($0) }) { kinds[name.id, default: []].insert(name.kind) }
+        var found = Found()
+        damaged = []
+        spares = []
+        for id in kinds.keys where kinds[id]?.remove(.spare) != nil {
+            if kinds[id]?.isEmpty == true { kinds[id] = nil }
+            if let written = unpack(OutboxFiles.Name(id, .spare)) { kinds[written, default: []].insert(.request) }
+        }
+        for (id, kinds) in kinds.sorted(by: { $0.key < $1.key }) {
+            if let entry = entry(id, kinds) { found.entries.append(entry) }
+        }
+        return found
+    }
+
+    /// Keeps an empty file for later, and renames one that an entry was written to. Another one is what a process has left
+    /// that was killed before the entry was added.
+    private func unpack(_ spare: OutboxFiles.Name) -> OutboxEntry.ID? {
+        if files.size(of: spare) == 0 {
+            spares.append(spare)
+            return nil
+        }
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try files.read(spare, upTo: Self.largestFile)
+        } catch {
+            damaged.append(spare.text)
+            return nil
+        }
+        guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes),
+            (try? files.move(spare, to: OutboxFiles.Name(record.id, .request))) != nil
+        else {
+            try? files.remove(spare)
+            return nil
+        }
+        return record.id
+    }
+
+    /// Reads an entry, and sets it aside if it is damaged.
+    private func entry(
+        _ id: OutboxEntry.ID, _ kinds: Set<OutboxFiles.Kind>
+    ) -> (entry: OutboxEntry, failure: OutboxFailure?)? {
+        if kinds.contains(.damaged) { damaged.append(OutboxFiles.Name(id, .damaged).text) }
+        guard kinds.contains(.request) else {
+            // What is left of an entry that was removed.
+            if !kinds.contains(.damaged) { try? files.removeAll(of: id) }
+            return nil
+        }
+        let name = OutboxFiles.Name(id, .request)
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try files.read(name, upTo: Self.largestFile)
+        } catch {
+            // The disk may deliver it another time.
+            damaged.append(name.text)
+            return nil
+        }
+        switch bytes.map({ OutboxRecord.content(of: $0) }) ?? .damaged {
+        case .otherVersion:
+            // Another version of the program may be able to send it.
+            damaged.append(name.text)
+            return nil
+        case .record(let record) where record.id == id && isComplete(record):
+            var failure: OutboxFailure?
+            if kinds.contains(.failed) {
+                let bytes = try? files.read(OutboxFiles.Name(id, .failed), upTo: 64 << 10)
+                failure = OutboxFailure(bytes: bytes ?? [], date: record.date)
+            }
+            return (record.entry(byteCount: Self.byteCount(record, bytes?.count ?? 0)), failure)
+        case .record, .damaged:
+            setAside(name)
+            return nil
+        }
+    }
+
+    private static func byteCount(_ record: OutboxRecord, _ size: Int) -> Int {
+        let (sum, overflows) = size.addingReportingOverflow(Int(clamping: record.bodyFileSize ?? 0))
+        return overflows ? .max / 4 : min(sum, .max / 4)
+    }
+
+    private func isComplete(_ record: OutboxRecord) -> Bool {
+        record.bodyFileSize == nil || files.size(of: OutboxFiles.Name(record.id, .body)) == record.bodyFileSize
+    }
+
+    private func setAside(_ name: OutboxFiles.Name) {
+        let target = OutboxFiles.Name(name.id, .damaged)
+        damaged.append((try? files.move(name, to: target)) == nil ? name.text : target.text)
+    }
+
+    /// Reads the entries without the lock, and changes nothing. What is damaged is left out.
+    func list() throws(RequestFailure) -> [OutboxEntry] {
+        let texts = try onDirectory("could not be read") { () throws(SystemError) in
+            try files.directory.names(upTo: OutboxFiles.maximumNames)
+        }
+        let names = Set(texts.compactMap { OutboxFiles.Name($0) })
+        var entries: [OutboxEntry.ID: OutboxEntry] = [:]
+        for name in names where name.kind == .request || name.kind == .spare {
+            // A file may be gone since the names were read.
+            guard let bytes = try? files.read(name, upTo: Self.largestFile),
+                case .record(let record) = OutboxRecord.content(of: bytes)
+            else { continue }
+            var entry = record.entry(byteCount: Self.byteCount(record, bytes.count))
+            let failed = OutboxFiles.Name(record.id, .failed)
+            if names.contains(failed) {
+                let bytes = try? files.read(failed, upTo: 64 << 10)
+                entry.state = .failed(OutboxFailure(bytes: bytes ?? [], date: record.date))
+            }
+            entries[record.id] = entry
+        }
+        return entries.values.sorted { $0.id < $1.id }
+    }
+
+    // MARK: Entries
+
+    /// Writes an entry, and returns the size of its files when they are on the disk.
+    ///
+    /// - Parameter space: The maximum size.
+    func write(_ record: OutboxRecord, space: Int) async throws(RequestFailure) -> Int {
+        guard lock != nil, !isClosed else { throw Self.closed }
+        let id = record.id
+        do throws(RequestFailure) {
+            var record = record
+            var size = 0
+            switch record.parts.body {
+            case .bytes(let bytes) where bytes.count > OutboxRecord.largestInlineBody:
+                size = try await writeBody(id, .bytes(bytes), space)
+                record.bodyFileSize = UInt64(size)
+            case .pieces(let body):
+                size = try await writeBody(id, body, space)
+                record.bodyFileSize = UInt64(size)
+            case .none, .parameters, .bytes: break
+            }
+            let bytes = try record.bytes()
+            guard bytes.count <= space - size else { throw Self.noSpace }
+            guard !isClosed else { throw Self.closed }
+            try onDirectory("could not be written") { () throws(SystemError) in
+                if spares.isEmpty { spares = try files.makeSpares() }
+                guard let spare = spares.popLast() else { throw SystemError(code: EIO) }
+                try files.fill(spare, with: bytes, as: id)
+            }
+            return size + bytes.count
+        } catch {
+            try? files.removeAll(of: id)
+            throw error
+        }
+    }
+
+    /// The failure if an entry turns out to be larger than the space that is left.
+    static let noSpace = RequestFailure(.queueFull, "The outbox has no space for the request.")
+
+    private func writeBody(
+        _ id: OutboxEntry.ID, _ body: RequestBody, _ space: Int
+    ) async throws(RequestFailure) -> Int {
+        let file = try onDirectory("could not be written") { () throws(SystemError) in try files.createBody(id) }
+        var size = 0
+        let next: @Sendable () async throws -> Data?
+        switch body.content {
+        case .none: next = { nil }
+        case .bytes(let bytes):
+            let pieces = OnePiece(bytes)
+            next = { await pieces.take() }
+        case .stream(_, _, let open): next = open()
+        }
+        while true {
+            if Task.isCancelled { throw RequestFailure(.cancelled, "Adding the request to the outbox was cancelled.") }
+            let piece: Data?
+            do { piece = try await next() } catch let failure as RequestFailure { throw failure } catch {
+                throw RequestFailure(.file, "The body could not be copied into the outbox.", underlying: error)
+            }
+            guard let piece else { break }
+            guard piece.count <= space - size else { throw Self.noSpace }
+            try onDirectory("could not be written") { () throws(SystemError) in try files.append(piece, to: file) }
+            size += piece.count
+        }
+        try onDirectory("could not be written") { () throws(SystemError) in
+            try files.sync(file)
+            try files.directory.sync()
+        }
+        return size
+    }
+
+    /// Reads an entry for an attempt.
+    func request(_ id: OutboxEntry.ID) throws(RequestFailure) -> Request {
+        let name = OutboxFiles.Name(id, .request)
+        let bytes = try onDirectory("could not be read") { () throws(SystemError) in
+            try files.read(name, upTo: Self.largestFile)
+        }
+        guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes), isComplete(record) else {
+            setAside(name)
+            return .damaged
+        }
+        guard record.bodyFileSize != nil else { return .request(record, file: nil) }
+        return .request(record, file: try .file(files.path(of: OutboxFiles.Name(id, .body))))
+    }
+
+    func remove(_ id: OutboxEntry.ID) throws(RequestFailure) {
+        try onDirectory("could not be changed") { () throws(SystemError) in try files.removeAll(of: id) }
+    }
+
+    /// Stores why an entry was given up.
+    func setAside(_ id: OutboxEntry.ID, _ failure: OutboxFailure) throws(RequestFailure) {
+        try onDirectory("could not be changed") { () throws(SystemError) in
+            try files.write(failure.bytes, to: OutboxFiles.Name(id, .failed))
+        }
+    }
+
+    /// Removes why an entry was given up.
+    func restore(_ id: OutboxEntry.ID) throws(RequestFailure) {
+        try onDirectory("could not be changed") { () throws(SystemError) in
+            try files.remove(OutboxFiles.Name(id, .failed))
+        }
+    }
+
+    /// Removes the damaged files.
+    func removeDamaged() throws(RequestFailure) {
+        for text in damaged {
+            guard let name = OutboxFiles.Name(text) else { continue }
+            try remove(name.id)
+        }
+        damaged = []
+    }
+
+    /// Removes the empty files and releases the lock.
+    func close() {
+        isClosed = true
+        for spare in spares { try? files.remove(spare) }
+        spares = []
+        lock = nil
+    }
+
+    private func onDirectory<Value>(
+        _ what: String, _ work: () throws(SystemError) -> Value
+    ) throws(RequestFailure) -> Value {
+        try RequestFailure.onFile(files.directory.path, what, phase: .preparation, work)
+    }
+}
+
+/// A body in memory as a single piece.
+private actor OnePiece {
+    private var bytes: Data?
+
+    init(_ bytes: Data) { self.bytes = bytes }
+
+    func take() -> Data? { bytes.take() }
+}

@@ -1,0 +1,129 @@
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Outbox: the format of entries")
+struct OutboxRecordTests {
+    private static func record() throws -> OutboxRecord {
+        var fields = HTTPFields()
+        fields[.contentType] = "text/plain"
+        let parts = StoredRequestParts(
+            method: .post, path: "views?secret=1", base: try RequestURL("https://other.example.com/"),
+            isDefined: true, query: ["a": "b", "c": nil],
+            parameters: ["x": [1, "y", nil, 0.5, true] as FormValue, "z": FormValue.data(Data([1]))],
+            headerFields: fields,
+            body: .bytes(Data("hello".utf8)), statuses: .ranges([200...204, 409...409]), usesCookies: false)
+        return OutboxRecord(
+            id: OutboxEntry.ID(number: 7), date: Date(timeIntervalSinceReferenceDate: 1), partition: "ada",
+            environment: "e", orderingKey: "k", idempotencyKey: "key", parts: parts)
+    }
+
+    @Test("A record is read as it was written")
+    func same() throws {
+        let record = try Self.record()
+        guard case .record(let read) = OutboxRecord.content(of: try record.bytes()) else {
+            Issue.record("The record was not read.")
+            return
+        }
+        #expect(read.id == record.id && read.date == record.date && read.partition == record.partition)
+        #expect(read.environment == "e" && read.orderingKey == "k" && read.idempotencyKey == "key")
+        #expect(read.parts.method == .post && read.parts.path == record.parts.path)
+        #expect(read.parts.base == record.parts.base && read.parts.isDefined && !read.parts.hasWholeQuery)
+        #expect(read.parts.query == record.parts.query && read.parts.parameters == record.parts.parameters)
+        #expect(read.parts.headerFields == record.parts.headerFields)
+        #expect(read.parts.statuses == record.parts.statuses && !read.parts.usesCookies)
+        guard case .bytes(let body) = read.parts.body else {
+            Issue.record("The body was not read.")
+            return
+        }
+        #expect(body == Data("hello".utf8))
+        // The query may hold secrets, so it is not shown.
+        #expect(read.entry(byteCount: 1).path == "views")
+    }
+
+    @Test("A changed byte, a missing one and one more are damage")
+    func damaged() throws {
+        let bytes = try Self.record().bytes()
+        func isRead(_ bytes: [UInt8]) -> Bool {
+            if case .record = OutboxRecord.content(of: bytes) { true } else { false }
+        }
+        #expect(isRead(bytes))
+        for index in bytes.indices {
+            for bit in [1, 0x80] as [UInt8] {
+                var changed = bytes
+                changed[index] ^= bit
+                #expect(!isRead(changed), "byte \(index)")
+            }
+            #expect(!isRead(Array(bytes[..<index])))
+        }
+        #expect(!isRead(bytes + [0]))
+    }
+
+    @Test(
+        "Any head with a right checksum is a record or damage, and never ends the process",
+        arguments: 1...4 as ClosedRange<UInt64>)
+    func hostile(seed: UInt64) throws {
+        var numbers = SeededNumbers(state: seed)
+        let bytes = try Self.record().bytes()
+        for _ in 0..<20_000 {
+            var changed = bytes
+            for _ in 0..<Int.random(in: 1...6, using: &numbers) {
+                let index = Int.random(in: 32..<changed.count, using: &numbers)
+                changed[index] = Bool.random(using: &numbers) ? .random(in: 0...255, using: &numbers) : 0xff
+            }
+            if Bool.random(using: &numbers) {
+                let count = Int.random(in: 0...64, using: &numbers)
+                changed = Array(changed[..<32]) + (0..<count).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+                Self.set(UInt32(count), at: 12, in: &changed)
+                Self.set(UInt64(0), at: 16, in: &changed)
+            }
+            // The head is everything between the checksum and the body.
+            let head = Int(
+                UInt32(littleEndian: changed.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }))
+            let sum = changed.withUnsafeBytes { all in
+                StableHash.checksum(
+                    .init(rebasing: all[(32 + head)...]),
+                    StableHash.checksum(
+                        .init(rebasing: all[32..<(32 + head)]), StableHash.checksum(.init(rebasing: all[..<24]))))
+            }
+            Self.set(sum, at: 24, in: &changed)
+            _ = OutboxRecord.content(of: changed)
+            _ = OutboxFailure(bytes: changed, date: Date(timeIntervalSinceReferenceDate: 0))
+        }
+    }
+
+    private static func set(_ number: some FixedWidthInteger, at index: Int, in bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(index..<(index + $0.count), with: $0) }
+    }
+
+    @Test("A request whose head is too large is refused")
+    func large() throws {
+        var record = try Self.record()
+        record.parts.path = String(repeating: "x", count: OutboxRecord.maximumHead)
+        #expect(throws: RequestFailure(.tooLarge, "")) { try record.bytes() }
+    }
+
+    @Test("A stored failure is read again, and a damaged one is a general failure")
+    func failures() {
+        let date = Date(timeIntervalSinceReferenceDate: 5)
+        let failure = OutboxFailure(reason: .status, status: 404, message: "gone", date: date)
+        #expect(OutboxFailure(bytes: failure.bytes, date: .distantPast) == failure)
+        for count in 0..<failure.bytes.count {
+            #expect(OutboxFailure(bytes: Array(failure.bytes[..<count]), date: date).reason == .file)
+        }
+    }
+
+    @Test("Texts that are no identifiers are none")
+    func identifiers() {
+        #expect(OutboxEntry.ID("00000000000000ff")?.number == 255)
+        for text in ["", "ff", "00000000000000FF", "+0000000000000ff", "00000000000000fg", "000000000000000ff"] {
+            #expect(OutboxEntry.ID(text) == nil)
+        }
+        #expect(OutboxFiles.Name("00000000000000ff.request")?.kind == .request)
+        #expect(OutboxFiles.Name("00000000000000ff.other") == nil)
+        #expect(OutboxFiles.Name("lock") == nil)
+    }
+}
