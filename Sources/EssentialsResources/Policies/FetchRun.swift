@@ -1,0 +1,141 @@
+import EssentialsHTTP
+import EssentialsRequests
+
+/// Performs a fetch for one iteration: takes the steps that ``FetchMachine`` names, and returns the values.
+///
+/// As long as only one thing is asked at a time, it is asked in the task of the iteration. Only the server beside the cache
+/// is asked in a task of its own, which ends with this object.
+final class FetchRun<Value: Codable & Sendable>: EmissionRun {
+    private let fetch: Fetch<Value>
+    private var machine: FetchMachine
+    private var steps: FetchMachine.Steps = []
+    private var hasBegun = false
+    private var cached: (model: CachedModel<Value>, age: Duration?)?
+    private var served: ServedModel<Value>?
+    private var failure: RequestFailure?
+    /// What arrives from tasks, if there are any.
+    private var replies: FetchReplies<Value>?
+    private var serverTask: Task<Void, Never>?
+    private var cacheTask: Task<Void, Never>?
+    private var work: CacheWork?
+
+    init(_ fetch: Fetch<Value>) {
+        self.fetch = fetch
+        machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.key != nil)
+    }
+
+    deinit { cancelTasks() }
+
+    func next() async throws(RequestFailure) -> Emission<Value>? {
+        if !hasBegun {
+            hasBegun = true
+            steps = machine.begin()
+        }
+        if Task.isCancelled, !machine.hasEnded { leave() }
+        while true {
+            if let emission = emission() { return emission }
+            if !steps.isDisjoint(with: [.save, .delete]) { change() }
+            if !steps.isDisjoint(with: [.end, .fail]) { return try await end() }
+            await ask()
+        }
+    }
+
+    // MARK: Steps
+
+    /// The next value to emit. A value of the server begins to be saved in this moment.
+    private func emission() -> Emission<Value>? {
+        if let cached, !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
+            let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
+            steps.subtract([.emitCached, .emitCachedWithFailure])
+            return Emission(cached.model.value, from: .cache, age: cached.age, failure: failure)
+        }
+        guard steps.contains(.emitServed), let served else { return nil }
+        steps.remove(.emitServed)
+        switch served {
+        case .value(let value, let age):
+            change()
+            return Emission(value, from: .backend, age: age)
+        case .nothing(let value):
+            change()
+            return Emission(value, from: .backend)
+        case .empty, .gone, .failure: return nil
+        }
+    }
+
+    private func change() {
+        if steps.contains(.save), case .value(let value, let age)? = served { work = fetch.save(value, age: age) }
+        if steps.contains(.delete) { work = fetch.delete() }
+        steps.subtract([.save, .delete])
+    }
+
+    private func end() async throws(RequestFailure) -> Emission<Value>? {
+        await work?.wait()
+        work = nil
+        let failure = steps.contains(.fail) ? failure : nil
+        steps = .end
+        if let failure { throw failure }
+        return nil
+    }
+
+    private func leave() {
+        cancelTasks()
+        failure = RequestFailure(.cancelled, "The fetch was cancelled.")
+        steps = machine.leave()
+    }
+
+    // MARK: Asking
+
+    /// Asks what there is to ask, or waits for what was asked, until there are further steps.
+    private func ask() async {
+        if steps.contains(.askServer) {
+            steps.remove(.askServer)
+            guard steps.contains(.askCache) else { return received(await fetch.serve()) }
+            askBoth()
+        }
+        if steps.contains(.askCache) {
+            steps.remove(.askCache)
+            return received(await fetch.load())
+        }
+        switch await replies?.next() {
+        case .cache(let model): received(model)
+        case .server(let served): received(served)
+        case .cancelled, nil: leave()
+        }
+    }
+
+    private func received(_ served: ServedModel<Value>) {
+        self.served = served
+        failure = served.failure
+        guard let reply = served.reply else {
+            cancelTasks()
+            return steps = machine.leave()
+        }
+        steps = machine.server(reply)
+    }
+
+    private func received(_ model: CachedModel<Value>?) {
+        // A cache that is cancelled may return nothing or throw, which is no miss.
+        guard !Task.isCancelled else { return leave() }
+        guard let model else { return steps = machine.cache(.miss) }
+        let age = model.age(at: fetch.clock.date)
+        cached = (model, age)
+        steps = machine.cache(.hit(age: age))
+    }
+
+    /// Asks the server in a task, and the cache too if its value need not be the first.
+    private func askBoth() {
+        let replies = FetchReplies<Value>()
+        self.replies = replies
+        // A cache in memory replies at once, so that its value is the first one.
+        if fetch.source == .both {
+            steps.remove(.askCache)
+            cacheTask = Task.immediate { [fetch] in replies.deliver(.cache(await fetch.load())) }
+        }
+        serverTask = Task.immediate { [fetch] in replies.deliver(.server(await fetch.serve())) }
+    }
+
+    private func cancelTasks() {
+        serverTask?.cancel()
+        cacheTask?.cancel()
+    }
+}
