@@ -178,5 +178,7 @@ struct FetchTrace: Sendable, Equatable {
         }
     }
 
-    init(_ values: [String], _ failure: RequestFailure.Reason? = nil) { (self.values, self.failure) = (values, failure) }
+    init(_ values: [String], _ failure: RequestFailure.Reason? = nil) {
+        (self.values, self.failure) = (values, failure)
+    }
 }
