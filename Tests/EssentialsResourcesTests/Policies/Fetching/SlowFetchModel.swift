@@ -118,9 +118,16 @@ enum FetchPolicyTable {
         for source in SlowFetchModel.Source.allCases {
             text += "\n## \(source.rawValue)\n"
             for cache in SlowFetchModel.Cache.allCases {
-                for server in SlowFetchModel.Server.allCases {
-                    text += "\ncache \(cache.rawValue), server \(server.rawValue)\n"
-                    text += lines(source, cache, server)
+                // Replies with the same outcomes share their lines.
+                var rest = SlowFetchModel.Server.allCases
+                while let first = rest.first {
+                    let lines = lines(source, cache, first)
+                    let same = rest.filter { self.lines(source, cache, $0) == lines }
+                    rest.removeAll { same.contains($0) }
+                    let names =
+                        rest.isEmpty && same.count == SlowFetchModel.Server.allCases.count
+                        ? "any" : same.map(\.rawValue).joined(separator: ", ")
+                    text += "\ncache \(cache.rawValue), server \(names)\n\(lines)"
                 }
             }
         }
