@@ -119,10 +119,11 @@ enum FetchPolicyTable {
             text += "\n## \(source.rawValue)\n"
             for cache in SlowFetchModel.Cache.allCases {
                 // Replies with the same outcomes share their lines.
+                let all = SlowFetchModel.Server.allCases.map { ($0, lines(source, cache, $0)) }
+                let texts = Dictionary(uniqueKeysWithValues: all)
                 var rest = SlowFetchModel.Server.allCases
-                while let first = rest.first {
-                    let lines = lines(source, cache, first)
-                    let same = rest.filter { self.lines(source, cache, $0) == lines }
+                while let first = rest.first, let lines = texts[first] {
+                    let same = rest.filter { texts[$0] == lines }
                     rest.removeAll { same.contains($0) }
                     let names =
                         rest.isEmpty && same.count == SlowFetchModel.Server.allCases.count
@@ -149,21 +150,28 @@ enum FetchPolicyTable {
         }.joined()
     }
 
-    /// The fewest patterns that are found by taking the most general ones first.
-    private static func marks(of members: [FetchOptions]) -> [String] {
-        var rest = Set(members)
-        let patterns = (0..<81).map { number in [27, 9, 3, 1].map { number / $0 % 3 } }
-        let general = patterns.sorted { one, other in
-            one.count { $0 == 2 } > other.count { $0 == 2 }
-        }
-        var marks: [String] = []
-        for pattern in general where !rest.isEmpty {
-            let matching = FetchOptions.all.filter { options in
+    /// A mark for each option, and the combinations that it stands for; the most general ones first.
+    private static let patterns: [(text: String, members: [FetchOptions])] = {
+        let all = (0..<81).map { number in [27, 9, 3, 1].map { number / $0 % 3 } }
+        return all.sorted { one, other in one.count { $0 == 2 } > other.count { $0 == 2 } }.map { pattern in
+            let text = zip(pattern, "VFCP").map { $0 == 2 ? "*" : $0 == 0 ? "\($1)" : "-" }.joined()
+            let members = FetchOptions.all.filter { options in
                 zip(pattern, options.flags).allSatisfy { $0 == 2 || ($0 == 0) == $1 }
             }
-            guard Set(matching).isSubset(of: members), !rest.isDisjoint(with: matching) else { continue }
-            rest.subtract(matching)
-            marks.append(zip(pattern, "VFCP").map { $0 == 2 ? "*" : $0 == 0 ? "\($1)" : "-" }.joined())
+            return (text, members)
+        }
+    }()
+
+    /// Patterns that stand for exactly these combinations.
+    private static func marks(of members: [FetchOptions]) -> [String] {
+        var rest = Set(members)
+        var marks: [String] = []
+        for pattern in patterns where !rest.isEmpty {
+            guard pattern.members.allSatisfy(members.contains), !rest.isDisjoint(with: pattern.members) else {
+                continue
+            }
+            rest.subtract(pattern.members)
+            marks.append(pattern.text)
         }
         return marks
     }
