@@ -23,6 +23,7 @@ struct ArticleTests {
         "RequestsOfResources": "EssentialsResources", "WritingOptimistically": "EssentialsResources",
         "EntityCaches": "EssentialsResources", "PersonsAndEnvironments": "EssentialsResources",
         "KeepingResourcesFresh": "EssentialsResources", "Pages": "EssentialsResources",
+        "FetchingModels": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
@@ -41,6 +42,7 @@ struct ArticleTests {
             "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",
             "ConfiguringResources", "RequestsOfResources", "WritingOptimistically", "EntityCaches",
             "PersonsAndEnvironments", "TestingResources", "MovingFromSiesta", "KeepingResourcesFresh", "Pages",
+            "FetchingModels",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)
