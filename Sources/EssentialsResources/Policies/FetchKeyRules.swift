@@ -39,8 +39,10 @@ enum FetchKeyRules {
 
     /// The path with its query, the query items and the parameters in a canonical order.
     private static func sorted(_ request: DataRequest) -> String? {
-        let parts = request.path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        var query = parts.count > 1 ? [String(parts[1])] : []
+        // Bytes are compared, because a delimiter followed by a combining mark is a different `Character`.
+        let end = request.path.utf8.firstIndex(of: UInt8(ascii: "?"))
+        let path = request.path[..<(end ?? request.path.endIndex)]
+        var query = [end.map { String(request.path[request.path.utf8.index(after: $0)...]) } ?? ""]
         query.append(request.query.encodedQuery)
         do throws(RequestFailure) {
             query.append(try FormEncoding.standard.query(request.parameters))
@@ -48,8 +50,8 @@ enum FetchKeyRules {
             return nil
         }
         let joined = query.filter { !$0.isEmpty }.joined(separator: "&")
-        guard let sorted = ParameterRules.query(joined[...], setting: QueryItems()) else { return String(parts[0]) }
-        return "\(parts[0])?\(sorted)"
+        guard let sorted = ParameterRules.query(joined[...], setting: QueryItems()) else { return String(path) }
+        return "\(path)?\(sorted)"
     }
 
     /// The header fields that can select a representation or a person, sorted; `nil` if one of them is a credential or makes

@@ -149,4 +149,40 @@ import Testing
         #expect(await FetchTrace(fixture.service.get("coins", from: .backend)) == FetchTrace(["backend new"]))
         #expect(await FetchTrace(fixture.service.get("coins")) == FetchTrace(["cache new", "backend new"]))
     }
+
+    @Test("A service keeps its cache if it is used through a protocol")
+    func existential() async throws {
+        func cached(_ service: some FetchingService) async -> FetchTrace {
+            await FetchTrace(service.get("coins", from: .cache))
+        }
+        let fixture = try FetchFixture()
+        fixture.preset("old")
+        let service: any FetchingService = fixture.service
+        #expect(await FetchTrace(service.get("coins", from: .cache)) == FetchTrace(["cache old"]))
+        #expect(await cached(fixture.service) == FetchTrace(["cache old"]))
+        #expect(service.modelCache != nil)
+        #expect(PlainCoinService(requests: fixture.requests).modelCache == nil)
+    }
+
+    @Test("A source is shown by its name and its maximum age")
+    func description() {
+        #expect("\(FetchSource.both)" == "both")
+        #expect("\(FetchSource.cacheElseBackend(maximumAge: .seconds(60)))" == "cacheElseBackend(60.0 seconds)")
+        #expect(FetchSource.cacheElseBackend(maximumAge: nil) == .cacheElseBackend)
+    }
+
+    @Test("A sequence of fixed values emits them and then its failure, each time and with handlers too")
+    func fixed() async {
+        let values = [Emission(Coin(name: "a"), from: .cache), Emission(Coin(name: "b"), from: .backend)]
+        let emissions = Emissions(values, failure: RequestFailure(.connection, "x"))
+        for _ in 0..<2 { #expect(await FetchTrace(emissions) == FetchTrace(["cache a", "backend b"], .connection)) }
+        let reason = await withCheckedContinuation { continuation in
+            emissions.start { _ in
+            } completion: { result in
+                if case .failure(let failure) = result { continuation.resume(returning: failure.reason) }
+            }
+        }
+        #expect(reason == .connection)
+        #expect(await FetchTrace(Emissions(values)) == FetchTrace(["cache a", "backend b"]))
+    }
 }
