@@ -1,7 +1,6 @@
 import Synchronization
 
-/// A change of the cache that runs in a task of its own, so that neither a slow cache delays a value nor a cancelled
-/// iteration loses one.
+/// A change of the cache that runs in a task of its own, so that a cancelled iteration loses no value and does not wait.
 final class CacheWork: Sendable {
     private struct State {
         var isDone = false
@@ -13,21 +12,21 @@ final class CacheWork: Sendable {
 
     private init() {}
 
-    /// Begins a change.
-    static func begin(_ change: @escaping @Sendable () async -> Void) -> CacheWork {
+    /// Performs a change, and waits for its end or for the cancellation of the calling task.
+    static func run(_ change: @escaping @Sendable () async -> Void) async {
         let work = CacheWork()
-        Task {
+        // Most caches need no other thread before they reply.
+        Task.immediate {
             await change()
             work.state.withLock { state in
                 state.isDone = true
                 return state.waiter.take()
             }?.resume()
         }
-        return work
+        await work.wait()
     }
 
-    /// Waits for the end of the change, or for the cancellation of the calling task. Only one task may wait.
-    func wait() async {
+    private func wait() async {
         if state.withLock({ $0.isDone }) { return }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

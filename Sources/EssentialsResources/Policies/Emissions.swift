@@ -17,8 +17,9 @@ public import EssentialsRequests
 ///
 /// A failure ends the sequence. If the task is cancelled, the sequence throws `cancelled`, never a `CancellationError`.
 ///
-/// A value of the server is emitted first and stored then, so that no cache delays it. The sequence ends when it is stored.
-/// A failure of the cache never ends the sequence; ``CacheProblemLog`` collects them.
+/// A value of the server is emitted first and stored then: when the loop has dealt with it and asks for the next one, or when
+/// the loop is left. So no cache delays a value, and the sequence ends when the value is stored. A failure of the cache
+/// never ends the sequence; ``CacheProblemLog`` collects them.
 public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
     /// A value with where it came from.
     public typealias Element = Emission<Value>

@@ -108,21 +108,22 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Begins to save a value that the server has sent.
-    func save(_ value: Value, age: Duration) -> CacheWork? {
-        guard let cache, let key else { return nil }
-        let model = CachedModel(value, date: clock.date.addingTimeInterval(-(age / .seconds(1))))
-        return CacheWork.begin { [problems] in
-            do { try await cache.save(model, for: key) } catch { problems?.add(error, "save") }
-        }
+    /// A value of the server as it is stored.
+    ///
+    /// - Parameter age: The time since the server sent it, which is above zero if it comes from a response cache.
+    func model(_ value: Value, age: Duration) -> CachedModel<Value> {
+        CachedModel(value, date: clock.date.addingTimeInterval(-(age / .seconds(1))))
     }
 
-    /// Begins to delete the cached value.
-    func delete() -> CacheWork? {
-        guard let cache, let key else { return nil }
-        return CacheWork.begin { [problems] in
-            do { try await cache.delete(key) } catch { problems?.add(error, "delete") }
-        }
+    func save(_ model: CachedModel<Value>) async {
+        guard let cache, let key else { return }
+        do { try await cache.save(model, for: key) } catch { problems?.add(error, "save") }
+    }
+
+    /// Deletes the cached value.
+    func delete() async {
+        guard let cache, let key else { return }
+        do { try await cache.delete(key) } catch { problems?.add(error, "delete") }
     }
 }
 

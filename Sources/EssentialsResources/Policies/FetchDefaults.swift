@@ -19,6 +19,9 @@ public struct FetchDefaults: Sendable {
     /// How failed requests are sent again. The default is `nil`, which means the policy of the request, the environment or
     /// the data-request service.
     public var retry: RetryPolicy?
+    /// Whether fetches share a GET or HEAD request with equal ones that run at the same time, unless the request says
+    /// otherwise. The default is `true`. Without sharing, a request costs a few microseconds less.
+    public var sharesRequests: Bool
     /// Dates values and measures their age. The default is the clock of the system.
     public var clock: RequestClock
     /// Collects the failures of the cache. The default is `nil`, which means that nobody is notified of them.
@@ -27,11 +30,12 @@ public struct FetchDefaults: Sendable {
     /// Creates defaults.
     public init(
         source: FetchSource = .cacheThenBackend, options: FetchOptions = .standard, retry: RetryPolicy? = nil,
-        clock: RequestClock = .system, cacheProblems: CacheProblemLog? = nil
+        sharesRequests: Bool = true, clock: RequestClock = .system, cacheProblems: CacheProblemLog? = nil
     ) {
         self.source = source
         self.options = options
         self.retry = retry
+        self.sharesRequests = sharesRequests
         self.clock = clock
         self.cacheProblems = cacheProblems
     }

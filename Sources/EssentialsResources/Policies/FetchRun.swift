@@ -10,21 +10,25 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
     private var machine: FetchMachine
     private var steps: FetchMachine.Steps = []
     private var hasBegun = false
-    private var cached: (model: CachedModel<Value>, age: Duration?)?
+    private var cached: CachedModel<Value>?
+    private var cachedAge: Duration?
     private var served: ServedModel<Value>?
     private var failure: RequestFailure?
     /// What arrives from tasks, if there are any.
     private var replies: FetchReplies<Value>?
     private var serverTask: Task<Void, Never>?
     private var cacheTask: Task<Void, Never>?
-    private var work: CacheWork?
 
     init(_ fetch: Fetch<Value>) {
         self.fetch = fetch
         machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.key != nil)
     }
 
-    deinit { cancelTasks() }
+    deinit {
+        cancelTasks()
+        // The loop was left after a value of the server, which is stored all the same.
+        if !steps.isDisjoint(with: Self.changes), let change = change() { Task { await change() } }
+    }
 
     func next() async throws(RequestFailure) -> Emission<Value>? {
         if !hasBegun {
@@ -33,44 +37,44 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         }
         if Task.isCancelled, !machine.hasEnded { leave() }
         while true {
-            if let emission = emission() { return emission }
-            if !steps.isDisjoint(with: [.save, .delete]) { change() }
-            if !steps.isDisjoint(with: [.end, .fail]) { return try await end() }
+            if !steps.isDisjoint(with: Self.emissions), let emission = emission() { return emission }
+            if !steps.isDisjoint(with: Self.changes), let change = change() { await CacheWork.run(change) }
+            if !steps.isDisjoint(with: [.end, .fail]) { return try end() }
             await ask()
         }
     }
 
     // MARK: Steps
 
-    /// The next value to emit. A value of the server begins to be saved in this moment.
+    private static var emissions: FetchMachine.Steps { [.emitCached, .emitCachedWithFailure, .emitServed] }
+    private static var changes: FetchMachine.Steps { [.save, .delete] }
+
+    /// The next value to emit. A value of the server is stored when the next one is asked for.
     private func emission() -> Emission<Value>? {
-        if let cached, !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
+        if !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
             let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
             steps.subtract([.emitCached, .emitCachedWithFailure])
-            return Emission(cached.model.value, from: .cache, age: cached.age, failure: failure)
+            return cached.map { Emission($0.value, from: .cache, age: cachedAge, failure: failure) }
         }
-        guard steps.contains(.emitServed), let served else { return nil }
         steps.remove(.emitServed)
-        switch served {
-        case .value(let value, let age):
-            change()
-            return Emission(value, from: .backend, age: age)
-        case .nothing(let value):
-            change()
-            return Emission(value, from: .backend)
-        case .empty, .gone, .failure: return nil
+        return switch served {
+        case .value(let value, let age): Emission(value, from: .backend, age: age)
+        case .nothing(let value): Emission(value, from: .backend)
+        case .empty, .gone, .failure, nil: nil
         }
     }
 
-    private func change() {
-        if steps.contains(.save), case .value(let value, let age)? = served { work = fetch.save(value, age: age) }
-        if steps.contains(.delete) { work = fetch.delete() }
-        steps.subtract([.save, .delete])
+    /// The change of the cache that is due.
+    private func change() -> (@Sendable () async -> Void)? {
+        let isSave = steps.contains(.save)
+        steps.subtract(Self.changes)
+        guard isSave else { return { [fetch] in await fetch.delete() } }
+        guard case .value(let value, let age)? = served else { return nil }
+        let model = fetch.model(value, age: age)
+        return { [fetch] in await fetch.save(model) }
     }
 
-    private func end() async throws(RequestFailure) -> Emission<Value>? {
-        await work?.wait()
-        work = nil
+    private func end() throws(RequestFailure) -> Emission<Value>? {
         let failure = steps.contains(.fail) ? failure : nil
         steps = .end
         if let failure { throw failure }
@@ -117,9 +121,9 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         // A cache that is cancelled may return nothing or throw, which is no miss.
         guard !Task.isCancelled else { return leave() }
         guard let model else { return steps = machine.cache(.miss) }
-        let age = model.age(at: fetch.clock.date)
-        cached = (model, age)
-        steps = machine.cache(.hit(age: age))
+        cachedAge = model.age(at: fetch.clock.date)
+        cached = model
+        steps = machine.cache(.hit(age: cachedAge))
     }
 
     /// Asks the server in a task, and the cache too if its value need not be the first.

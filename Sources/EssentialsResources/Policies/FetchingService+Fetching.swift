@@ -114,7 +114,7 @@ extension FetchingService {
             key = self.key(parts.name, variant: parts.variant)
         }
         let fetch = Fetch(
-            request.map { $0.prepared(retry: retry, orElse: defaults.retry) }, below: nested, key: key,
+            request.map { $0.prepared(retry: retry, defaults) }, below: nested, key: key,
             source ?? defaults.source, options ?? defaults.options, self, defaults)
         return Emissions(fetch)
     }
@@ -128,15 +128,15 @@ extension Result where Success == DataRequest, Failure == RequestFailure {
 }
 
 extension DataRequest {
-    /// The request with its retries, which shares its response with equal ones unless it says otherwise.
+    /// The request with its retries and with the decision about sharing it.
     ///
     /// - Parameters:
     ///   - retry: The policy that wins over the request's own.
-    ///   - standard: The policy if neither exists.
-    func prepared(retry: RetryPolicy?, orElse standard: RetryPolicy?) -> DataRequest {
+    ///   - defaults: What counts if the request says nothing.
+    func prepared(retry: RetryPolicy?, _ defaults: FetchDefaults) -> DataRequest {
         var request = self
-        if let policy = retry ?? (self.retry == nil ? standard : nil) { request.retry = policy }
-        if request.joins == nil, method == .get || method == .head { request.joins = true }
+        if let policy = retry ?? (self.retry == nil ? defaults.retry : nil) { request.retry = policy }
+        if request.joins == nil, defaults.sharesRequests, method == .get || method == .head { request.joins = true }
         return request
     }
 }

@@ -3,21 +3,50 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @Suite struct FetchSavingTests {
-    @Test("A value is emitted while the cache still saves it, and the sequence ends when it is saved")
+    /// What has happened, in order.
+    private final class Trace: Sendable {
+        private let events = Mutex<[String]>([])
+        var all: [String] { events.withLock { $0 } }
+
+        func add(_ event: String) { events.withLock { $0.append(event) } }
+    }
+
+    @Test("A value is saved after the loop has dealt with it, and before the loop ends")
+    func order() async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
+        for try await _ in fixture.service.get("coins", from: .backend, as: Coin.self) {
+            await Task.yield()
+            #expect(fixture.cache.calls == [])
+        }
+        #expect(fixture.cache.calls == [.save])
+        #expect(fixture.cache.stored(fixture.key)?.name == "new")
+    }
+
+    @Test("A value is emitted whatever the cache does, and the sequence ends when the value is saved")
     func emittedFirst() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
         let latch = Latch()
         fixture.cache.hold(.save, until: latch)
-        var iterator = fixture.service.get("coins", from: .backend, as: Coin.self).makeAsyncIterator()
-        #expect(try await iterator.next()?.value.name == "new")
+        let (emitted, trace) = (Latch(), Trace())
+        let task = Task {
+            for try await emission in fixture.service.get("coins", from: .backend, as: Coin.self) {
+                trace.add(emission.value.name)
+                emitted.open()
+            }
+            trace.add("end")
+        }
+        await emitted.wait()
         await fixture.cache.begun(.save)
-        #expect(fixture.cache.stored(fixture.key) == nil)
+        #expect(trace.all == ["new"])
         latch.open()
-        #expect(try await iterator.next() == nil)
+        try await task.value
+        #expect(trace.all == ["new", "end"])
         #expect(fixture.cache.stored(fixture.key)?.name == "new")
     }
 
@@ -51,7 +80,6 @@ import Testing
         #expect(try await fixture.service.get("coins", from: .backend, as: Coin.self).first()?.value.name == "new")
         await fixture.cache.begun(.save)
         latch.open()
-        // The cache handles one call after the other in this test.
         while fixture.cache.stored(fixture.key) == nil { await Task.yield() }
     }
 

@@ -60,7 +60,7 @@ import Testing
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("Fetches with other fields, retries or credentials share no request")
+    @Test("Fetches with other fields, retries or credentials, and those that do not want it, share no request")
     func different() async throws {
         let latch = Latch()
         let fixture = try held(latch)
@@ -72,11 +72,17 @@ import Testing
         await begin(fixture.service.get("coins", from: .backend))
         await begin(fixture.service.get("coins", headerFields: [.acceptLanguage: "de"], from: .backend))
         await begin(fixture.service.get("coins", from: .backend, retry: .attempts(2)))
+        var alone = fixture.service
+        alone.fetchDefaults.sharesRequests = false
+        await begin(alone.get("coins", from: .backend))
+        var single = DataRequest(.get, "coins")
+        single.joins = false
+        await begin(fixture.service.fetch(single, from: .backend))
         fixture.requests.setAuthorization(try .bearer("other"))
         await begin(fixture.service.get("coins", from: .backend))
         latch.open()
         for task in tasks { #expect(await task.value == FetchTrace(["backend new"])) }
-        #expect(fixture.transport.requestCount == 4)
+        #expect(fixture.transport.requestCount == 6)
     }
 
     @Test("A shared sequence fetches once for all, and those who come later receive the latest value and the end")
