@@ -44,20 +44,22 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     private let requests: any DataRequestService
     private let cache: (any AsyncCache)?
     private let problems: CacheProblemLog?
-    /// The request, or why there is none.
-    private let request: Result<DataRequest, RequestFailure>
-    private let nested: NestedPath?
+    private let request: DataRequest
+    /// Why the request could not be built; `nil` if it could.
+    private let refusal: RequestFailure?
+    private let reader: NestedReader<Value>
 
     init(
-        _ request: Result<DataRequest, RequestFailure>, below nested: NestedPath?, key: ModelKey<Value>?,
+        _ request: consuming DataRequest, _ refusal: RequestFailure?, below nested: NestedPath?, key: ModelKey<Value>?,
         _ source: FetchSource, _ options: FetchOptions, _ service: some FetchingService, _ defaults: FetchDefaults
     ) {
-        self.request = request
-        self.nested = nested
+        requests = service.requests
+        reader = NestedReader(nested, codecs: request.codecs ?? requests.codecs)
+        self.request = reader.requesting(request)
+        self.refusal = refusal
         self.key = key
         self.source = source
         self.options = options
-        requests = service.requests
         cache = service.modelCache
         clock = defaults.clock
         problems = defaults.cacheProblems
@@ -68,9 +70,8 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     /// Sends the request and reads its response.
     func serve() async -> ServedModel<Value> {
         do throws(RequestFailure) {
-            let request = try request.get()
-            let reader = NestedReader<Value>(nested, codecs: request.codecs ?? requests.codecs)
-            let response = try await requests.send(reader.requesting(request))
+            if let refusal { throw refusal }
+            let response = try await requests.send(request)
             guard response.status != .notModified else { throw Self.notModified(response) }
             let model = try await reader.model(from: response, to: request.method)
             if (model as? any OptionalModel)?.isNothing == true { return .nothing(model) }

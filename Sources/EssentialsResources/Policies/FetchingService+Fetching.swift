@@ -32,7 +32,7 @@ extension FetchingService {
         as type: Value.Type = Value.self
     ) -> Emissions<Value> {
         emissions(
-            .success(.get(path, parameters: parameters, query: query, headerFields: headerFields)), below: keyPath,
+            .get(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
             from: source, options, retry, key)
     }
 
@@ -55,7 +55,7 @@ extension FetchingService {
         options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Value>? = nil,
         as type: Value.Type = Value.self
     ) -> Emissions<Value> {
-        emissions(Result(building: request), below: keyPath, from: source, options, retry, key)
+        build(request, below: keyPath, from: source, options, retry, key)
     }
 
     /// The model of a definition; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
@@ -67,7 +67,7 @@ extension FetchingService {
         _ request: Request, below keyPath: String? = nil, from source: FetchSource? = nil,
         options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Request.Response>? = nil
     ) -> Emissions<Request.Response> where Request.Response: Codable {
-        emissions(Result(building: request), below: keyPath, from: source, options, retry, key)
+        build(request, below: keyPath, from: source, options, retry, key)
     }
 
     // MARK: Keys
@@ -79,7 +79,7 @@ extension FetchingService {
     public func modelKey<Value: Codable & Sendable>(
         for request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type = Value.self
     ) -> ModelKey<Value>? {
-        guard case .success(let request) = Result(building: request) else { return nil }
+        guard let request = try? request.build() else { return nil }
         return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { key($0.name, variant: $0.variant) }
     }
 
@@ -101,42 +101,45 @@ extension FetchingService {
 
     // MARK: All of them
 
+    private func build<Value: Codable & Sendable>(
+        _ request: some BuildableRequest, below keyPath: String?, from source: FetchSource?, _ options: FetchOptions?,
+        _ retry: RetryPolicy?, _ key: ModelKey<Value>?
+    ) -> Emissions<Value> {
+        do throws(RequestFailure) {
+            return emissions(try request.build(), below: keyPath, from: source, options, retry, key)
+        } catch {
+            return emissions(.get(""), refusal: error, below: keyPath, from: source, options, retry, key)
+        }
+    }
+
     private func emissions<Value: Codable & Sendable>(
-        _ request: Result<DataRequest, RequestFailure>, below keyPath: String?, from source: FetchSource?,
-        _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: ModelKey<Value>?
+        _ request: consuming DataRequest, refusal: RequestFailure? = nil, below keyPath: String?,
+        from source: FetchSource?, _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: ModelKey<Value>?
     ) -> Emissions<Value> {
         let defaults = fetchDefaults
         let nested = NestedPath(keyPath)
         var key = given
-        if key == nil, modelCache != nil, case .success(let request) = request,
+        if key == nil, refusal == nil, modelCache != nil,
             let parts = FetchKeyRules.parts(of: request, below: nested)
         {
             key = self.key(parts.name, variant: parts.variant)
         }
+        request.prepare(retry: retry, defaults)
         let fetch = Fetch(
-            request.map { $0.prepared(retry: retry, defaults) }, below: nested, key: key,
-            source ?? defaults.source, options ?? defaults.options, self, defaults)
+            request, refusal, below: nested, key: key, source ?? defaults.source, options ?? defaults.options, self,
+            defaults)
         return Emissions(fetch)
     }
 }
 
-extension Result where Success == DataRequest, Failure == RequestFailure {
-    /// A request, or why it cannot be built.
-    init(building request: some BuildableRequest) {
-        do throws(RequestFailure) { self = .success(try request.build()) } catch { self = .failure(error) }
-    }
-}
-
 extension DataRequest {
-    /// The request with its retries and with the decision about sharing it.
+    /// Sets the retries and the decision about sharing.
     ///
     /// - Parameters:
     ///   - retry: The policy that wins over the request's own.
     ///   - defaults: What counts if the request says nothing.
-    func prepared(retry: RetryPolicy?, _ defaults: FetchDefaults) -> DataRequest {
-        var request = self
-        if let policy = retry ?? (self.retry == nil ? defaults.retry : nil) { request.retry = policy }
-        if request.joins == nil, defaults.sharesRequests, method == .get || method == .head { request.joins = true }
-        return request
+    mutating func prepare(retry: RetryPolicy?, _ defaults: FetchDefaults) {
+        if let policy = retry ?? (self.retry == nil ? defaults.retry : nil) { self.retry = policy }
+        if joins == nil, defaults.sharesRequests, method == .get || method == .head { joins = true }
     }
 }

@@ -128,7 +128,8 @@ extension FetchingService {
         _ request: some BuildableRequest, below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
-        let request = try request.build().prepared(retry: retry, fetchDefaults)
+        var request = try request.build()
+        request.prepare(retry: retry, fetchDefaults)
         let reader = NestedReader<Value>(NestedPath(keyPath), codecs: request.codecs ?? requests.codecs)
         let response = try await requests.send(reader.requesting(request))
         await OutdatedModel.delete(models, of: self)
@@ -166,7 +167,8 @@ extension FetchingService {
     public func fireAndForget(
         _ request: some BuildableRequest, retry: RetryPolicy? = nil, outdating models: [OutdatedModel] = []
     ) async throws(RequestFailure) {
-        let request = try request.build().prepared(retry: retry, fetchDefaults)
+        var request = try request.build()
+        request.prepare(retry: retry, fetchDefaults)
         try await requests.send(request)
         await OutdatedModel.delete(models, of: self)
     }
