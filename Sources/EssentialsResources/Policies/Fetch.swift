@@ -39,8 +39,7 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     let source: FetchSource
     let options: FetchOptions
     let clock: RequestClock
-    /// The key, if there is a cache.
-    let key: ModelKey<Value>?
+    private let key: ModelKey<Value>?
     private let requests: any DataRequestService
     private let cache: (any AsyncCache)?
     private let problems: CacheProblemLog?
@@ -97,6 +96,9 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     }
 
     // MARK: The cache
+
+    /// Whether there is a cache, and a key for it.
+    var hasCache: Bool { cache != nil && key != nil }
 
     /// The cached model; `nil` also if the cache fails.
     func load() async -> CachedModel<Value>? {

@@ -21,7 +21,7 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
 
     init(_ fetch: Fetch<Value>) {
         self.fetch = fetch
-        machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.key != nil)
+        machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.hasCache)
     }
 
     deinit {

@@ -121,6 +121,16 @@ import Testing
         #expect(await FetchTrace(fixture.service.fetch(request, from: .cache, key: key)) == FetchTrace(["cache found"]))
     }
 
+    @Test("A key without a cache changes nothing")
+    func uselessKey() async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
+        let service = PlainCoinService(requests: fixture.requests)
+        let key = ModelKey<Coin>("coins")
+        #expect(await FetchTrace(service.get("coins", key: key)) == FetchTrace(["backend new"]))
+        #expect(await FetchTrace(service.get("coins", from: .cache, key: key)) == FetchTrace([]))
+    }
+
     @Test("A POST without a key is neither read from the cache nor stored")
     func unkeyed() async throws {
         let fixture = try FetchFixture()
