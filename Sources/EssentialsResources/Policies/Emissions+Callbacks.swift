@@ -15,13 +15,13 @@ extension Emissions {
     ///
     /// The handlers run on a serial queue that belongs to the fetch and targets `completionQueue`, the completion last and
     /// exactly once. It receives the failure that ended the sequence, `cancelled` after
-    /// ``EssentialsRequests/CancellableToken/cancel(silently:)``. After a silent cancellation no handler is called.
+    /// `CancellableToken.cancel(silently:)`. After a silent cancellation no handler is called.
     ///
     /// - Parameters:
     ///   - completionQueue: The queue on which handlers run. The default is `nil`, which means the queue of the
     ///     data-request service.
     ///   - autoResume: Whether the fetch begins now. With `false`, nothing is read or sent until
-    ///     ``EssentialsRequests/CancellableToken/resume()``. The default is `true`.
+    ///     `CancellableToken.resume()`. The default is `true`.
     ///   - emission: Receives the values in order.
     ///   - completion: Receives the end.
     /// - Returns: A token that cancels the fetch. Releasing the token does not cancel it.

@@ -92,6 +92,28 @@ import Testing
         #expect(waited == .zero)
     }
 
+    @Test("408, 425, 429 and 503 are retried", arguments: [408, 425, 429, 503])
+    func retried(status: Int) async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").answer(.init(code: status)).thenAnswer(json: Coin(name: "new"))
+        let (trace, _) = await run(
+            fixture, fixture.service.get("coins", from: .backend, retry: policy(.standard)))
+        #expect(trace == FetchTrace(["backend new"]))
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test("A closure decides which failures are retried")
+    func deciding() async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").answer(.conflict).thenAnswer(.serviceUnavailable)
+        let policy = policy(.attempts(5)).deciding { candidate in
+            candidate.failure.status == .conflict ? .retry : .stop
+        }
+        let (trace, _) = await run(fixture, fixture.service.get("coins", from: .backend, retry: policy))
+        #expect(trace == FetchTrace([], .status))
+        #expect(fixture.transport.requestCount == 2)
+    }
+
     @Test("Fetches and other requests of the service take their retries from one budget")
     func budget() async throws {
         var budget = RetryBudget()
