@@ -15,14 +15,14 @@ enum ServedModel<Value: Sendable>: Sendable {
     case gone(RequestFailure)
     case failure(RequestFailure)
 
-    /// The reply without its value; `nil` for a cancellation.
-    var reply: FetchMachine.ServerReply? {
+    /// The reply without its value.
+    var reply: FetchMachine.ServerReply {
         switch self {
         case .value: .value
         case .nothing: .nothing
         case .empty: .empty
         case .gone: .gone
-        case .failure(let failure): failure.reason == .cancelled ? nil : .failure
+        case .failure(let failure): failure.reason == .cancelled ? .cancelled : .failure
         }
     }
 

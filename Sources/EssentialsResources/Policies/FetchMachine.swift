@@ -21,6 +21,8 @@ struct FetchMachine: Sendable {
         case gone
         /// Any other failure.
         case failure
+        /// The request was cancelled, which is no failure that a cached value covers.
+        case cancelled
     }
 
     /// Steps, which are taken in the order of their declaration.
@@ -96,7 +98,8 @@ struct FetchMachine: Sendable {
         guard !hasEnded, awaitsServer else { return [] }
         awaitsServer = false
         // A cached value comes first in one case, and is the only value in the other.
-        guard awaitsCache, kind == .cacheThenBackend || reply == .failure else { return finish(reply) }
+        let isEnd = reply == .failure || reply == .cancelled
+        guard awaitsCache, kind == .cacheThenBackend || isEnd else { return finish(reply) }
         held = reply
         return []
     }
@@ -110,6 +113,7 @@ struct FetchMachine: Sendable {
         case .empty: return ending(deletion)
         case .gone: return failing(deletion)
         case .failure: return kind == .backendElseCache ? askCache() : failing()
+        case .cancelled: return failing()
         }
     }
 

@@ -3,8 +3,8 @@ import EssentialsRequests
 
 /// Performs a fetch for one iteration: takes the steps that ``FetchMachine`` names, and returns the values.
 ///
-/// As long as only one thing is asked at a time, it is asked in the task of the iteration. Only the server beside the cache
-/// is asked in a task of its own, which ends with this object.
+/// As long as only one thing is asked at a time, it is asked in the task of the iteration. If the cache and the server are
+/// asked at once, each of them has a task, which is cancelled with this object.
 final class FetchRun<Value: Codable & Sendable>: EmissionRun {
     private let fetch: Fetch<Value>
     private var machine: FetchMachine
@@ -91,14 +91,13 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
 
     /// Asks what there is to ask, or waits for what was asked, until there are further steps.
     private func ask() async {
-        if steps.contains(.askServer) {
-            steps.remove(.askServer)
-            guard steps.contains(.askCache) else { return received(await fetch.serve()) }
-            askBoth()
-        }
-        if steps.contains(.askCache) {
-            steps.remove(.askCache)
-            return received(await fetch.load())
+        let asked = steps.intersection([.askServer, .askCache])
+        steps.subtract(asked)
+        switch asked {
+        case .askServer: return received(await fetch.serve())
+        case .askCache: return received(await fetch.load())
+        case []: break
+        default: askBoth()
         }
         switch await replies?.next() {
         case .cache(let model): received(model)
@@ -110,11 +109,7 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
     private func received(_ served: ServedModel<Value>) {
         self.served = served
         failure = served.failure
-        guard let reply = served.reply else {
-            cancelTasks()
-            return steps = machine.leave()
-        }
-        steps = machine.server(reply)
+        steps = machine.server(served.reply)
     }
 
     private func received(_ model: CachedModel<Value>?) {
@@ -126,16 +121,19 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         steps = machine.cache(.hit(age: cachedAge))
     }
 
-    /// Asks the server in a task, and the cache too if its value need not be the first.
+    /// Asks the cache and the server, each in a task that begins now.
     private func askBoth() {
         let replies = FetchReplies<Value>()
         self.replies = replies
-        // A cache in memory replies at once, so that its value is the first one.
-        if fetch.source == .both {
-            steps.remove(.askCache)
-            cacheTask = Task.immediate { [fetch] in replies.deliver(.cache(await fetch.load())) }
-        }
+        // A cache in memory replies at once, so that its value is the first one if the first one is wanted.
+        let isRace = fetch.source == .both
+        if isRace { cacheTask = Self.load(fetch, into: replies) }
         serverTask = Task.immediate { [fetch] in replies.deliver(.server(await fetch.serve())) }
+        if !isRace { cacheTask = Self.load(fetch, into: replies) }
+    }
+
+    private static func load(_ fetch: Fetch<Value>, into replies: FetchReplies<Value>) -> Task<Void, Never> {
+        Task.immediate { replies.deliver(.cache(await fetch.load())) }
     }
 
     private func cancelTasks() {

@@ -30,6 +30,34 @@ import Testing
         while fixture.requests.requestsInFlight > 0 { await Task.yield() }
     }
 
+    @Test(
+        "A cache that does not reply holds back neither a cancellation nor the end of the request",
+        arguments: [FetchSource.cacheThenBackend, .both])
+    func stalledCache(source: FetchSource) async throws {
+        let fixture = try held()
+        fixture.preset("old")
+        let latch = Latch()
+        fixture.cache.hold(.load, until: latch)
+        let task = Task { await FetchTrace(fixture.service.get("coins", from: source)) }
+        _ = try await fixture.transport.request(number: 1)
+        await fixture.cache.begun(.load)
+        task.cancel()
+        #expect(await task.value == FetchTrace([], .cancelled))
+        while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+        latch.open()
+    }
+
+    @Test("A request that is cancelled below the fetch comes after the cached value, and is not covered by one")
+    func cancelledBelow() async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").fail(.cancelled)
+        fixture.preset("old")
+        #expect(await FetchTrace(fixture.service.get("coins")) == FetchTrace(["cache old"], .cancelled))
+        #expect(await FetchTrace(fixture.service.get("coins", from: .both)) == FetchTrace(["cache old"], .cancelled))
+        let covering = fixture.service.get("coins", from: .backendElseCache, as: Coin.self)
+        #expect(await FetchTrace(covering) == FetchTrace([], .cancelled))
+    }
+
     @Test("A cancellation is no failure that a cached value covers")
     func noFallback() async throws {
         let fixture = try held()

@@ -64,7 +64,9 @@ import Testing
             let cached: [FetchMachine.Steps] = cache?.isHit == true ? [.emitCached] : []
             guard let server else { return asked + cached }
             let serverIsFirst = cache.map { server.index < $0.index } ?? true
-            if plan == .both, serverIsFirst, server.reply != .failure { return asked + finish(server.reply) }
+            if plan == .both, serverIsFirst, server.reply != .failure, server.reply != .cancelled {
+                return asked + finish(server.reply)
+            }
             guard cache != nil else { return asked }
             return asked + cached + finish(server.reply)
         }
@@ -96,7 +98,7 @@ import Testing
             case .nothing: return emission + (stores ? [.delete] : []) + [.end]
             case .empty: return (stores ? [.delete] : []) + [.end]
             case .gone: return (stores ? [.delete] : []) + [end]
-            case .failure: return [end]
+            case .failure, .cancelled: return [end]
             }
         }
 
@@ -141,7 +143,7 @@ import Testing
     private static func input(_ random: inout SeededNumbers) -> Input {
         let inputs: [Input] = [
             .cache(.hit(age: .seconds(60))), .cache(.hit(age: .seconds(61))), .cache(.hit(age: nil)), .cache(.miss),
-            .server(.value), .server(.nothing), .server(.empty), .server(.gone), .server(.failure), .server(.failure),
+            .server(.value), .server(.nothing), .server(.empty), .server(.gone), .server(.failure), .server(.cancelled),
             .leave,
         ]
         return inputs.randomElement(using: &random) ?? .leave
