@@ -7,7 +7,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite struct FetchCallbackTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchCallbackTests {
     /// What handlers have received, in order.
     private final class Events: Sendable {
         private let list = Mutex<[String]>([])
@@ -86,7 +86,7 @@ import Testing
         token.cancel()
         await events.end.wait()
         #expect(events.all == ["cancelled"])
-        while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+        await eventually { fixture.requests.requestsInFlight == 0 }
     }
 
     @Test("A fetch that waits for its token sends nothing before it is resumed")

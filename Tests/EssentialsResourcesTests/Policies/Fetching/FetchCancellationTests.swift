@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite struct FetchCancellationTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchCancellationTests {
     private static let asking: [FetchSource] = [
         .backend, .cacheThenBackend, .cacheElseBackend, .backendElseCache, .both,
     ]
@@ -27,7 +27,7 @@ import Testing
         _ = try await fixture.transport.request(number: 1)
         task.cancel()
         #expect(await task.value == FetchTrace([], .cancelled))
-        while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+        await eventually { fixture.requests.requestsInFlight == 0 }
     }
 
     @Test(
@@ -43,7 +43,7 @@ import Testing
         await fixture.cache.begun(.load)
         task.cancel()
         #expect(await task.value == FetchTrace([], .cancelled))
-        while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+        await eventually { fixture.requests.requestsInFlight == 0 }
         latch.open()
     }
 
@@ -93,7 +93,7 @@ import Testing
             #expect(fixture.requests.requestsInFlight == 1)
             break
         }
-        while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+        await eventually { fixture.requests.requestsInFlight == 0 }
     }
 
     @Test("A cancelled task that hides failures ends without one")

@@ -4,6 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
 import Synchronization
+import Testing
 
 /// A cache in memory whose calls can fail and wait.
 final class TestCache: AsyncCache {
@@ -112,6 +113,12 @@ final class StubRequests: DataRequestService {
         sent.withLock { $0.append(request) }
         return try await reply(request)
     }
+}
+
+/// Lets other tasks run until a condition holds, or until the time limit of the test has passed.
+func eventually(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) async {
+    while !condition(), !Task.isCancelled { await Task.yield() }
+    #expect(condition(), sourceLocation: location)
 }
 
 struct Coin: Codable, Sendable, Equatable {

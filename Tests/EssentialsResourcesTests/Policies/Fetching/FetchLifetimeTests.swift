@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite struct FetchLifetimeTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchLifetimeTests {
     /// The objects of a fetch, held weakly.
     private final class Traces {
         weak var cache: TestCache?
@@ -16,7 +16,7 @@ import Testing
 
     /// Whatever tasks hold is released as soon as they have ended.
     private func expectRelease(_ traces: Traces) async {
-        while !traces.isEmpty { await Task.yield() }
+        await eventually { traces.isEmpty }
         #expect(traces.isEmpty)
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// The whole product of sources, options, states of the cache and replies of the server.
 ///
 /// With the variable `ESSENTIALS_WRITES_POLICIES` in the environment, the test writes `Fixtures/fetch-policies.txt`.
-@Suite struct FetchPolicyTableTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchPolicyTableTests {
     private typealias Model = SlowFetchModel
 
     @Test("Each source does the same with each cache, server and combination of options as the table says")

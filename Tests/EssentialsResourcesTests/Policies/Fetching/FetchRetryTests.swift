@@ -6,7 +6,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite struct FetchRetryTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchRetryTests {
     /// Fetches and moves the clock to the end of each wait.
     ///
     /// - Returns: The values, and the time that all waits took.
@@ -143,7 +143,7 @@ import Testing
             await fixture.clock.waitForSleepers(count: 1)
             task.cancel()
             #expect(await task.value == FetchTrace([], .cancelled))
-            while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+            await eventually { fixture.requests.requestsInFlight == 0 }
             #expect(fixture.clock.sleeperCount == 0)
         }
         #expect(fixture.transport.requestCount == 2)
@@ -166,8 +166,8 @@ import Testing
             await fixture.clock.waitForSleepers(count: 1)
             reachability.set(.local)
             // The remaining wait is a second at most.
-            while let next = fixture.clock.nextDeadline, fixture.clock.now.duration(to: next) > .seconds(1) {
-                await Task.yield()
+            await eventually {
+                fixture.clock.nextDeadline.map { fixture.clock.now.duration(to: $0) <= .seconds(1) } ?? true
             }
             fixture.clock.advanceToNextDeadline()
             _ = try await fixture.transport.request(number: number)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Synchronization
 import Testing
 
-@Suite struct FetchSavingTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchSavingTests {
     /// What has happened, in order.
     private final class Trace: Sendable {
         private let events = Mutex<[String]>([])
@@ -80,7 +80,7 @@ import Testing
         #expect(try await fixture.service.get("coins", from: .backend, as: Coin.self).first()?.value.name == "new")
         await fixture.cache.begun(.save)
         latch.open()
-        while fixture.cache.stored(fixture.key) == nil { await Task.yield() }
+        await eventually { fixture.cache.stored(fixture.key) != nil }
     }
 
     @Test("A cancelled iteration does not wait for the cache, and the value is saved all the same")
@@ -95,7 +95,7 @@ import Testing
         #expect(await task.value == FetchTrace(["backend new"]))
         #expect(fixture.cache.stored(fixture.key) == nil)
         latch.open()
-        while fixture.cache.stored(fixture.key) == nil { await Task.yield() }
+        await eventually { fixture.cache.stored(fixture.key) != nil }
     }
 
     @Test(

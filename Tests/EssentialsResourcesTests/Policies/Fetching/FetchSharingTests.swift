@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite struct FetchSharingTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchSharingTests {
     /// A fixture whose server replies when the latch is open.
     private func held(_ latch: Latch) throws -> FetchFixture {
         let fixture = try FetchFixture()
@@ -17,7 +17,7 @@ import Testing
     }
 
     private func waitForRequests(_ count: Int, _ fixture: FetchFixture) async {
-        while fixture.requests.requestsInFlight < count { await Task.yield() }
+        await eventually { fixture.requests.requestsInFlight >= count }
     }
 
     @Test("A sequence is cold: describing a fetch sends nothing, and each iteration sends again")
@@ -130,7 +130,7 @@ import Testing
         #expect(iterator != nil)
         #expect(fixture.requests.requestsInFlight == 1)
         iterator = nil
-        while fixture.requests.requestsInFlight > 0 { await Task.yield() }
+        await eventually { fixture.requests.requestsInFlight == 0 }
     }
 
     @Test("Cancelling one iteration of a shared sequence ends only that one")

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite struct FetchSourceTests {
+@Suite(.timeLimit(.minutes(1))) struct FetchSourceTests {
     @Test("A fetch from the cache emits the cached value and sends nothing")
     func cacheOnly() async throws {
         let fixture = try FetchFixture()
