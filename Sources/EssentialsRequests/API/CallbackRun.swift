@@ -1,16 +1,16 @@
-import Dispatch
+package import Dispatch
 import EssentialsHTTP
 
 /// Runs the work of one request and then calls its completion handler on a serial queue that targets the caller's
 /// queue.
 ///
 /// The handler is called exactly once, or not at all if the request was cancelled silently.
-struct CallbackRun: Sendable {
-    let token: CancellableToken
+package struct CallbackRun: Sendable {
+    package let token: CancellableToken
     /// The request's own serial queue. Its callbacks never overlap and keep their order, whichever queue it targets.
     private let serial: DispatchQueue
 
-    init(on queue: DispatchQueue) {
+    package init(on queue: DispatchQueue) {
         self.init(token: CancellableToken(), serial: DispatchQueue(label: "essentials.request", target: queue))
     }
 
@@ -30,6 +30,11 @@ struct CallbackRun: Sendable {
         }
     }
 
+    /// Calls a further callback on the queue, before the completion handler, unless the request was cancelled by then.
+    package func notify(_ callback: @escaping @Sendable () -> Void) {
+        serial.async { [token] in if token.state == .running { callback() } }
+    }
+
     /// Starts the work in a task and returns the token that cancels it.
     ///
     /// - Parameters:
@@ -37,7 +42,7 @@ struct CallbackRun: Sendable {
     ///   - autoResume: Whether the work starts now instead of when the token is resumed.
     ///   - work: Sends the request of the run that it receives. It must not capture the run: a token that is never
     ///     resumed would then keep itself and the request in memory.
-    func start<Value: Sendable>(
+    package func start<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void, autoResume: Bool = true,
         _ work: @escaping @Sendable (CallbackRun) async throws(RequestFailure) -> Value
     ) -> CancellableToken {

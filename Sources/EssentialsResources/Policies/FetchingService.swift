@@ -1,3 +1,4 @@
+import EssentialsHTTP
 public import EssentialsRequests
 
 /// A service that fetches models for one part of an application.
@@ -8,11 +9,46 @@ public import EssentialsRequests
 ///     let cache: any AsyncCache
 ///
 ///     func coins() -> Emissions<[Coin]> { get("coins", from: .cacheThenBackend) }
+///     func coin(_ id: Int) -> Emissions<Coin> { fetch(Coins.get(id: id), retry: .attempts(5).whenReachable) }
+///     func rename(_ id: Int, to name: String) async throws(RequestFailure) -> Coin {
+///         try await patch("coins/\(id)", parameters: ["name": name], outdating: [.get("coins", as: [Coin].self)])
+///     }
 /// }
 /// ```
+///
+/// Only ``requests`` has no default. The other properties say what is used for fetches of this service, and belong to its
+/// value; there are no global settings.
 public protocol FetchingService: Sendable {
     /// The service that sends the requests.
     var requests: any DataRequestService { get }
+    /// The source, the options and the retries of fetches that do not name their own.
+    var fetchDefaults: FetchDefaults { get }
+    /// The person or tenant whose models are fetched. The default is the shared partition.
+    ///
+    /// Models of one partition are never found in another one. Fetches use the partition that is current when they are
+    /// described.
+    var partition: EntityPartition { get }
+    /// The name under which models of the present environment are stored. The default is the base URL of the data-request
+    /// service, so that another environment has its own models; it is empty for a service without one, such as a test
+    /// double.
+    var environmentName: String { get }
+    /// The version of the models' encoding. Raise it when old models cannot be read any more. The default is 0.
+    var schemaVersion: UInt32 { get }
+    /// The cache of a ``Persisting`` service; `nil` for every other one. Do not implement it.
+    var modelCache: (any AsyncCache)? { get }
+}
+
+extension FetchingService {
+    /// ``FetchSource/cacheThenBackend``, the standard options, and the retries of the data-request service.
+    public var fetchDefaults: FetchDefaults { FetchDefaults() }
+    /// The shared partition.
+    public var partition: EntityPartition { .shared }
+    /// The base URL of the data-request service.
+    public var environmentName: String { requests.baseURLText }
+    /// 0.
+    public var schemaVersion: UInt32 { 0 }
+    /// No cache.
+    public var modelCache: (any AsyncCache)? { nil }
 }
 
 /// A service that also caches the models that it fetches. Without this, every source asks the backend, and a fetch from
@@ -20,4 +56,21 @@ public protocol FetchingService: Sendable {
 public protocol Persisting: FetchingService {
     /// The cache of the models.
     var cache: any AsyncCache { get }
+}
+
+extension Persisting {
+    /// The ``cache``.
+    public var modelCache: (any AsyncCache)? { cache }
+}
+
+extension DataRequestService {
+    /// The current base URL of the service that sends the requests; empty if it has none.
+    fileprivate var baseURLText: String {
+        var service: any DataRequestService = self
+        while true {
+            if let http = service as? HTTPDataRequestService { return http.currentEnvironment.baseURL.description }
+            guard let decorator = service as? any DataRequestDecorator else { return "" }
+            service = decorator.next
+        }
+    }
 }

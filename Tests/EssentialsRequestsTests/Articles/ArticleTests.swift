@@ -26,6 +26,7 @@ struct ArticleTests {
         "CachingModels": "EssentialsResources",
         "Blobs": "EssentialsResources",
         "OutboxPromises": "EssentialsResources",
+        "FetchingModels": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
@@ -47,6 +48,7 @@ struct ArticleTests {
             "CachingModels",
             "Blobs",
             "OutboxPromises",
+            "FetchingModels",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

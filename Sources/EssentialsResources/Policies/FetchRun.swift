@@ -1,0 +1,143 @@
+import EssentialsHTTP
+import EssentialsRequests
+
+/// Performs a fetch for one iteration: takes the steps that ``FetchMachine`` names, and returns the values.
+///
+/// As long as only one thing is asked at a time, it is asked in the task of the iteration. If the cache and the server are
+/// asked at once, each of them has a task, which is cancelled with this object.
+final class FetchRun<Value: Codable & Sendable>: EmissionRun {
+    private let fetch: Fetch<Value>
+    private var machine: FetchMachine
+    private var steps: FetchMachine.Steps = []
+    private var hasBegun = false
+    private var cached: CachedModel<Value>?
+    private var cachedAge: Duration?
+    private var served: ServedModel<Value>?
+    private var failure: RequestFailure?
+    /// What arrives from tasks, if there are any.
+    private var replies: FetchReplies<Value>?
+    private var serverTask: Task<Void, Never>?
+    private var cacheTask: Task<Void, Never>?
+
+    init(_ fetch: Fetch<Value>) {
+        self.fetch = fetch
+        machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.hasCache)
+    }
+
+    deinit {
+        cancelTasks()
+        // The loop was left after a value of the server, which is stored all the same.
+        if !steps.isDisjoint(with: Self.changes), let change = change() { Task { await change() } }
+    }
+
+    func next() async throws(RequestFailure) -> Emission<Value>? {
+        if !hasBegun {
+            hasBegun = true
+            steps = machine.begin()
+        }
+        if Task.isCancelled, !machine.hasEnded { leave() }
+        while true {
+            if !steps.isDisjoint(with: Self.emissions), let emission = emission() { return emission }
+            if !steps.isDisjoint(with: Self.changes), let change = change() { await CacheWork.run(change) }
+            if !steps.isDisjoint(with: [.end, .fail]) { return try end() }
+            await ask()
+        }
+    }
+
+    // MARK: Steps
+
+    private static var emissions: FetchMachine.Steps { [.emitCached, .emitCachedWithFailure, .emitServed] }
+    private static var changes: FetchMachine.Steps { [.save, .delete] }
+
+    /// The next value to emit. A value of the server is stored when the next one is asked for.
+    private func emission() -> Emission<Value>? {
+        if !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
+            let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
+            steps.subtract([.emitCached, .emitCachedWithFailure])
+            return cached.map { Emission($0.value, from: .cache, age: cachedAge, failure: failure) }
+        }
+        steps.remove(.emitServed)
+        return switch served {
+        case .value(let value, let age): Emission(value, from: .backend, age: age)
+        case .nothing(let value): Emission(value, from: .backend)
+        case .empty, .gone, .failure, nil: nil
+        }
+    }
+
+    /// The change of the cache that is due.
+    private func change() -> (@Sendable () async -> Void)? {
+        let isSave = steps.contains(.save)
+        steps.subtract(Self.changes)
+        guard isSave else { return { [fetch] in await fetch.delete() } }
+        guard case .value(let value, let age)? = served else { return nil }
+        let model = fetch.model(value, age: age)
+        return { [fetch] in await fetch.save(model) }
+    }
+
+    private func end() throws(RequestFailure) -> Emission<Value>? {
+        let failure = steps.contains(.fail) ? failure : nil
+        steps = .end
+        if let failure { throw failure }
+        return nil
+    }
+
+    private func leave() {
+        cancelTasks()
+        failure = RequestFailure(.cancelled, "The fetch was cancelled.")
+        steps = machine.leave()
+    }
+
+    // MARK: Asking
+
+    /// Asks what there is to ask, or waits for what was asked, until there are further steps.
+    private func ask() async {
+        let asked = steps.intersection([.askServer, .askCache])
+        steps.subtract(asked)
+        switch asked {
+        case .askServer: return received(await fetch.serve())
+        case .askCache: return received(await fetch.load())
+        case []: break
+        default: askBoth()
+        }
+        switch await replies?.next() {
+        case .cache(let model): received(model)
+        case .server(let served): received(served)
+        case .cancelled, nil: leave()
+        }
+    }
+
+    private func received(_ served: ServedModel<Value>) {
+        self.served = served
+        failure = served.failure
+        steps = machine.server(served.reply)
+    }
+
+    private func received(_ model: CachedModel<Value>?) {
+        // A cache that is cancelled may return nothing or throw, which is no miss.
+        guard !Task.isCancelled else { return leave() }
+        guard let model else { return steps = machine.cache(.miss) }
+        cachedAge = model.age(at: fetch.clock.date)
+        cached = model
+        steps = machine.cache(.hit(age: cachedAge))
+    }
+
+    /// Asks the cache and the server, each in a task that begins now.
+    private func askBoth() {
+        let replies = FetchReplies<Value>()
+        self.replies = replies
+        // A cache in memory replies at once, so that its value is the first one if the first one is wanted.
+        let isRace = fetch.source == .both
+        if isRace { cacheTask = Self.load(fetch, into: replies) }
+        serverTask = Task.immediate { [fetch] in replies.deliver(.server(await fetch.serve())) }
+        if !isRace { cacheTask = Self.load(fetch, into: replies) }
+    }
+
+    private static func load(_ fetch: Fetch<Value>, into replies: FetchReplies<Value>) -> Task<Void, Never> {
+        Task.immediate { replies.deliver(.cache(await fetch.load())) }
+    }
+
+    private func cancelTasks() {
+        serverTask?.cancel()
+        cacheTask?.cancel()
+    }
+}

@@ -1,0 +1,145 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+
+/// Fetching models.
+extension FetchingService {
+    /// The model at a path.
+    ///
+    /// Nothing is read or sent before the first value is asked for.
+    ///
+    /// ```swift
+    /// for try await coins in service.get("coins", from: .backendElseCache, as: [Coin].self) { show(coins.value) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: The path below the environment's base URL.
+    ///   - parameters: Named values for the query.
+    ///   - query: Items that are added to the query in this order.
+    ///   - headerFields: The request's own header fields. They distinguish cached models, except for those that select no
+    ///     representation, such as `Cache-Control`. With credentials or a range among them, the model is cached only under
+    ///     a key that is given.
+    ///   - keyPath: The names that lead to the model inside the document, with points in between, such as `data.items`.
+    ///     They are names as the codec decodes them. The default is `nil`, which means the whole document.
+    ///   - source: Where values come from. The default is that of ``fetchDefaults``.
+    ///   - options: What is emitted and stored. The default is that of ``fetchDefaults``.
+    ///   - retry: How a failed request is sent again. The default is that of ``fetchDefaults``.
+    ///   - key: The key of the cached model. The default is ``modelKey(for:below:as:)``.
+    ///   - type: The model type. For an optional one, an empty response, 404 and 410 are the value `nil`.
+    public func get<Value: Codable & Sendable>(
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, from source: FetchSource? = nil,
+        options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Value>? = nil,
+        as type: Value.Type = Value.self
+    ) -> Emissions<Value> {
+        emissions(
+            .get(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
+            from: source, options, retry, key)
+    }
+
+    /// The model of a request; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
+    ///
+    /// A request with a method other than GET and HEAD is sent as it is described, and its model is cached only under a key
+    /// that is given. Each iteration sends it again.
+    ///
+    /// - Parameters:
+    ///   - request: A `DataRequest` or a `RequestBuilder`, whose failures are those of the sequence.
+    ///   - keyPath: The names that lead to the model inside the document.
+    ///   - source: Where values come from.
+    ///   - options: What is emitted and stored.
+    ///   - retry: How a failed request is sent again. The default is that of the request or else of ``fetchDefaults``.
+    ///   - key: The key of the cached model.
+    ///   - type: The model type.
+    @_disfavoredOverload  // A definition has a more specific form.
+    public func fetch<Value: Codable & Sendable>(
+        _ request: some BuildableRequest, below keyPath: String? = nil, from source: FetchSource? = nil,
+        options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Value>? = nil,
+        as type: Value.Type = Value.self
+    ) -> Emissions<Value> {
+        build(request, below: keyPath, from: source, options, retry, key)
+    }
+
+    /// The model of a definition; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
+    ///
+    /// ```swift
+    /// let user = service.fetch(Users.get(id: 7), from: .cacheThenBackend)          // Emissions<User>
+    /// ```
+    public func fetch<Request: TypedRequest>(
+        _ request: Request, below keyPath: String? = nil, from source: FetchSource? = nil,
+        options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Request.Response>? = nil
+    ) -> Emissions<Request.Response> where Request.Response: Codable {
+        build(request, below: keyPath, from: source, options, retry, key)
+    }
+
+    // MARK: Keys
+
+    /// The key under which this service stores the model of a request; `nil` if it stores it only under a key that is given.
+    ///
+    /// It consists of the request, its header fields, and the type, partition, environment and schema version. The name for
+    /// a GET request is its path with its query.
+    public func modelKey<Value: Codable & Sendable>(
+        for request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type = Value.self
+    ) -> ModelKey<Value>? {
+        guard let request = try? request.build() else { return nil }
+        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { key($0.name, variant: $0.variant) }
+    }
+
+    /// A key with a name of the caller's, and with the partition, environment and schema version of this service.
+    ///
+    /// ```swift
+    /// let coins = service.get("coins", parameters: ["page": page], key: service.modelKey(named: "first page"), as: …)
+    /// ```
+    public func modelKey<Value: Codable & Sendable>(
+        named name: String, variant: String = "", as type: Value.Type = Value.self
+    ) -> ModelKey<Value> {
+        key(name, variant: variant)
+    }
+
+    private func key<Value: Codable & Sendable>(_ name: String, variant: String) -> ModelKey<Value> {
+        ModelKey(
+            name, variant: variant, partition: partition, environment: environmentName, schema: schemaVersion)
+    }
+
+    // MARK: All of them
+
+    private func build<Value: Codable & Sendable>(
+        _ request: some BuildableRequest, below keyPath: String?, from source: FetchSource?, _ options: FetchOptions?,
+        _ retry: RetryPolicy?, _ key: ModelKey<Value>?
+    ) -> Emissions<Value> {
+        do throws(RequestFailure) {
+            return emissions(try request.build(), below: keyPath, from: source, options, retry, key)
+        } catch {
+            return emissions(.get(""), refusal: error, below: keyPath, from: source, options, retry, key)
+        }
+    }
+
+    private func emissions<Value: Codable & Sendable>(
+        _ request: consuming DataRequest, refusal: RequestFailure? = nil, below keyPath: String?,
+        from source: FetchSource?, _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: ModelKey<Value>?
+    ) -> Emissions<Value> {
+        let defaults = fetchDefaults
+        let nested = NestedPath(keyPath)
+        var key = given
+        if key == nil, refusal == nil, modelCache != nil,
+            let parts = FetchKeyRules.parts(of: request, below: nested)
+        {
+            key = self.key(parts.name, variant: parts.variant)
+        }
+        request.prepare(retry: retry, defaults)
+        let fetch = Fetch(
+            request, refusal, below: nested, key: key, source ?? defaults.source, options ?? defaults.options, self,
+            defaults)
+        return Emissions(fetch)
+    }
+}
+
+extension DataRequest {
+    /// Sets the retries and the decision about sharing.
+    ///
+    /// - Parameters:
+    ///   - retry: The policy that wins over the request's own.
+    ///   - defaults: What counts if the request says nothing.
+    mutating func prepare(retry: RetryPolicy?, _ defaults: FetchDefaults) {
+        if let policy = retry ?? (self.retry == nil ? defaults.retry : nil) { self.retry = policy }
+        if joins == nil, defaults.sharesRequests, method == .get || method == .head { joins = true }
+    }
+}
