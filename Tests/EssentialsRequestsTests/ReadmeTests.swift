@@ -32,7 +32,6 @@ struct ReadmeTests {
             return try scope.resolve((any Checkout).self).run()
         }
         let failures = await locator.validate()  // builds everything once, and returns all that is wrong
-        print(locator.graph().mermaid)  // what is registered where, and what was built from what
         // README ends
 
         #expect(receipt == "tea+milk")
@@ -123,16 +122,35 @@ struct ReadmeTests {
             shown.append(film)
             Task { await resources.close() }
         }
+        transport.on(.get, "/v1/films").answer(json: [Film()])
+        transport.on(.post, "/v1/views").answer(.noContent)
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let outbox = try Outbox(directory: directory + "/outbox", requests: requests, environment: environment)
+        var lists: [([Film], Emission<[Film]>.Source)] = []
+        func show(_ films: [Film], _ source: Emission<[Film]>.Source) { lists.append((films, source)) }
 
         // README begins
         let film: Resource<Film> = resources.resource("films", "7")
         let current = try await film.loadIfNeeded()
         try await film.patch(Rating(stars: 5), optimistically: { $0.stars = 5 }, invalidating: "/lists/**")
         for await state in film.states(refreshing: .every(.seconds(5))) { show(state.content, state.failure?.message) }
+        struct Films: FetchingService, Persisting {
+            let requests: any DataRequestService
+            let cache: any AsyncCache
+        }
+        let films = Films(requests: requests, cache: try ModelCache(directory: directory))
+        for try await list in films.get("films", from: .cacheThenBackend, as: [Film].self) { show(list.value, list.source) }
+        try await films.fireAndForget(.post("views", parameters: ["id": 7]), through: outbox)
         // README ends
         #expect(current == Film(stars: 3))
         #expect(shown.first == Film(stars: 5))
-        #expect(transport.requestCount == 2)
+        #expect(lists.map(\.1) == [.backend])
+        try await outbox.drain()
+        #expect(try await outbox.entries.isEmpty)
+        #expect(transport.requestCount == 4)
+        await outbox.close()
     }
 
     @Test("The README contains exactly the tested code and has a limited length")
