@@ -40,7 +40,7 @@ extension ResourceCore {
                 continue
             }
             var last: UInt64 = 0
-            while let batch = contents.withLock({ $0.observers.next(after: last, version: change.version) }) {
+            while let batch = contents.withLock({ $0.observers.next(after: last, for: change) }) {
                 for receiver in batch.receivers { receiver.receive(change) }
                 last = batch.last
             }
@@ -85,7 +85,7 @@ extension ResourceCore {
     ) -> UInt64 {
         let known = service.map { ($0, $0.effective(for: self)) }
         let (number, runs) = changing { contents in
-            let number = contents.observers.add(receiver, since: contents.facts.version)
+            let number = contents.addObserver(receiver)
             if let (service, configuration) = known {
                 contents.observingService = service
                 contents.noteObserver(number, refresh, configuration, service)
@@ -109,7 +109,7 @@ extension ResourceCore {
         _ prepare: (UInt64) -> Void
     ) -> UInt64 {
         contents.withLock { contents in
-            let number = contents.observers.add(receiver, since: contents.facts.version)
+            let number = contents.addObserver(receiver)
             contents.noteObserver(number, nil, configuration, service)
             prepare(number)
             contents.enqueue(.attached, target: number)
@@ -123,6 +123,8 @@ extension ResourceCore {
         let (receiver, ended, service) = changing { contents -> Removed in
             guard let receiver = contents.observers.remove(number) else { return (nil, [], nil) }
             contents.polling?.note(.left(number: number))
+            // The last observer has left that wanted the progress.
+            if contents.facts.progress != contents.shownProgress { contents.changeFacts(nil) { _ in } }
             guard contents.observers.count == 0 else { return (receiver, [], nil) }
             let ended = contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false))
             return (receiver, ended, contents.observingService.take())
@@ -152,12 +154,18 @@ extension ResourceCore.Contents {
         return due
     }
 
-    /// Adds an event for the observers, if there are any.
+    /// Adds an event for the observers, if there are any. Progress that waits is replaced by newer one, and nobody misses
+    /// it.
     mutating func enqueue(_ event: ResourceEvent, target: UInt64? = nil) {
         guard observers.count > 0 else { return }
         var change = PendingChange(event: event, views: views, version: facts.version, target: target)
+        if change.isProgress {
+            guard observers.reportsProgress else { return }
+            if let last = pending.last, last.isProgress { return pending.replaceLast(with: change) }
+            if pending.count >= ResourceCore.maximumPending { return }
+        }
         if pending.count >= ResourceCore.maximumPending, target == nil, let last = pending.last, last.target == nil {
-            change.missed = last.missed + 1
+            change.missed = last.isProgress ? last.missed : last.missed + 1
             pending.replaceLast(with: change)
         } else {
             pending.append(change)
@@ -170,7 +178,7 @@ extension ResourceCore.Contents {
     mutating func endLoads(_ numbers: [UInt64]) -> [LoadRun] {
         guard !numbers.isEmpty else { return [] }
         let ended = runs.filter { numbers.contains($0.number) }
-        runs.removeAll { numbers.contains($0.number) }
+        removeRuns { numbers.contains($0.number) }
         changeFacts(.cancelled) { _ in }
         return ended
     }

@@ -212,14 +212,15 @@ extension ResourceCore.Contents {
     /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
     mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
         _ = machine.wipe()
-        defer { runs = [] }
+        let ended = runs
+        removeRuns { _ in true }
         kept = nil
         // A wipe would have no effect if the caches were read again, unless their keys are others now.
         cacheRead = nil
         cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
-        return runs
+        return ended
     }
 
     /// Changes what all views have in common, and keeps the content.
@@ -238,7 +239,8 @@ extension ResourceCore.Contents {
     ) {
         change(&facts)
         facts.version += 1
-        facts.loads = machine.loads.count
+        facts.loads = runs.count
+        facts.progress = shownProgress
         if case .keep = content {} else { facts.contentVersion = facts.version }
         for index in views.indices {
             var facts = facts
