@@ -86,13 +86,14 @@ extension ResourceCore.Contents {
     /// - Returns: Its number.
     mutating func addObserver(_ receiver: any ChangeReceiver) -> UInt64 {
         let number = observers.add(receiver, since: facts.version)
-        guard receiver.reportsProgress else { return number }
-        for run in runs { run.measurement.ask() }
-        guard facts.progress != shownProgress else { return number }
-        // The observer receives this version with `attached`, and the others with their next event.
-        changeFacts(nil) { _ in }
-        observers.move(number, since: facts.version)
+        if receiver.reportsProgress { showProgress() }
         return number
+    }
+
+    /// Makes the state show the progress, if observers ask for it, and none otherwise. They see it with their next event.
+    mutating func showProgress() {
+        if observers.reportsProgress { for run in runs { run.measurement.ask() } }
+        if facts.progress != shownProgress { changeFacts(nil) { _ in } }
     }
 
     /// Removes loads that have ended. If the observers see the progress of one, it becomes 1 before.

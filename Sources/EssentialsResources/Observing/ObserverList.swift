@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Receives the changes of a resource. It is called without a lock, by one thread at a time.
 protocol ChangeReceiver: AnyObject, Sendable {
     /// Receives a change.
@@ -40,10 +42,16 @@ struct PendingChange: Sendable {
 /// An observer is found by binary search, because the numbers rise. Removing one leaves a gap, and gaps are closed when
 /// they are the majority, so adding and removing take constant time on average beside any number of others.
 struct ObserverList: Sendable {
+    /// An observer and its number.
+    struct Member: Sendable {
+        let number: UInt64
+        let receiver: any ChangeReceiver
+    }
+
     private struct Entry: Sendable {
         let number: UInt64
         /// The version of the state that the observer received when it was added.
-        var since: UInt64
+        let since: UInt64
         var receiver: (any ChangeReceiver)?
     }
 
@@ -51,7 +59,8 @@ struct ObserverList: Sendable {
     private var gaps: Int32 = 0
     /// The number of observers that have asked for the progress of loads.
     private var reporting: Int32 = 0
-    private var lastNumber: UInt64 = 0
+    /// The number of the observer that was added last, of all lists, so that an observer keeps its number in another list.
+    private static let lastNumber = Atomic<UInt64>(0)
 
     /// The number of observers.
     var count: Int { entries.count - Int(gaps) }
@@ -65,16 +74,30 @@ struct ObserverList: Sendable {
     ///   - version: The version of the present state. Changes up to it are not delivered to the observer.
     /// - Returns: Its number.
     mutating func add(_ receiver: any ChangeReceiver, since version: UInt64) -> UInt64 {
-        lastNumber += 1
-        entries.append(Entry(number: lastNumber, since: version, receiver: receiver))
+        let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        entries.append(Entry(number: number, since: version, receiver: receiver))
         if receiver.reportsProgress { reporting += 1 }
-        return lastNumber
+        return number
     }
 
-    /// Changes the version up to which changes are not delivered to the observer that was added last.
-    mutating func move(_ number: UInt64, since version: UInt64) {
-        guard let index = entries.indices.last, entries[index].number == number else { return }
-        entries[index].since = version
+    /// Adds observers of another list, which keep their numbers.
+    ///
+    /// - Parameter version: The version of the present state. Changes up to it are not delivered to them.
+    mutating func insert(_ members: [Member], since version: UInt64) {
+        entries.removeAll { $0.receiver == nil }
+        gaps = 0
+        entries += members.map { Entry(number: $0.number, since: version, receiver: $0.receiver) }
+        entries.sort { $0.number < $1.number }
+        reporting += Int32(truncatingIfNeeded: members.count { $0.receiver.reportsProgress })
+    }
+
+    /// Removes all observers, for another list.
+    mutating func takeAll() -> [Member] {
+        let members = entries.compactMap { entry in
+            entry.receiver.map { Member(number: entry.number, receiver: $0) }
+        }
+        _ = removeAll()
+        return members
     }
 
     /// Removes an observer.

@@ -65,7 +65,7 @@ final class ChangeReader<Content: Sendable>: Sendable {
         resource.service.readCachesForObserver(of: resource.core)
     }
 
-    deinit { resource.core.remove(observer: number) }
+    deinit { resource.handle.remove(observer: number) }
 
     func next() async -> ResourceChange<Content>? {
         while let change = await receiver.next() {

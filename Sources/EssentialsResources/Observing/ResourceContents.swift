@@ -99,11 +99,12 @@ extension Resource {
     /// Starts a load for an observer that asked for it. It ends with the last observer.
     package func loadForObserver() {
         let environment = service.adoptEnvironment()
+        let core = core
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment,
             usesCache: service.usesCaches(for: core))
         switch need {
-        case .new(let run, let wish): start(run, wish)
+        case .new(let run, let wish): service.start(run, of: core, wish)
         case .running(let run): core.raise(run, to: nil)
         case .nothing: break
         }

@@ -141,9 +141,9 @@ extension Resource {
         _ = state
         let number = core.add(receiver, refreshing: refresh, service)
         service.readCachesForObserver(of: core)
-        return ResourceObservation { [core] in
+        return ResourceObservation { [handle] in
             mailbox?.close()
-            core.remove(observer: number)
+            handle.remove(observer: number)
         }
     }
 }

@@ -73,7 +73,7 @@ final class StateReader<Content: Sendable>: Sendable {
         resource.service.readCachesForObserver(of: resource.core)
     }
 
-    deinit { resource.core.remove(observer: number) }
+    deinit { resource.handle.remove(observer: number) }
 
     func next() async -> ResourceState<Content>? {
         guard let object = await receiver.next() else { return nil }

@@ -355,7 +355,7 @@ struct ProgressTests {
     func layout() throws {
         let (flag, loads) = (\ResourceFacts.isInvalid, \ResourceFacts.loads)
         #expect(MemoryLayout.offset(of: loads) == MemoryLayout.offset(of: flag).map { $0 + 8 })
-        #expect(MemoryLayout<ObserverList>.size == 24)
+        #expect(MemoryLayout<ObserverList>.size == 16)
     }
 }
 
