@@ -66,7 +66,8 @@ final class OwnedObservers: Sendable {
 
     /// Takes note of a resource that may lead to another one now.
     func note(_ core: ResourceCore) {
-        guard core.hasOwnedObservers.load(ordering: .relaxed), core.flags.current.contains(.isForwarded) else { return }
+        guard core.flags.current.contains(.isForwarded) else { return }
+        // The flag of the resource does not tell whether there are entries, because one may be about to be added.
         state.withLock { state in
             guard state.indices[ObjectIdentifier(core)] != nil else { return }
             state.forwarded[ObjectIdentifier(core)] = core
