@@ -22,7 +22,7 @@ import Synchronization
 /// applied at once to all properties, and tracking code is called before it, as `Observation` does.
 ///
 /// The properties can be read anywhere. They change on the actor that was given to
-/// ``init(_:loading:isolation:)``, so code on that actor sees no change between two of its suspensions. Without an actor
+/// ``init(_:loading:reportingProgress:isolation:)``, so code on that actor sees no change between two of its suspensions. Without an actor
 /// they change on the thread that changes the resource, and tracking code is called there.
 ///
 /// The object counts as an observer of the resource and keeps it in memory. The observation ends with the object.
@@ -38,18 +38,24 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
     /// - Parameters:
     ///   - resource: The resource. Its present state is there at once.
     ///   - loading: Whether the resource is also loaded.
+    ///   - reportingProgress: Whether ``progress`` is measured.
     ///   - isolation: The actor on which the properties change; by default that of the caller. Up to 1,024 changes wait for
     ///     it; beyond that only the newest is applied.
     public init(
-        _ resource: Resource<Content>, loading: ObserverLoading = .none, isolation: (any Actor)? = #isolation
+        _ resource: Resource<Content>, loading: ObserverLoading = .none, reportingProgress: Bool = false,
+        isolation: (any Actor)? = #isolation
     ) {
         self.resource = resource
         current = Mutex(resource.state)
         let observation =
             if let isolation {
-                resource.observe { [weak self] change in await self?.apply(change, on: isolation) }
+                resource.observe(reportingProgress: reportingProgress) { [weak self] change in
+                    await self?.apply(change, on: isolation)
+                }
             } else {
-                resource.observeSynchronously { [weak self] change in self?.apply(change) }
+                resource.observeSynchronously(reportingProgress: reportingProgress) { [weak self] change in
+                    self?.apply(change)
+                }
             }
         self.observation.withLock { $0 = observation }
         if loading == .ifNeeded { resource.loadForObserver() }
@@ -81,6 +87,12 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
         return current.withLock { $0 }.isLoading
     }
 
+    /// The progress of the newest load that runs, from 0 to 1; see ``ResourceState/progress``.
+    public var progress: Double? {
+        registrar.access(self, keyPath: \.progress)
+        return current.withLock { $0 }.progress
+    }
+
     /// Whether the content was marked as outdated and not been loaded since.
     public var isInvalid: Bool {
         registrar.access(self, keyPath: \.isInvalid)
@@ -101,12 +113,14 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
         if changed.contains(.failure) { registrar.willSet(self, keyPath: \.failure) }
         if changed.contains(.isLoading) { registrar.willSet(self, keyPath: \.isLoading) }
         if changed.contains(.isInvalid) { registrar.willSet(self, keyPath: \.isInvalid) }
+        if changed.contains(.progress) { registrar.willSet(self, keyPath: \.progress) }
         // The old content may end here, outside the lock.
         let replaced = current.withLock { current in
             defer { current = new }
             return current
         }
         _ = consume replaced
+        if changed.contains(.progress) { registrar.didSet(self, keyPath: \.progress) }
         if changed.contains(.isInvalid) { registrar.didSet(self, keyPath: \.isInvalid) }
         if changed.contains(.isLoading) { registrar.didSet(self, keyPath: \.isLoading) }
         if changed.contains(.failure) { registrar.didSet(self, keyPath: \.failure) }
@@ -120,6 +134,7 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
         static var failure: Parts { Parts(rawValue: 2) }
         static var isLoading: Parts { Parts(rawValue: 4) }
         static var isInvalid: Parts { Parts(rawValue: 8) }
+        static var progress: Parts { Parts(rawValue: 16) }
     }
 
     /// The parts of the state that a change has changed. After missed changes, content and failure count as changed.
@@ -135,6 +150,7 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
         if (old.failure == nil) != (new.failure == nil) { parts.insert(.failure) }
         if old.isLoading != new.isLoading { parts.insert(.isLoading) }
         if old.isInvalid != new.isInvalid { parts.insert(.isInvalid) }
+        if old.progress != new.progress { parts.insert(.progress) }
         return parts
     }
 }

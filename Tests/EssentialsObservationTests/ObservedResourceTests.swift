@@ -62,6 +62,19 @@ struct ObservedResourceTests {
         #expect(log.take() == ["content", "failure"])
     }
 
+    @Test("Progress is tracked if it was asked for", arguments: [true, false])
+    func progress(isAsked: Bool) async throws {
+        transport.on(.get, "/v1/item").answer(json: 7)
+        let observed = ObservedResource(item, reportingProgress: isAsked, isolation: nil)
+        let log = NameLog()
+        log.track("progress") { _ = observed.progress }
+        let request = item.loadRequest()
+        #expect(observed.progress == nil)
+        _ = try await request.content
+        #expect(log.take() == (isAsked ? ["progress"] : []))
+        #expect(observed.progress == nil)
+    }
+
     @MainActor
     @Test("An object that is created on an actor changes there, and not between two suspensions of the actor's code")
     func isolation() async {

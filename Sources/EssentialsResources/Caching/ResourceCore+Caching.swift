@@ -87,7 +87,7 @@ extension ResourceCore {
                 if isFresh {
                     let numbers = contents.machine.endWithFreshContent()
                     ended = contents.runs.filter { numbers.contains($0.number) }
-                    contents.runs.removeAll { numbers.contains($0.number) }
+                    contents.removeRuns { numbers.contains($0.number) }
                 }
                 contents.kept = KeptValue(value.kept)
                 contents.change(.replace(projections), .newContent(provenance)) { facts in

@@ -147,5 +147,5 @@ private final class TargetObservation: Sendable {
         number = resource.core.add(SignalReceiver(raise: { signal.raise() }), resource.service)
     }
 
-    deinit { resource.core.remove(observer: number) }
+    deinit { resource.handle.remove(observer: number) }
 }

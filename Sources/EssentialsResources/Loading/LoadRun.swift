@@ -50,6 +50,8 @@ final class LoadRun: Sendable {
     let priority = RaisablePriority()
     /// Whether the caches are read before a request is sent.
     let awaitsCache: Bool
+    /// How far the load is, if somebody has asked for it.
+    let measurement = LoadMeasurement()
     private let state = Mutex(State())
 
     init(number: UInt64, awaitsCache: Bool = false) {

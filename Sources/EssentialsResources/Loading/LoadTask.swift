@@ -16,10 +16,12 @@ struct LoadTask: Sendable {
             guard core.request(run) else { return }
         }
         let places = service.cachePlaces(of: core, in: wish.environment)
+        let progress = beginProgress()
+        defer { progress?.ticker?.cancel() }
         do throws(RequestFailure) {
             // A request of the caller's has its own conditions, or none.
             if wish.request == nil, let condition = core.condition {
-                switch try await send(condition, places) {
+                switch try await send(condition, places, progress?.source) {
                 case .loaded(let result, let entity):
                     let changes = places?.changes(for: result, at: entity.date, service)
                     return core.commit(result, entity, isOwn: true, changes, run, service)
@@ -29,7 +31,7 @@ struct LoadTask: Sendable {
                 }
             }
             guard !run.hasEnded else { return }
-            switch try await send(nil, places) {
+            switch try await send(nil, places, progress?.source) {
             case .loaded(let result, let entity):
                 let isOwn = wish.request == nil
                 // The response to another request is no entity of this URL, but the one in the caches is older.
@@ -47,16 +49,32 @@ struct LoadTask: Sendable {
         }
     }
 
+    /// Measures the load, if its request or an observer has asked for its progress.
+    private func beginProgress() -> (source: ProgressSource, ticker: Task<Void, Never>?)? {
+        guard run.measurement.decide(isAsked: wish.progress != nil) else { return nil }
+        let source: ProgressSource
+        if let progress = wish.progress {
+            source = progress
+        } else {
+            let (method, body) = (wish.request?.method ?? .get, wish.request?.body ?? .none)
+            source = ProgressSource(isGet: method == .get, hasBody: !body.isNone, service.clock)
+        }
+        source.report { [core, run] in core.note(progress: $0, of: run) }
+        // The request that has asked lets its progress grow with time itself.
+        let ticker = wish.progress == nil ? Task { [run] in await source.tick { !run.hasEnded } } : nil
+        return (source, ticker)
+    }
+
     private enum Reply {
         case loaded(PipelineResult, Entity)
         case notModified(ResourceExchange.Confirmation)
     }
 
     private func send(
-        _ condition: (name: HTTPField.Name, value: String)?, _ places: CachePlaces?
+        _ condition: (name: HTTPField.Name, value: String)?, _ places: CachePlaces?, _ progress: ProgressSource?
     ) async throws(RequestFailure) -> Reply {
         var request = try service.request(wish, for: core, condition)
-        wish.progress?.attach(to: &request)
+        progress?.attach(to: &request)
         if let priority = wish.priority { request.options.priority = priority }
         request.raisablePriority = run.priority
         let reply = try await ResourceExchange(service: service, core: core).reply(

@@ -136,7 +136,7 @@ final class PollingTimer: Sendable {
             return polling.settle(core)
         }
         let wish = LoadWish(pollingInvalid: isInvalid, in: service.adoptEnvironment())
-        Resource<Never>(service: service, core: core).start(run, wish)
+        service.start(run, of: core, wish)
     }
 
     /// Ends all waits, because the service was closed or released.

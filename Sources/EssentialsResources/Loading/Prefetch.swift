@@ -224,16 +224,17 @@ extension Resource {
         {
             let environment = prepare()
             let now = service.time.now
+            let core = core
             let need = core.beginLoadIfNeeded(
                 of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
                 usesCache: service.usesCaches(for: core))
             switch need {
             case .nothing: return nil
-            case .running(let run): return (run, { [core] in core.leave(run) })
+            case .running(let run): return (run, { core.leave(run) })
             case .new(let run, var wish):
                 wish.priority = .background
-                start(run, wish)
-                return (run, { [core] in core.leave(run) })
+                service.start(run, of: core, wish)
+                return (run, { core.leave(run) })
             }
         }
     }

@@ -4,32 +4,39 @@ import Synchronization
 
 /// Measures the progress of a request to which somebody listens.
 final class ProgressSource: Sendable {
-    /// The time between two values.
+    /// The least time between two values.
     static let interval = Duration.milliseconds(50)
 
-    private let rules: Mutex<ProgressRules>
+    private struct State {
+        var rules: ProgressRules
+        var gate = ProgressGate(every: ProgressSource.interval)
+        var listeners: [@Sendable (Double) -> Void] = []
+    }
+
+    private let state: Mutex<State>
     private let clock: RequestClock
-    private let deliver: @Sendable (Double) -> Void
 
     /// Begins to measure now.
-    init(isGet: Bool, hasBody: Bool, _ clock: RequestClock, _ deliver: @escaping @Sendable (Double) -> Void) {
-        rules = Mutex(ProgressRules(isGet: isGet, hasBody: hasBody, now: clock.now))
+    init(isGet: Bool, hasBody: Bool, _ clock: RequestClock) {
+        state = Mutex(State(rules: ProgressRules(isGet: isGet, hasBody: hasBody, now: clock.now)))
         self.clock = clock
-        self.deliver = deliver
     }
+
+    /// Calls a closure with each value. Two threads can call it at the same time, and then the lesser value can come last.
+    func report(to listener: @escaping @Sendable (Double) -> Void) { state.withLock { $0.listeners.append(listener) } }
 
     /// Lets a request report its transfers, unless it has reports of its own.
     func attach(to request: inout DataRequest) {
         if request.uploadProgress == nil, !request.body.isNone {
-            request.uploadProgress = ProgressReport(every: Self.interval) {
-                self.note(.sent($0.bytes, of: $0.expected))
-            }
+            request.uploadProgress = report { .sent($0.bytes, of: $0.expected) }
         }
         if request.downloadProgress == nil {
-            request.downloadProgress = ProgressReport(every: Self.interval) {
-                self.note(.received($0.bytes, of: $0.expected))
-            }
+            request.downloadProgress = report { .received($0.bytes, of: $0.expected) }
         }
+    }
+
+    private func report(_ event: @escaping @Sendable (TransferProgress) -> ProgressRules.Event) -> ProgressReport {
+        ProgressReport(every: Self.interval, now: { [clock] in clock.now }, { self.note(event($0)) }, end: {})
     }
 
     /// Lets progress grow with time until the task is cancelled or a condition no longer holds.
@@ -41,8 +48,13 @@ final class ProgressSource: Sendable {
     }
 
     private func note(_ event: ProgressRules.Event) {
-        let progress = rules.withLock { $0.update(event, at: clock.now) }
-        if let progress { deliver(progress) }
+        let now = clock.now
+        let (progress, listeners) = state.withLock { state in
+            _ = state.rules.update(event, at: now)
+            let value = state.rules.value
+            return (value, value > 0 && state.gate.passes(value, at: now) ? state.listeners : [])
+        }
+        for listener in listeners { listener(progress) }
     }
 }
 
@@ -50,9 +62,8 @@ extension RequestBox {
     /// Measures the progress of a request that begins now; `nil` if nobody listens.
     func progressSource(isGet: Bool, hasBody: Bool, _ clock: RequestClock) -> ProgressSource? {
         guard reportsProgress else { return nil }
-        let source = ProgressSource(isGet: isGet, hasBody: hasBody, clock) { [weak self] progress in
-            self?.deliver(progress: progress)
-        }
+        let source = ProgressSource(isGet: isGet, hasBody: hasBody, clock)
+        source.report { [weak self] progress in self?.deliver(progress: progress) }
         let ticker = Task { [weak self] in
             await source.tick { [weak self] in self?.phase == .running }
         }

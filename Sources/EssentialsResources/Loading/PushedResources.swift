@@ -142,8 +142,9 @@ extension HTTPResourceService {
     ///
     /// - Returns: The load that has begun.
     @discardableResult
-    func loadIfObserved(_ core: ResourceCore) -> LoadRun? {
+    func loadIfObserved(_ known: ResourceCore) -> LoadRun? {
         let (environment, now) = (adoptEnvironment(), time.now)
+        let core = known.current
         let begun = core.changing { contents -> (LoadRun, Bool)? in
             let isFresh = contents.facts.freshUntil.map { now <= $0 } ?? false
             guard contents.observers.count > 0, !isFresh, contents.machine.joinable == nil else { return nil }
@@ -151,7 +152,7 @@ extension HTTPResourceService {
             return (core.beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
         }
         guard let (run, isInvalid) = begun else { return nil }
-        Resource<Never>(service: self, core: core).start(run, LoadWish(isInvalid: isInvalid, in: environment))
+        start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))
         return run
     }
 }

@@ -99,8 +99,9 @@ extension HTTPResourceService {
     /// loads.
     ///
     /// - Returns: The load that runs.
-    fileprivate func loadReachable(_ core: ResourceCore) -> LoadRun? {
+    fileprivate func loadReachable(_ known: ResourceCore) -> LoadRun? {
         let environment = adoptEnvironment()
+        let core = known.current
         let begun = core.changing { contents -> (LoadRun, Bool)? in
             contents.polling?.note(.reachable(true))
             guard contents.observers.count > 0, contents.facts.isFailedByNetwork, contents.machine.loads.isEmpty else {
@@ -110,7 +111,7 @@ extension HTTPResourceService {
             return (core.beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
         }
         guard let (run, isInvalid) = begun else { return core.newestRun }
-        Resource<Never>(service: self, core: core).start(run, LoadWish(isInvalid: isInvalid, in: environment))
+        start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))
         return run
     }
 }

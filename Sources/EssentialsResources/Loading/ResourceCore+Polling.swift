@@ -28,7 +28,8 @@ extension ResourceCore.Contents {
         polling?.note(.configured(configuration.values.refresh, version: configuration.version))
     }
 
-    private mutating func beginPolling(_ service: HTTPResourceService, observers: Int) {
+    /// Begins to note what happens, when the resource has so many observers.
+    mutating func beginPolling(_ service: HTTPResourceService, observers: Int) {
         service.polling.attach(service)
         let polling = ResourcePolling(self, service.polling)
         for _ in 0..<observers { polling.note(.joined(nil, number: 0)) }

@@ -64,6 +64,9 @@ final class ResourcePolling: Sendable {
         state = Mutex(State(machine: machine))
     }
 
+    /// The interval of an observer; `nil` if it has none of its own.
+    func refresh(of number: UInt64) -> ResourceRefresh? { state.withLock { $0.observers[number] } }
+
     /// The version of the configuration whose interval is used.
     var version: UInt64? { state.withLock { $0.version } }
 

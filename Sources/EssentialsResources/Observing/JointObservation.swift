@@ -24,7 +24,7 @@ final class JointObservation: Sendable {
     }
 
     deinit {
-        for (resource, number) in zip(resources, numbers) { resource.core.remove(observer: number) }
+        for (resource, number) in zip(resources, numbers) { resource.handle.remove(observer: number) }
     }
 }
 

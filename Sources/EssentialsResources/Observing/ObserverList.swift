@@ -1,9 +1,17 @@
+import Synchronization
+
 /// Receives the changes of a resource. It is called without a lock, by one thread at a time.
 protocol ChangeReceiver: AnyObject, Sendable {
     /// Receives a change.
     func receive(_ change: PendingChange)
+    /// Whether the receiver has asked for the progress of loads.
+    var reportsProgress: Bool { get }
     /// No more changes will come, because the service was closed.
     func finish()
+}
+
+extension ChangeReceiver {
+    var reportsProgress: Bool { false }
 }
 
 /// A change that waits for its delivery.
@@ -18,6 +26,12 @@ struct PendingChange: Sendable {
     /// How many earlier changes were dropped.
     @usableFromInline var missed = 0
 
+    /// Whether only those receive the change that have asked for progress.
+    var isProgress: Bool {
+        if case .progress = event { return true }
+        return false
+    }
+
     /// The snapshot of a content type; `nil` if the view was created later.
     @usableFromInline
     func object(of contentType: ObjectIdentifier) -> AnyObject? { views.object(of: contentType) }
@@ -28,6 +42,12 @@ struct PendingChange: Sendable {
 /// An observer is found by binary search, because the numbers rise. Removing one leaves a gap, and gaps are closed when
 /// they are the majority, so adding and removing take constant time on average beside any number of others.
 struct ObserverList: Sendable {
+    /// An observer and its number.
+    struct Member: Sendable {
+        let number: UInt64
+        let receiver: any ChangeReceiver
+    }
+
     private struct Entry: Sendable {
         let number: UInt64
         /// The version of the state that the observer received when it was added.
@@ -36,11 +56,16 @@ struct ObserverList: Sendable {
     }
 
     private var entries: [Entry] = []
-    private var gaps = 0
-    private var lastNumber: UInt64 = 0
+    private var gaps: Int32 = 0
+    /// The number of observers that have asked for the progress of loads.
+    private var reporting: Int32 = 0
+    /// The number of the observer that was added last, of all lists, so that an observer keeps its number in another list.
+    private static let lastNumber = Atomic<UInt64>(0)
 
     /// The number of observers.
-    var count: Int { entries.count - gaps }
+    var count: Int { entries.count - Int(gaps) }
+    /// Whether an observer has asked for the progress of loads.
+    var reportsProgress: Bool { reporting > 0 }
 
     /// Adds an observer.
     ///
@@ -49,9 +74,30 @@ struct ObserverList: Sendable {
     ///   - version: The version of the present state. Changes up to it are not delivered to the observer.
     /// - Returns: Its number.
     mutating func add(_ receiver: any ChangeReceiver, since version: UInt64) -> UInt64 {
-        lastNumber += 1
-        entries.append(Entry(number: lastNumber, since: version, receiver: receiver))
-        return lastNumber
+        let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+        entries.append(Entry(number: number, since: version, receiver: receiver))
+        if receiver.reportsProgress { reporting += 1 }
+        return number
+    }
+
+    /// Adds observers of another list, which keep their numbers.
+    ///
+    /// - Parameter version: The version of the present state. Changes up to it are not delivered to them.
+    mutating func insert(_ members: [Member], since version: UInt64) {
+        entries.removeAll { $0.receiver == nil }
+        gaps = 0
+        entries += members.map { Entry(number: $0.number, since: version, receiver: $0.receiver) }
+        entries.sort { $0.number < $1.number }
+        reporting += Int32(truncatingIfNeeded: members.count { $0.receiver.reportsProgress })
+    }
+
+    /// Removes all observers, for another list.
+    mutating func takeAll() -> [Member] {
+        let members = entries.compactMap { entry in
+            entry.receiver.map { Member(number: entry.number, receiver: $0) }
+        }
+        _ = removeAll()
+        return members
     }
 
     /// Removes an observer.
@@ -64,7 +110,8 @@ struct ObserverList: Sendable {
         }
         entries[index].receiver = nil
         gaps += 1
-        if gaps > 32, gaps * 2 > entries.count {
+        if receiver.reportsProgress { reporting -= 1 }
+        if gaps > 32, Int(gaps) * 2 > entries.count {
             entries.removeAll { $0.receiver == nil }
             gaps = 0
         }
@@ -82,26 +129,28 @@ struct ObserverList: Sendable {
     ///
     /// - Parameters:
     ///   - number: The number of the last observer that has received the change; zero at the beginning.
-    ///   - version: The version of the change.
+    ///   - change: The change. Progress is for those alone that have asked for it.
     /// - Returns: The observers, and the number for the next call; `nil` after the last observer.
-    func next(after number: UInt64, version: UInt64) -> (receivers: [any ChangeReceiver], last: UInt64)? {
+    func next(after number: UInt64, for change: PendingChange) -> (receivers: [any ChangeReceiver], last: UInt64)? {
         var index = index(after: number)
         guard index < entries.count else { return nil }
         var receivers: [any ChangeReceiver] = []
         receivers.reserveCapacity(min(64, entries.count - index))
         var last = number
+        let isProgress = change.isProgress
         while index < entries.count, receivers.count < 64 {
             let entry = entries[index]
             last = entry.number
             index += 1
-            if entry.since < version, let receiver = entry.receiver { receivers.append(receiver) }
+            guard entry.since < change.version, let receiver = entry.receiver else { continue }
+            if !isProgress || receiver.reportsProgress { receivers.append(receiver) }
         }
         return (receivers, last)
     }
 
     /// Removes all observers and returns them.
     mutating func removeAll() -> [any ChangeReceiver] {
-        defer { (entries, gaps) = ([], 0) }
+        defer { (entries, gaps, reporting) = ([], 0, 0) }
         return entries.compactMap(\.receiver)
     }
 

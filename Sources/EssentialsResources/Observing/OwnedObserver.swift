@@ -82,7 +82,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
 
     func receive(_ change: PendingChange) {
         guard let observer = living(), let service = state.withLock({ $0.service }) else { return }
-        let resource = Resource<Observer.Content>(service: service, core: core)
+        let resource = Resource<Observer.Content>(service: service, core: core.current)
         if let change = resource.change(change) { observer.resourceChanged(change, of: resource) }
     }
 
@@ -151,9 +151,9 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         let (service, number) = state.withLock { ($0.service, $0.number) }
         guard let service else { return core.remove(observer: number) }
         // The resource stays alive during the call.
-        let resource = Resource<Observer.Content>(service: service, core: core)
+        let core = core
         service.observers.forget(id, number, of: core)
         core.remove(observer: number)
-        observer?.stoppedObserving(resource)
+        observer?.stoppedObserving(Resource<Observer.Content>(service: service, core: core.current))
     }
 }

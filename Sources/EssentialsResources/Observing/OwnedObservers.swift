@@ -8,6 +8,9 @@ import Synchronization
 ///
 /// The list holds the resources, so that one with an observer object is never dropped. The observers do not hold their
 /// resource, so that a service which is released without being closed leaves nothing.
+///
+/// An observer stays listed under the resource to which it was added, also if that has become one with another one; see
+/// ``ForwardedResource``.
 final class OwnedObservers: Sendable {
     fileprivate struct Entry: Sendable {
         let core: ResourceCore
@@ -21,6 +24,8 @@ final class OwnedObservers: Sendable {
         var entries: [Entry] = []
         /// The indices of a resource's entries by the identity of the observer, for each resource.
         var indices: [ObjectIdentifier: [ObjectIdentifier: Int]] = [:]
+        /// The resources with entries that lead to another one.
+        var forwarded: [ObjectIdentifier: ResourceCore] = [:]
         /// The entry that is examined next.
         var cursor = 0
     }
@@ -32,34 +37,49 @@ final class OwnedObservers: Sendable {
         _ observer: Observer, _ owner: (any AnyObject & Sendable)?, to resource: Resource<Observer.Content>
     ) -> ObserverToken {
         sweepSome()
-        let (service, configuration) = (resource.service, resource.service.effective(for: resource.core))
+        let (service, core) = (resource.service, resource.core)
+        let configuration = service.effective(for: core)
         let id = ObjectIdentifier(observer)
-        let (number, replaced) = state.withLock { state in
-            if let entry = state.entry(id, of: resource.core),
+        let (entry, replaced) = state.withLock { state in
+            if let entry = state.entry(id, of: core),
                 let receiver = entry.receiver as? OwnedReceiver<Observer>, receiver.add(owner, of: observer)
             {
-                return (entry.number, nil as (any OwnedObserver)?)
+                return (entry, nil as (any OwnedObserver)?)
             }
-            let receiver = OwnedReceiver(observer, resource)
+            let receiver = OwnedReceiver(observer, Resource<Observer.Content>(service: service, core: core))
             _ = receiver.add(owner, of: observer)
-            let number = resource.core.addSilently(receiver, configuration, service) { receiver.setNumber($0) }
-            let entry = Entry(core: resource.core, observer: id, number: number, receiver: receiver)
-            return (number, state.add(entry)?.receiver)
+            let number = core.addSilently(receiver, configuration, service) { receiver.setNumber($0) }
+            let entry = Entry(core: core, observer: id, number: number, receiver: receiver)
+            return (entry, state.add(entry)?.receiver)
         }
         replaced?.end()
         // Delivers `attached`, unless another thread does.
-        resource.core.deliverPending()
-        resource.core.raiseLoads()
-        let token = ObserverToken(resource: resource.any, observer: id, number: number)
+        core.current.deliverPending()
+        core.current.raiseLoads()
+        let token = ObserverToken(
+            resource: AnyResource(service: service, core: entry.core), observer: id, number: entry.number)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { token.remove() }
         resource.service.readCachesForObserver(of: resource.core)
         return token
     }
 
+    /// Takes note of a resource that may lead to another one now.
+    func note(_ core: ResourceCore) {
+        guard core.flags.current.contains(.isForwarded) else { return }
+        // The flag of the resource does not tell whether there are entries, because one may be about to be added.
+        state.withLock { state in
+            guard state.indices[ObjectIdentifier(core)] != nil else { return }
+            state.forwarded[ObjectIdentifier(core)] = core
+            core.current.hasOwnedObservers.store(true, ordering: .relaxed)
+        }
+    }
+
     /// Removes an observer.
+    ///
+    /// - Parameter core: The resource to which it was added.
     func remove(_ observer: ObjectIdentifier, _ number: UInt64, from core: ResourceCore) {
-        let entry = state.withLock { $0.entry(observer, of: core) }
+        let entry = state.withLock { $0.listed(observer, of: ObjectIdentifier(core)) }
         if let entry, entry.number == number { entry.receiver.end() }
     }
 
@@ -87,6 +107,10 @@ final class OwnedObservers: Sendable {
     func sweep(_ core: ResourceCore) {
         guard core.hasOwnedObservers.load(ordering: .relaxed) else { return }
         for entry in entries(of: core) { entry.receiver.sweep() }
+        // The last observers that came from another resource may have gone.
+        state.withLock { state in
+            if state.keys(of: core).isEmpty { core.hasOwnedObservers.store(false, ordering: .relaxed) }
+        }
     }
 
     /// Removes all observers of which no owner lives.
@@ -107,15 +131,27 @@ final class OwnedObservers: Sendable {
 
     private func entries(of core: ResourceCore) -> [Entry] {
         state.withLock { state in
-            guard let indices = state.indices[ObjectIdentifier(core)] else { return [] }
-            return indices.values.map { state.entries[$0] }.sorted { $0.number < $1.number }
+            let indices = state.keys(of: core).flatMap { state.indices[$0, default: [:]].values }
+            return indices.map { state.entries[$0] }.sorted { $0.number < $1.number }
         }
     }
 }
 
 extension OwnedObservers.State {
+    /// The resources under which observers of a resource are listed.
+    fileprivate func keys(of core: ResourceCore) -> [ObjectIdentifier] {
+        let own = ObjectIdentifier(core)
+        let others = forwarded.isEmpty ? [] : forwarded.filter { $0.key != own && $0.value.current === core }.map(\.key)
+        return (indices[own] == nil ? [] : [own]) + others
+    }
+
     fileprivate func entry(_ observer: ObjectIdentifier, of core: ResourceCore) -> OwnedObservers.Entry? {
-        indices[ObjectIdentifier(core)]?[observer].map { entries[$0] }
+        for key in keys(of: core) { if let entry = listed(observer, of: key) { return entry } }
+        return nil
+    }
+
+    fileprivate func listed(_ observer: ObjectIdentifier, of core: ObjectIdentifier) -> OwnedObservers.Entry? {
+        indices[core]?[observer].map { entries[$0] }
     }
 
     /// Adds an entry.
@@ -130,6 +166,11 @@ extension OwnedObservers.State {
         indices[core, default: [:]][entry.observer] = entries.count
         entries.append(entry)
         entry.core.hasOwnedObservers.store(true, ordering: .relaxed)
+        // It may have been forwarded meanwhile.
+        if entry.core.flags.current.contains(.isForwarded) {
+            forwarded[core] = entry.core
+            entry.core.current.hasOwnedObservers.store(true, ordering: .relaxed)
+        }
         return nil
     }
 
@@ -144,6 +185,7 @@ extension OwnedObservers.State {
         indices[id]?[observer] = nil
         if indices[id]?.isEmpty == true {
             indices[id] = nil
+            forwarded[id] = nil
             core.hasOwnedObservers.store(false, ordering: .relaxed)
         }
         let removed = entries[index]

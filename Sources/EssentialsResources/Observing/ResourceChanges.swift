@@ -22,6 +22,7 @@ public struct ResourceChanges<Content: Sendable>: AsyncSequence, Sendable {
     let limit: Int
     let loading: ObserverLoading
     let refresh: ResourceRefresh?
+    let reportsProgress: Bool
 
     /// Begins with the event `attached`.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -31,7 +32,7 @@ public struct ResourceChanges<Content: Sendable>: AsyncSequence, Sendable {
         private let reader: ChangeReader<Content>
 
         fileprivate init(_ changes: ResourceChanges) {
-            reader = ChangeReader(changes.resource, limit: changes.limit, changes.refresh)
+            reader = ChangeReader(changes)
             if changes.loading == .ifNeeded { changes.resource.loadForObserver() }
         }
 
@@ -54,17 +55,17 @@ final class ChangeReader<Content: Sendable>: Sendable {
         private let mark = LiveMark(.reader)
     #endif
 
-    init(_ resource: Resource<Content>, limit: Int, _ refresh: ResourceRefresh?) {
-        self.resource = resource
-        receiver = ChangeBuffer(limit: limit)
+    init(_ changes: ResourceChanges<Content>) {
+        resource = changes.resource
+        receiver = ChangeBuffer(limit: changes.limit, reportsProgress: changes.reportsProgress)
         _ = resource.state
-        number = resource.core.add(receiver, refreshing: refresh, resource.service)
+        number = resource.core.add(receiver, refreshing: changes.refresh, resource.service)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { receiver.finish() }
         resource.service.readCachesForObserver(of: resource.core)
     }
 
-    deinit { resource.core.remove(observer: number) }
+    deinit { resource.handle.remove(observer: number) }
 
     func next() async -> ResourceChange<Content>? {
         while let change = await receiver.next() {
@@ -83,10 +84,14 @@ final class ChangeBuffer: ChangeReceiver {
         var isFinished = false
     }
 
+    let reportsProgress: Bool
     private let limit: Int
     private let state = Mutex(State())
 
-    init(limit: Int) { self.limit = max(1, limit) }
+    init(limit: Int, reportsProgress: Bool = false) {
+        self.limit = max(1, limit)
+        self.reportsProgress = reportsProgress
+    }
 
     func receive(_ change: PendingChange) {
         let waiter = state.withLock { state -> CheckedContinuation<PendingChange?, Never>? in

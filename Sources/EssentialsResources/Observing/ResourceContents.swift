@@ -65,13 +65,16 @@ extension Resource {
     /// - Parameters:
     ///   - loading: Whether the resource is also loaded when the observation begins.
     ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - reportingProgress: Whether ``ResourceState/progress`` is measured, and each change of it is a new state. Loads
+    ///     that nobody observes in this way are not measured. A load whose request was sent before has no progress, unless
+    ///     somebody else has asked for it; one that waits for caches still has.
     public func states(
-        loading: ObserverLoading = .none, refreshing refresh: ResourceRefresh? = nil
+        loading: ObserverLoading = .none, refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false
     ) -> ResourceStates<Content> {
-        ResourceStates(resource: self, loading: loading, refresh: refresh)
+        ResourceStates(resource: self, loading: loading, refresh: refresh, reportsProgress: reportingProgress)
     }
 
-    /// The states without a load; see ``states(loading:refreshing:)``.
+    /// The states without a load; see ``states(loading:refreshing:reportingProgress:)``.
     public var states: ResourceStates<Content> { states() }
 
     /// The changes: each event with the state after it, beginning with `attached`.
@@ -80,11 +83,14 @@ extension Resource {
     ///   - buffering: How many changes wait for a slow reader. Beyond it the oldest are dropped and counted.
     ///   - loading: Whether the resource is also loaded when the observation begins.
     ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
     public func changes(
         buffering: ChangeBuffering = .all(upTo: 64), loading: ObserverLoading = .none,
-        refreshing refresh: ResourceRefresh? = nil
+        refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false
     ) -> ResourceChanges<Content> {
-        ResourceChanges(resource: self, limit: buffering.limit, loading: loading, refresh: refresh)
+        ResourceChanges(
+            resource: self, limit: buffering.limit, loading: loading, refresh: refresh,
+            reportsProgress: reportingProgress)
     }
 
     /// The contents: the present one, if there is one, then each new one.
@@ -93,11 +99,12 @@ extension Resource {
     /// Starts a load for an observer that asked for it. It ends with the last observer.
     package func loadForObserver() {
         let environment = service.adoptEnvironment()
+        let core = core
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment,
             usesCache: service.usesCaches(for: core))
         switch need {
-        case .new(let run, let wish): start(run, wish)
+        case .new(let run, let wish): service.start(run, of: core, wish)
         case .running(let run): core.raise(run, to: nil)
         case .nothing: break
         }

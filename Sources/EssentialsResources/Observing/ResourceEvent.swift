@@ -16,6 +16,11 @@ public enum ResourceEvent: Sendable, Hashable {
     case cancelled
     /// The response to a load does not count, because something newer has changed the state.
     case superseded
+    /// The newest load has come further: its progress from 0 to 1.
+    ///
+    /// Only observers that have asked for it receive the event, at most every 50 milliseconds. The progress of a load never
+    /// decreases. Just before the event with which the load ends, also if it fails or is cancelled, it is 1 once.
+    case progress(Double)
     /// There is new content.
     case newContent(Provenance)
     /// The server has confirmed the content.

@@ -69,15 +69,17 @@ extension Resource {
     ///
     /// - Parameters:
     ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
     ///   - body: Receives the changes, beginning with `attached`.
     /// - Returns: The observation, which ends with its last reference.
     @inlinable
     public func observeSynchronously(
-        refreshing refresh: ResourceRefresh? = nil, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+        refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
+        _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
         // This closure is compiled for the content type where the function is called, which makes it several times as
         // fast.
-        observeChanges(refresh) { change in
+        observeChanges(refresh, reportingProgress) { change in
             guard let object = change.object(of: ObjectIdentifier(Content.self)) else { return }
             let state = ResourceState<Content>(snapshot: .typed(object), time: service.time)
             body(ResourceChange(event: change.event, state: state, missed: change.missed))
@@ -86,9 +88,9 @@ extension Resource {
 
     @usableFromInline
     func observeChanges(
-        _ refresh: ResourceRefresh?, _ body: @escaping @Sendable (PendingChange) -> Void
+        _ refresh: ResourceRefresh?, _ reportsProgress: Bool, _ body: @escaping @Sendable (PendingChange) -> Void
     ) -> ResourceObservation {
-        observe(ClosureReceiver(body: body), refresh)
+        observe(ClosureReceiver(reportsProgress, body: body), refresh)
     }
 
     /// Calls a closure for each change on a queue.
@@ -96,15 +98,18 @@ extension Resource {
     /// - Parameters:
     ///   - queue: The queue. On a concurrent one the calls still come one after another.
     ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
     ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
     ///     newest is kept, and counts the missed ones.
     /// - Returns: The observation, which ends with its last reference.
     public func observe(
-        on queue: DispatchQueue, refreshing refresh: ResourceRefresh? = nil,
+        on queue: DispatchQueue, refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
         _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
         let mailbox = Mailbox()
-        return observe(QueueReceiver(resource: self, queue: queue, mailbox: mailbox, body: body), refresh, mailbox)
+        let receiver = QueueReceiver(
+            resource: self, queue: queue, mailbox: mailbox, reportsProgress: reportingProgress, body: body)
+        return observe(receiver, refresh, mailbox)
     }
 
     /// Calls a closure for each change: on its actor if it is isolated, otherwise in a task. The next call begins when the
@@ -116,15 +121,17 @@ extension Resource {
     ///
     /// - Parameters:
     ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
     ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
     ///     newest is kept, and counts the missed ones.
     /// - Returns: The observation, which ends with its last reference.
     public func observe(
-        refreshing refresh: ResourceRefresh? = nil,
+        refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
         _ body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) -> ResourceObservation {
         let mailbox = Mailbox()
-        return observe(ActorReceiver(resource: self, mailbox: mailbox, body: body), refresh, mailbox)
+        let receiver = ActorReceiver(resource: self, mailbox: mailbox, reportsProgress: reportingProgress, body: body)
+        return observe(receiver, refresh, mailbox)
     }
 
     private func observe(
@@ -134,18 +141,22 @@ extension Resource {
         _ = state
         let number = core.add(receiver, refreshing: refresh, service)
         service.readCachesForObserver(of: core)
-        return ResourceObservation { [core] in
+        return ResourceObservation { [handle] in
             mailbox?.close()
-            core.remove(observer: number)
+            handle.remove(observer: number)
         }
     }
 }
 
 /// Calls a closure on the thread that makes the change.
 private final class ClosureReceiver: ChangeReceiver {
+    let reportsProgress: Bool
     private let body: @Sendable (PendingChange) -> Void
 
-    init(body: @escaping @Sendable (PendingChange) -> Void) { self.body = body }
+    init(_ reportsProgress: Bool, body: @escaping @Sendable (PendingChange) -> Void) {
+        self.reportsProgress = reportsProgress
+        self.body = body
+    }
 
     func receive(_ change: PendingChange) { body(change) }
 
@@ -157,15 +168,17 @@ private final class QueueReceiver<Content: Sendable>: ChangeReceiver {
     private let resource: Resource<Content>
     private let queue: DispatchQueue
     private let mailbox: Mailbox
+    let reportsProgress: Bool
     private let body: @Sendable (ResourceChange<Content>) -> Void
 
     init(
-        resource: Resource<Content>, queue: DispatchQueue, mailbox: Mailbox,
+        resource: Resource<Content>, queue: DispatchQueue, mailbox: Mailbox, reportsProgress: Bool,
         body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) {
         self.resource = resource
         self.queue = queue
         self.mailbox = mailbox
+        self.reportsProgress = reportsProgress
         self.body = body
     }
 
@@ -185,14 +198,16 @@ private final class QueueReceiver<Content: Sendable>: ChangeReceiver {
 private final class ActorReceiver<Content: Sendable>: ChangeReceiver {
     private let resource: Resource<Content>
     private let mailbox: Mailbox
+    let reportsProgress: Bool
     private let body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
 
     init(
-        resource: Resource<Content>, mailbox: Mailbox,
+        resource: Resource<Content>, mailbox: Mailbox, reportsProgress: Bool,
         body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) {
         self.resource = resource
         self.mailbox = mailbox
+        self.reportsProgress = reportsProgress
         self.body = body
     }
 

@@ -108,7 +108,7 @@ public struct ObserverToken: Sendable {
     /// Removes the observer with all its owners. The second call has no effect.
     ///
     /// On this thread the observer receives no change afterwards; on others a call may still be running.
-    public func remove() { resource.service.observers.remove(observer, number, from: resource.core) }
+    public func remove() { resource.service.observers.remove(observer, number, from: resource.handle) }
 }
 
 extension ObserverToken: Hashable {

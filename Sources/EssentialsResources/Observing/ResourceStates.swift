@@ -21,6 +21,7 @@ public struct ResourceStates<Content: Sendable>: AsyncSequence, Sendable {
     let resource: Resource<Content>
     let loading: ObserverLoading
     var refresh: ResourceRefresh?
+    var reportsProgress = false
 
     /// Begins with the present state.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -30,7 +31,7 @@ public struct ResourceStates<Content: Sendable>: AsyncSequence, Sendable {
         private let reader: StateReader<Content>
 
         fileprivate init(_ states: ResourceStates) {
-            reader = StateReader(states.resource, states.refresh)
+            reader = StateReader(states)
             if states.loading == .ifNeeded { states.resource.loadForObserver() }
         }
 
@@ -61,18 +62,18 @@ final class StateReader<Content: Sendable>: Sendable {
         private let mark = LiveMark(.reader)
     #endif
 
-    init(_ resource: Resource<Content>, _ refresh: ResourceRefresh? = nil) {
-        self.resource = resource
-        receiver = StateReceiver(ObjectIdentifier(Content.self))
+    init(_ states: ResourceStates<Content>) {
+        resource = states.resource
+        receiver = StateReceiver(ObjectIdentifier(Content.self), reportsProgress: states.reportsProgress)
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = resource.state
-        number = resource.core.add(receiver, refreshing: refresh, resource.service)
+        number = resource.core.add(receiver, refreshing: states.refresh, resource.service)
         // Closing the service ends the observers that it finds, so one that comes later ends itself.
         if resource.service.isClosed { receiver.finish() }
         resource.service.readCachesForObserver(of: resource.core)
     }
 
-    deinit { resource.core.remove(observer: number) }
+    deinit { resource.handle.remove(observer: number) }
 
     func next() async -> ResourceState<Content>? {
         guard let object = await receiver.next() else { return nil }
@@ -88,10 +89,14 @@ final class StateReceiver: ChangeReceiver {
         var isFinished = false
     }
 
+    let reportsProgress: Bool
     private let contentType: ObjectIdentifier
     private let state = Mutex(State())
 
-    init(_ contentType: ObjectIdentifier) { self.contentType = contentType }
+    init(_ contentType: ObjectIdentifier, reportsProgress: Bool) {
+        self.contentType = contentType
+        self.reportsProgress = reportsProgress
+    }
 
     func receive(_ change: PendingChange) {
         guard let snapshot = change.views.first(where: { $0.contentType == contentType })?.snapshot else { return }

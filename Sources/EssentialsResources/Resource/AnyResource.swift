@@ -7,12 +7,18 @@
 /// ```
 public struct AnyResource: Sendable {
     @usableFromInline let service: HTTPResourceService
-    @usableFromInline let core: ResourceCore
+    /// The resource for which the handle was made. It may have become one with another one since.
+    @usableFromInline let handle: ResourceCore
+
+    init(service: HTTPResourceService, core: ResourceCore) { (self.service, handle) = (service, core) }
+
+    /// The resource that the handle means now. This takes no lock.
+    var core: ResourceCore { handle.current }
 
     /// The resource with content of a type.
     @inlinable
     public func resource<Content: Sendable>(as type: Content.Type = Content.self) -> Resource<Content> {
-        Resource(service: service, core: core)
+        Resource(service: service, core: handle)
     }
 
     /// The URL without credentials; `nil` if the address is not a URL.
@@ -42,14 +48,14 @@ public enum WipeExtent: Sendable, Hashable {
 
 extension AnyResource: Hashable {
     /// Whether both mean the same resource of the same service.
-    public static func == (one: AnyResource, other: AnyResource) -> Bool { one.core === other.core }
+    public static func == (one: AnyResource, other: AnyResource) -> Bool { one.handle === other.handle }
     /// Hashes the identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(handle)) }
 }
 
 extension AnyResource: Identifiable {
     /// The identity of the resource, as long as a handle exists.
-    public var id: ObjectIdentifier { ObjectIdentifier(core) }
+    public var id: ObjectIdentifier { ObjectIdentifier(handle) }
 }
 
 extension AnyResource: CustomStringConvertible {

@@ -49,6 +49,7 @@ extension Resource {
         _ derive: (ResourceBase, ResourceURL) -> ResourceURL
     ) -> Resource<Other> {
         service.checkEnvironment()
+        let core = core
         let derived = service.table.core(variant: core.variant) { base in derive(base, core.address) }
         return Resource<Other>(service: service, core: derived)
     }

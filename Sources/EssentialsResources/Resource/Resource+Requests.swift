@@ -15,12 +15,13 @@ extension Resource {
         return ResourceRequest(
             RequestBox(again: { box(of: again) }) { box in
                 let environment = prepare()
+                let core = core
                 let run = core.beginLoad(
                     isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
                 var wish = LoadWish(mode, in: environment)
                 wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
-                let cancellation = follow(run, box)
-                start(run, wish)
+                let cancellation = follow(run, of: core, box)
+                service.start(run, of: core, wish)
                 return cancellation
             })
     }
@@ -35,17 +36,18 @@ extension Resource {
     @discardableResult
     public func startLoadIfNeeded() -> ResourceRequest<Content>? {
         let (environment, now) = (prepare(), service.time.now)
+        let core = core
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
         switch need {
-        case .nothing: return core.newestRun.map { request(following: $0) }
+        case .nothing: return core.newestRun.map { request(following: $0, of: core) }
         case .running(let run):
             core.raise(run, to: nil)
-            return request(following: run)
+            return request(following: run, of: core)
         case .new(let run, let wish):
-            let request = request(following: run)
-            start(run, wish)
+            let request = request(following: run, of: core)
+            service.start(run, of: core, wish)
             return request
         }
     }
@@ -80,19 +82,21 @@ extension Resource {
     public var runningRequests: [RunningRequest] { any.runningRequests }
 
     /// A request that ends with a load which runs already.
-    private func request(following run: LoadRun) -> ResourceRequest<Content> {
+    private func request(following run: LoadRun, of core: ResourceCore) -> ResourceRequest<Content> {
         let again = RequestRecipe(method: .get, isRepeated: true)
-        return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(run, box) }).start()
+        return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(run, of: core, box) }).start()
     }
 
     /// Lets a request end with a load.
     ///
     /// - Returns: Cancels the load.
-    private func follow(_ run: LoadRun, _ box: RequestBox<Content>) -> @Sendable () -> Void {
-        run.whenEnded { [core, service] outcome in
+    private func follow(
+        _ run: LoadRun, of core: ResourceCore, _ box: RequestBox<Content>
+    ) -> @Sendable () -> Void {
+        run.whenEnded { [service] outcome in
             core.afterDelivery { box.end(outcome.result(of: Content.self, service.codecs)) }
         }
-        return { [core] in core.cancel(run) }
+        return { core.cancel(run) }
     }
 
     private func box(of recipe: RequestRecipe) -> RequestBox<Content> {
@@ -102,6 +106,7 @@ extension Resource {
             let environment = service.adoptEnvironment()
             let source = box.progressSource(
                 isGet: recipe.method == .get, hasBody: !recipe.body.isNone, service.clock)
+            let core = core
             let number = core.add(recipe.method) { box.cancel() }
             let task = Task {
                 let exchange = ResourceExchange(service: service, core: core)
@@ -117,7 +122,7 @@ extension Resource {
                 core.remove(request: number)
                 box.end(outcome)
             }
-            return { [core] in
+            return {
                 core.remove(request: number)
                 task.cancel()
             }

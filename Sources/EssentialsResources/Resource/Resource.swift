@@ -12,25 +12,33 @@ public import EssentialsRequests
 /// A handle is a value. All handles of one URL share one state, also those with other content types, and equal handles
 /// mean the same resource. A handle keeps its service and the resource's state alive.
 ///
+/// A resource that was obtained by its whole URL, and that lies below the base URL after a change of the environment, becomes
+/// one with the resource of the path there. Earlier handles of both then share all state, but are not equal, because a hash
+/// must not change; handles that are obtained later are equal.
+///
 /// It can be used from any task and thread. Nothing but ``load(_:priority:)``, ``loadIfNeeded(priority:)`` and the functions that start
 /// loads sends a request; reading the state has no effect.
 public struct Resource<Content: Sendable>: Sendable {
     @usableFromInline let service: HTTPResourceService
-    @usableFromInline let core: ResourceCore
+    /// The resource for which the handle was made. It may have become one with another one since.
+    @usableFromInline let handle: ResourceCore
 
     @usableFromInline
     init(service: HTTPResourceService, core: ResourceCore) {
         self.service = service
-        self.core = core
+        handle = core
     }
 
+    /// The resource that the handle means now. Code that uses it twice for one purpose keeps it in a variable.
+    var core: ResourceCore { handle.current }
+
     /// The resource without the type of its content.
-    public var any: AnyResource { AnyResource(service: service, core: core) }
+    public var any: AnyResource { AnyResource(service: service, core: handle) }
 
     /// The same resource with content of another type. The views share all of the state except the content, and each
     /// has its own failure if the body cannot be read as its type.
     public func resource<Other: Sendable>(as type: Other.Type = Other.self) -> Resource<Other> {
-        Resource<Other>(service: service, core: core)
+        Resource<Other>(service: service, core: handle)
     }
 
     /// The URL without credentials; `nil` if the address is not a URL.
@@ -42,18 +50,27 @@ public struct Resource<Content: Sendable>: Sendable {
     @inlinable public var state: ResourceState<Content> { ResourceState(snapshot: snapshot, time: service.time) }
 
     @inlinable var snapshot: ResourceSnapshot<Content> {
-        if let object = core.object(of: ObjectIdentifier(Content.self)) { return .typed(object) }
-        return core.addView(of: Content.self, service.codecs)
+        if let object = handle.object(of: ObjectIdentifier(Content.self)) { return .typed(object) }
+        return handle.addView(of: Content.self, service.codecs)
     }
 
     /// The content; `nil` if nothing was loaded, or if it cannot be read as this type.
     @inlinable public var content: Content? { snapshot.content }
     /// Whether a load is running. Takes no lock.
-    public var isLoading: Bool { core.flags.current.contains(.isLoading) }
+    public var isLoading: Bool { flags.contains(.isLoading) }
     /// Whether ``loadIfNeeded(priority:)`` would send nothing now. Takes no lock.
-    public var isFresh: Bool { core.flags.isFresh(at: service.time.now) }
+    public var isFresh: Bool {
+        let now = service.time.now
+        if handle.flags.isFresh(at: now) { return true }
+        return handle.flags.current.contains(.isForwarded) && core.flags.isFresh(at: now)
+    }
     /// Whether the content was marked as outdated and not been loaded since. Takes no lock.
-    public var isInvalid: Bool { core.flags.current.contains(.isInvalid) }
+    public var isInvalid: Bool { flags.contains(.isInvalid) }
+
+    private var flags: ResourceFlags.Bits {
+        let flags = handle.flags.current
+        return flags.contains(.isForwarded) ? core.flags.current : flags
+    }
 
     /// The number of observers: closures, sequences that are being read, and observer objects.
     public var observerCount: Int { service.observers.swept(core).observerCount }
@@ -79,11 +96,12 @@ public struct Resource<Content: Sendable>: Sendable {
         _ mode: LoadMode = .current, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Content {
         let environment = prepare()
+        let core = core
         let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         var wish = LoadWish(mode, in: environment)
         wish.priority = priority
-        start(run, wish)
-        return try await content(of: run)
+        service.start(run, of: core, wish)
+        return try await content(of: run, core)
     }
 
     /// The content, loaded only if it is not fresh.
@@ -99,7 +117,7 @@ public struct Resource<Content: Sendable>: Sendable {
     @inlinable
     public func loadIfNeeded(priority: RequestPriority? = nil) async throws(RequestFailure) -> Content {
         // Fresh content is found by code that is compiled for the content type where the function is called.
-        if let object = service.freshObject(of: core, ObjectIdentifier(Content.self)),
+        if let object = service.freshObject(of: handle, ObjectIdentifier(Content.self)),
             let content = ResourceSnapshot<Content>.typed(object).content
         {
             return content
@@ -112,6 +130,7 @@ public struct Resource<Content: Sendable>: Sendable {
         let environment = service.adoptEnvironment()
         let now = service.time.now
         _ = snapshot
+        let core = core
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
@@ -122,11 +141,11 @@ public struct Resource<Content: Sendable>: Sendable {
             throw state.facts.failure ?? state.projectionFailure ?? LoadOutcome.cancelledFailure
         case .running(let run):
             core.raise(run, to: priority)
-            return try await content(of: run)
+            return try await content(of: run, core)
         case .new(let run, var wish):
             wish.priority = priority
-            start(run, wish)
-            return try await content(of: run)
+            service.start(run, of: core, wish)
+            return try await content(of: run, core)
         }
     }
 
@@ -139,9 +158,10 @@ public struct Resource<Content: Sendable>: Sendable {
     public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
         let request: DataRequest = try request.build()
         let environment = prepare()
+        let core = core
         let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
-        start(run, LoadWish(request, in: environment))
-        return try await content(of: run)
+        service.start(run, of: core, LoadWish(request, in: environment))
+        return try await content(of: run, core)
     }
 
     /// Adopts the environment, and makes sure that the load reads content of this type.
@@ -151,12 +171,7 @@ public struct Resource<Content: Sendable>: Sendable {
         return environment
     }
 
-    func start(_ run: LoadRun, _ wish: LoadWish) {
-        let task = LoadTask(service: service, core: core, run: run, wish: wish)
-        run.start { await task.perform() }
-    }
-
-    func content(of run: LoadRun) async throws(RequestFailure) -> Content {
+    func content(of run: LoadRun, _ core: ResourceCore) async throws(RequestFailure) -> Content {
         let outcome = await run.outcome()
         if Task.isCancelled { core.leave(run) }
         return try outcome.content(of: Content.self, service.codecs)
@@ -200,14 +215,14 @@ public struct Resource<Content: Sendable>: Sendable {
 
 extension Resource: Hashable {
     /// Whether both mean the same resource of the same service.
-    public static func == (one: Resource, other: Resource) -> Bool { one.core === other.core }
+    public static func == (one: Resource, other: Resource) -> Bool { one.handle === other.handle }
     /// Hashes the identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(handle)) }
 }
 
 extension Resource: Identifiable {
     /// The identity of the resource, as long as a handle exists.
-    public var id: ObjectIdentifier { ObjectIdentifier(core) }
+    public var id: ObjectIdentifier { ObjectIdentifier(handle) }
 }
 
 extension Resource: CustomStringConvertible {

@@ -10,7 +10,7 @@ extension ResourceCore {
     func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
         let (result, delivers, polling) = contents.withLock { contents in
             let result = change(&contents)
-            writeFlags(contents.facts)
+            writeFlags(contents.facts, isForwarded: contents.forward != nil)
             contents.polling?.note(contents.machine, contents.facts)
             let delivers = !contents.pending.isEmpty && !contents.isDelivering
             if delivers { contents.isDelivering = true }
@@ -26,21 +26,23 @@ extension ResourceCore {
 
     private func deliver() {
         while true {
-            let (change, followers) = contents.withLock { contents -> (PendingChange?, [@Sendable () -> Void]) in
+            typealias Next = (PendingChange?, [@Sendable () -> Void], MovedObservers?)
+            let (change, followers, moved) = contents.withLock { contents -> Next in
                 guard let change = contents.pending.popFirst() else {
                     contents.isDelivering = false
-                    return (nil, contents.takeFollowers(before: .max))
+                    return (nil, contents.takeFollowers(before: .max), contents.handOver())
                 }
-                return (change, contents.takeFollowers(before: change.version))
+                return (change, contents.takeFollowers(before: change.version), nil)
             }
             for follower in followers { follower() }
+            moved?.finish()
             guard let change else { return }
             if let target = change.target {
                 contents.withLock { $0.observers.receiver(target) }?.receive(change)
                 continue
             }
             var last: UInt64 = 0
-            while let batch = contents.withLock({ $0.observers.next(after: last, version: change.version) }) {
+            while let batch = contents.withLock({ $0.observers.next(after: last, for: change) }) {
                 for receiver in batch.receivers { receiver.receive(change) }
                 last = batch.last
             }
@@ -58,7 +60,8 @@ extension ResourceCore {
     }
 
     /// Writes the parts of the state that are read without the lock. It is called under the lock.
-    func writeFlags(_ facts: ResourceFacts) {
+    func writeFlags(_ facts: ResourceFacts, isForwarded: Bool) {
+        guard !isForwarded else { return flags.set(.isForwarded, freshUntil: nil) }
         var bits = ResourceFlags.Bits()
         if facts.loads > 0 { bits.insert(.isLoading) }
         if facts.isInvalid { bits.insert(.isInvalid) }
@@ -84,8 +87,9 @@ extension ResourceCore {
         _ service: HTTPResourceService? = nil
     ) -> UInt64 {
         let known = service.map { ($0, $0.effective(for: self)) }
-        let (number, runs) = changing { contents in
-            let number = contents.observers.add(receiver, since: contents.facts.version)
+        let added = changing { contents -> (number: UInt64, runs: [LoadRun])? in
+            guard contents.forward == nil else { return nil }
+            let number = contents.addObserver(receiver)
             if let (service, configuration) = known {
                 contents.observingService = service
                 contents.noteObserver(number, refresh, configuration, service)
@@ -95,9 +99,10 @@ extension ResourceCore {
             contents.enqueue(.attached, target: number)
             return (number, contents.runs)
         }
+        guard let added else { return current.add(receiver, refreshing: refresh, service) }
         // An observer is as interested as a task.
-        for run in runs { raise(run, to: nil) }
-        return number
+        for run in added.runs { raise(run, to: nil) }
+        return added.number
     }
 
     /// Adds an observer like ``add(_:)``, but leaves the delivery to the next call of ``changing(_:)``, so that it can be
@@ -108,25 +113,31 @@ extension ResourceCore {
         _ receiver: any ChangeReceiver, _ configuration: EffectiveConfiguration, _ service: HTTPResourceService,
         _ prepare: (UInt64) -> Void
     ) -> UInt64 {
-        contents.withLock { contents in
-            let number = contents.observers.add(receiver, since: contents.facts.version)
+        let number = contents.withLock { contents -> UInt64? in
+            guard contents.forward == nil else { return nil }
+            let number = contents.addObserver(receiver)
             contents.noteObserver(number, nil, configuration, service)
             prepare(number)
             contents.enqueue(.attached, target: number)
             return number
         }
+        return number ?? current.addSilently(receiver, configuration, service, prepare)
     }
 
-    /// Removes an observer. Loads that only observers wanted are cancelled with the last one.
+    /// Removes an observer, also if it has moved to a resource to which this one leads. Loads that only observers wanted are
+    /// cancelled with the last one.
     func remove(observer number: UInt64) {
-        typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?)
-        let (receiver, ended, service) = changing { contents -> Removed in
-            guard let receiver = contents.observers.remove(number) else { return (nil, [], nil) }
+        typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?, ForwardedResource?)
+        let (receiver, ended, service, forward) = changing { contents -> Removed in
+            guard let receiver = contents.observers.remove(number) else { return (nil, [], nil, contents.forward) }
             contents.polling?.note(.left(number: number))
-            guard contents.observers.count == 0 else { return (receiver, [], nil) }
+            if receiver.reportsProgress { contents.showProgress() }
+            guard contents.observers.count == 0 else { return (receiver, [], nil, nil) }
             let ended = contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false))
-            return (receiver, ended, contents.observingService.take())
+            return (receiver, ended, contents.observingService.take(), nil)
         }
+        // No resource of the chain is left out, because each can still have observers.
+        if let forward { return forward.next.remove(observer: number) }
         for run in ended { run.cancel() }
         // The last references may end here, outside the lock.
         _ = (receiver, service)
@@ -152,12 +163,18 @@ extension ResourceCore.Contents {
         return due
     }
 
-    /// Adds an event for the observers, if there are any.
+    /// Adds an event for the observers, if there are any. Progress that waits is replaced by newer one, and nobody misses
+    /// it.
     mutating func enqueue(_ event: ResourceEvent, target: UInt64? = nil) {
         guard observers.count > 0 else { return }
         var change = PendingChange(event: event, views: views, version: facts.version, target: target)
+        if change.isProgress {
+            guard observers.reportsProgress else { return }
+            if let last = pending.last, last.isProgress { return pending.replaceLast(with: change) }
+            if pending.count >= ResourceCore.maximumPending { return }
+        }
         if pending.count >= ResourceCore.maximumPending, target == nil, let last = pending.last, last.target == nil {
-            change.missed = last.missed + 1
+            change.missed = last.isProgress ? last.missed : last.missed + 1
             pending.replaceLast(with: change)
         } else {
             pending.append(change)
@@ -170,7 +187,7 @@ extension ResourceCore.Contents {
     mutating func endLoads(_ numbers: [UInt64]) -> [LoadRun] {
         guard !numbers.isEmpty else { return [] }
         let ended = runs.filter { numbers.contains($0.number) }
-        runs.removeAll { numbers.contains($0.number) }
+        removeRuns { numbers.contains($0.number) }
         changeFacts(.cancelled) { _ in }
         return ended
     }

@@ -62,6 +62,7 @@ extension ResourceCore {
             waiting: isAwaited ? 1 : 0, isStarted: isStarted, endsWithFreshContent: awaitsCache && need == .fresh)
         let run = LoadRun(number: number, awaitsCache: awaitsCache)
         contents.runs.append(run)
+        if contents.observers.reportsProgress { run.measurement.ask() }
         // If the caches are read first, it is not decided yet that there will be a request.
         contents.changeFacts(awaitsCache ? nil : .requested) { _ in }
         return run
@@ -103,7 +104,7 @@ extension ResourceCore {
     }
 
     private func remove(_ run: LoadRun, _ contents: inout Contents) {
-        contents.runs.removeAll { $0 === run }
+        contents.removeRuns { $0 === run }
         contents.changeFacts(.cancelled) { _ in }
     }
 
@@ -182,7 +183,7 @@ extension ResourceCore {
                 guard contents.views.count == known, contents.hasLayers(layers) else { return false }
                 let verdict = contents.machine.end(run.number)
                 guard verdict != .unknown else { return true }
-                contents.runs.removeAll { $0 === run }
+                contents.removeRuns { $0 === run }
                 let isInvalid = contents.machine.isInvalid
                 if verdict == .commits {
                     changes?.add()
@@ -236,7 +237,7 @@ extension ResourceCore {
             let projections = contents.layered.server
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return projections }
-            contents.runs.removeAll { $0 === run }
+            contents.removeRuns { $0 === run }
             let isInvalid = contents.machine.isInvalid
             if verdict == .commits {
                 places?.confirmEntities(by: fields, date: date, age: use?.age ?? .zero)
@@ -272,7 +273,7 @@ extension ResourceCore {
         changing { contents in
             let verdict = contents.machine.end(run.number)
             guard verdict != .unknown else { return }
-            contents.runs.removeAll { $0 === run }
+            contents.removeRuns { $0 === run }
             let isInvalid = contents.machine.isInvalid
             contents.changeFacts(verdict == .commits ? .failed(failure) : .superseded) { facts in
                 guard verdict == .commits else { return }

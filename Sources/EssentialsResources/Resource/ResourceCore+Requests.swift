@@ -16,13 +16,17 @@ extension ResourceCore {
     func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
         // No number is used twice, because a request can be removed twice.
         let number = Self.lastRequest.wrappingAdd(1, ordering: .relaxed).newValue
-        contents.withLock { contents in
-            contents.requests.append(
-                RequestRecord(
-                    number: number, load: contents.machine.last,
-                    running: RunningRequest(method: method, isLoad: false, cancel)))
-        }
+        add(number, RunningRequest(method: method, isLoad: false, cancel))
         return number
+    }
+
+    private func add(_ number: UInt64, _ running: RunningRequest) {
+        let isAdded = contents.withLock { contents in
+            guard contents.forward == nil else { return false }
+            contents.requests.append(RequestRecord(number: number, load: contents.machine.last, running: running))
+            return true
+        }
+        if !isAdded { current.add(number, running) }
     }
 
     /// The number of the request that was started last, of all resources.
@@ -31,13 +35,16 @@ extension ResourceCore {
     /// Takes note of the end of a request.
     func remove(request number: UInt64) {
         // The last reference to the request may end here, outside the lock.
-        _ = contents.withLock { contents -> RequestRecord? in
-            guard let index = contents.requests.firstIndex(where: { $0.number == number }) else { return nil }
+        let (_, forward) = contents.withLock { contents -> (RequestRecord?, ForwardedResource?) in
+            guard let index = contents.requests.firstIndex(where: { $0.number == number }) else {
+                return (nil, contents.forward)
+            }
             let record = contents.requests.remove(at: index)
             // An idle resource has no memory for requests.
             if contents.requests.isEmpty { contents.requests = [] }
-            return record
+            return (record, nil)
         }
+        forward?.next.remove(request: number)
     }
 
     /// The loads and requests that run, in the order of their start.

@@ -46,6 +46,8 @@ final class ResourceCore: Sendable {
         var writing: WritingBox?
         /// What is to be done after the changes up to a version have been delivered.
         var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
+        /// Where the resource leads, if it has become one with another one; see ``ForwardedResource``.
+        var forward: ForwardedResource?
     }
 
     /// The header fields that select the representation.
@@ -83,10 +85,9 @@ final class ResourceCore: Sendable {
     func leavePartition() -> MovedResource { contents.withLock { wipe(&$0, .partition) } }
 
     private func wipe(_ contents: inout Contents, _ reason: WipeReason) -> MovedResource {
-        let facts = contents.facts
-        let wasLoaded = facts.entity != nil || facts.failure != nil || facts.loads > 0
+        let wasLoaded = contents.facts.wasLoaded
         let ended = contents.wipe(reason)
-        writeFlags(contents.facts)
+        writeFlags(contents.facts, isForwarded: contents.forward != nil)
         return MovedResource(core: self, ended: ended, service: wasLoaded ? contents.observingService : nil)
     }
 
@@ -110,7 +111,9 @@ final class ResourceCore: Sendable {
     @usableFromInline
     func addView<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) -> ResourceSnapshot<Content> {
         while true {
-            let (version, kept) = contents.withLock { ($0.facts.version, $0.kept) }
+            let (version, kept, forward) = contents.withLock { ($0.facts.version, $0.kept, $0.forward) }
+            // A resource that is forwarded has no views, so its handles come here. Its version was changed by that.
+            if let forward { return forward.end.snapshot(of: type, codecs) }
             // This may decode a body of at most 16 KiB, so it happens outside the lock.
             let projection = kept?.value.content(of: type, codecs).map { Projection<Content>(result: $0) }
             let added = contents.withLock { contents -> ResourceSnapshot<Content>? in
@@ -212,14 +215,15 @@ extension ResourceCore.Contents {
     /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
     mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
         _ = machine.wipe()
-        defer { runs = [] }
+        let ended = runs
+        removeRuns { _ in true }
         kept = nil
         // A wipe would have no effect if the caches were read again, unless their keys are others now.
         cacheRead = nil
         cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
-        return runs
+        return ended
     }
 
     /// Changes what all views have in common, and keeps the content.
@@ -238,7 +242,8 @@ extension ResourceCore.Contents {
     ) {
         change(&facts)
         facts.version += 1
-        facts.loads = machine.loads.count
+        facts.loads = runs.count
+        facts.progress = shownProgress
         if case .keep = content {} else { facts.contentVersion = facts.version }
         for index in views.indices {
             var facts = facts

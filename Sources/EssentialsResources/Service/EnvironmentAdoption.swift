@@ -14,6 +14,7 @@ final class EnvironmentAdoption: Sendable {
     private let configurations: ConfigurationStore
     private let polling: PollingTimer
     private let followers: EventFollowers
+    private let observers: OwnedObservers
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -25,10 +26,11 @@ final class EnvironmentAdoption: Sendable {
     /// Creates the object for a table that uses an environment already.
     init(
         _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ table: ResourceTable,
-        _ configurations: ConfigurationStore, _ polling: PollingTimer, _ followers: EventFollowers
+        _ configurations: ConfigurationStore, _ polling: PollingTimer, _ followers: EventFollowers,
+        _ observers: OwnedObservers
     ) {
         (self.environment, self.table, self.configurations) = (environment, table, configurations)
-        (self.polling, self.followers) = (polling, followers)
+        (self.polling, self.followers, self.observers) = (polling, followers, observers)
         adopted = Mutex(current)
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
     }
@@ -74,6 +76,7 @@ final class EnvironmentAdoption: Sendable {
             if current.snapshot != adopted.snapshot {
                 let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
                 moved = table.move(to: base)
+                for moved in moved { observers.note(moved.core) }
                 configurations.move(from: old, to: base)
             }
             if entered != adopted.partition {
@@ -99,7 +102,7 @@ final class EnvironmentAdoption: Sendable {
 
 extension HTTPResourceService {
     /// Loads observed resources again after a change of the environment or the partition, a few at a time.
-    fileprivate func reload(_ cores: [ResourceCore]) {
+    func reload(_ cores: [ResourceCore]) {
         let prefetch = ResourcePrefetch(cores.count)
         prefetching.add(
             cores.map { core in
@@ -107,8 +110,9 @@ extension HTTPResourceService {
             })
     }
 
-    private func beginReload(of core: ResourceCore) -> (run: LoadRun, leave: @Sendable () -> Void)? {
+    private func beginReload(of known: ResourceCore) -> (run: LoadRun, leave: @Sendable () -> Void)? {
         let environment = adoptEnvironment()
+        let core = known.current
         guard !isClosed, core.observerCount > 0 else { return nil }
         let need = core.beginLoadIfNeeded(
             of: Never.self, isAwaited: false, isStarted: false, at: time.now, in: environment,
@@ -117,7 +121,7 @@ extension HTTPResourceService {
         case .nothing: return nil
         case .running(let run): return (run, {})
         case .new(let run, let wish):
-            Resource<Never>(service: self, core: core).start(run, wish)
+            start(run, of: core, wish)
             return (run, {})
         }
     }

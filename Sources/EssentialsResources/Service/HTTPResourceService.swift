@@ -110,7 +110,7 @@ public final class HTTPResourceService: ResourceService {
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
-        adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling, followers)
+        adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling, followers, observers)
         wiper = ResourceWiper(table, caching, adoption)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, outboxes)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
@@ -192,6 +192,14 @@ public final class HTTPResourceService: ResourceService {
 
     /// Whether an environment is still the one that is used.
     func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adoption.isAdopted(environment) }
+
+    /// Starts a load that has begun.
+    ///
+    /// - Parameter core: The resource for which it has begun.
+    func start(_ run: LoadRun, of core: ResourceCore, _ wish: LoadWish) {
+        let task = LoadTask(service: self, core: core, run: run, wish: wish)
+        run.start { await task.perform() }
+    }
 
     // MARK: End
 

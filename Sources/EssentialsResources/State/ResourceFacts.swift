@@ -34,6 +34,8 @@ struct ResourceFacts: Sendable {
     var isOfServer = false
     /// The number of optimistic layers in the content of one view. It is zero in what all views share.
     var pendingLayers: UInt8 = 0
+    /// The progress of the newest load, if an observer has asked for it. It lies where the layout has a gap.
+    var progress = LoadProgress.none
     /// The number of loads that run.
     var loads = 0
 

@@ -12,6 +12,8 @@ struct ResourceFlags: ~Copyable, Sendable {
         static let isInvalid = Bits(rawValue: 2)
         static let hasContent = Bits(rawValue: 4)
         static let hasFailure = Bits(rawValue: 8)
+        /// The resource leads to another one, and nothing else is known here.
+        static let isForwarded = Bits(rawValue: 16)
     }
 
     private let bits = Atomic<UInt8>(0)

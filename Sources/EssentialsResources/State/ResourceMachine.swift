@@ -178,6 +178,13 @@ struct ResourceMachine: Sendable {
 
     // MARK: Numbers
 
+    /// Gives no number that another machine has given up to this one.
+    mutating func advance(past number: UInt64) { last = max(last, number) }
+
+    /// From now on the numbers are greater than all of machines in use, so that nothing that begins here by mistake is
+    /// taken for something of another machine.
+    mutating func retire() { last |= 1 << 63 }
+
     /// Takes the next number.
     mutating func takeNumber() -> UInt64 {
         last += 1

@@ -40,6 +40,10 @@ public struct ResourceState<Content: Sendable>: Sendable {
     public var isLoading: Bool { facts.loads > 0 }
     /// The number of loads that are running.
     public var loads: Int { facts.loads }
+    /// The progress of the newest load that runs, from 0 to 1. It is `nil` if none runs, if no observer has asked for it (see
+    /// ``Resource/states(loading:refreshing:reportingProgress:)``), and if the first one that did came after the request
+    /// was sent. 1 is seen with the event ``ResourceEvent/progress(_:)`` alone.
+    public var progress: Double? { facts.progress.value }
     /// Whether the content was marked as outdated and not been loaded since.
     public var isInvalid: Bool { facts.isInvalid }
     /// Whether ``Resource/loadIfNeeded(priority:)`` would send nothing now. The age counts when this property is read, so it can

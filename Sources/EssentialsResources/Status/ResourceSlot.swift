@@ -79,7 +79,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
 
     private static func leave(_ assignment: Assignment?) {
         guard let assignment else { return }
-        assignment.resource.core.remove(observer: assignment.number)
+        assignment.resource.handle.remove(observer: assignment.number)
         if assignment.resource.isLoading {
             assignment.resource.cancelLoadIfUnobserved(after: .milliseconds(50))
         }

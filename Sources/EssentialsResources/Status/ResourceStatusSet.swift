@@ -92,8 +92,9 @@ public final class ResourceStatusSet: Sendable {
     /// being loaded again already, the running load counts instead of a new one.
     public func retryFailed() {
         for member in members where member.part().failure != nil {
-            let run = member.core.newestRun ?? member.load()
-            add(Manual(isRunning: { [core = member.core] in core.isRunning(run) }, hasEnded: { run.hasEnded }))
+            let core = member.handle.current
+            let run = core.newestRun ?? member.load()
+            add(Manual(isRunning: { core.isRunning(run) }, hasEnded: { run.hasEnded }))
         }
         signals.raise()
     }
@@ -124,7 +125,7 @@ public final class ResourceStatusSet: Sendable {
 
 /// A resource of a set, without the type of its content.
 struct StatusMember: Sendable {
-    let core: ResourceCore
+    let handle: ResourceCore
     let service: HTTPResourceService
     /// What the rules need to know.
     let part: @Sendable () -> StatusRules.Part
@@ -134,7 +135,7 @@ struct StatusMember: Sendable {
     let load: @Sendable () -> LoadRun
 
     init<Content: Sendable>(_ resource: Resource<Content>) {
-        core = resource.core
+        handle = resource.handle
         service = resource.service
         part = {
             let state = resource.state
@@ -149,17 +150,17 @@ struct StatusMember: Sendable {
     }
 
     init(_ resource: AnyResource) {
-        let (service, core) = (resource.service, resource.core)
-        self.core = core
+        let (service, handle) = (resource.service, resource.handle)
+        self.handle = handle
         self.service = service
         part = {
-            let facts = core.contents.withLock { $0.facts }
+            let facts = handle.current.contents.withLock { $0.facts }
             return StatusRules.Part(
                 isLoading: facts.loads > 0, hasContent: facts.entity != nil, failure: facts.failure)
         }
-        age = { core.contents.withLock { $0.facts.contentTime }.map { service.clock.now - $0 } }
+        age = { handle.current.contents.withLock { $0.facts.contentTime }.map { service.clock.now - $0 } }
         // The load reads content of the types that are in use. This handle adds no type.
-        load = { Resource<Never>(service: service, core: core).beginRetry(in: service.adoptEnvironment()) }
+        load = { Resource<Never>(service: service, core: handle).beginRetry(in: service.adoptEnvironment()) }
     }
 
     static func list<each Content: Sendable>(_ resources: repeat Resource<each Content>) -> [StatusMember] {
@@ -171,9 +172,10 @@ struct StatusMember: Sendable {
 
 extension Resource {
     fileprivate func beginRetry(in environment: AdoptedEnvironment) -> LoadRun {
+        let core = core
         let run = core.beginLoad(
             isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
-        start(run, LoadWish(.current, in: environment))
+        service.start(run, of: core, LoadWish(.current, in: environment))
         return run
     }
 }

@@ -86,7 +86,7 @@ private final class StatusReader: Sendable {
         self.signal = signal
         number = set.signals.add(signal)
         observation = JointObservation(
-            of: set.members.map { AnyResource(service: $0.service, core: $0.core) }, signal)
+            of: set.members.map { AnyResource(service: $0.service, core: $0.handle) }, signal)
     }
 
     deinit { set.signals.remove(number) }

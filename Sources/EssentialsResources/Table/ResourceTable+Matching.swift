@@ -44,8 +44,7 @@ extension HTTPResourceService {
         for core in selected where core !== spared && observers.swept(core).observerCount > 0 {
             let run = core.beginLoad(isAwaited: false, isStarted: false, usesCache: false)
             let wish = LoadWish(isInvalid: true, in: environment)
-            let task = LoadTask(service: self, core: core, run: run, wish: wish)
-            run.start { await task.perform() }
+            start(run, of: core, wish)
         }
     }
 }

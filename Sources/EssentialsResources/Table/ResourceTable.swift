@@ -97,9 +97,10 @@ final class ResourceTable: Sendable {
     /// All resources.
     var cores: [ResourceCore] { contents.withLock { $0.slots.compactMap { $0?.core } } }
 
-    /// Uses another base. Resources below the old one get the URL below the new one.
+    /// Uses another base. Resources below the old one get the URL below the new one. Resources that have the same URL and
+    /// variant then become one.
     ///
-    /// - Returns: The resources whose URL has changed, or that lie below the new base.
+    /// - Returns: The resources whose URL has changed, that lie below the new base, or that are forwarded to another one.
     func move(to base: ResourceBase) -> [MovedResource] {
         contents.withLock { $0.move(to: base) }
     }
@@ -277,29 +278,50 @@ extension ResourceTable.Contents {
         buckets[bucket] = index
     }
 
-    private mutating func grow() { rebuild(buckets: buckets.count * 2) }
-
-    private mutating func rebuild(buckets number: Int) {
-        buckets = Array(repeating: -1, count: number)
+    private mutating func grow() {
+        buckets = Array(repeating: -1, count: buckets.count * 2)
         for index in slots.indices where slots[index] != nil { place(Int32(index)) }
     }
 
     fileprivate mutating func move(to new: ResourceBase) -> [MovedResource] {
         let old = base
         base = new
-        var moved: [MovedResource] = []
+        var (below, others, changed): ([Int], [Int], Set<Int>) = ([], [], [])
         for index in slots.indices {
             guard var slot = slots[index] else { continue }
+            if old.part(of: slot.address) == nil { others.append(index) } else { below.append(index) }
             let url = new.url(moving: slot.address, from: old)
             // The credentials of the new environment may be others, also for the same URL.
-            if url != slot.address || url.isBelowBase {
-                moved.append(slot.core.move(to: url))
-            }
+            if url != slot.address || url.isBelowBase { changed.insert(index) }
             slot.address = url
             hashes[index] = new.hash(of: url)
             slots[index] = slot
         }
-        rebuild(buckets: buckets.count)
-        return moved
+        buckets = Array(repeating: -1, count: buckets.count)
+        // Of several resources that have the same URL now, the first one stays: one that lay below the base.
+        var joining: [Int: [ResourceCore]] = [:]
+        for index in below + others {
+            guard let slot = slots[index] else { continue }
+            if let first = find(hashes[index], slot.address, slot.variant) {
+                joining[first, default: []].append(takeOut(index, slot))
+            } else {
+                place(Int32(index))
+            }
+        }
+        return slots.indices.flatMap { index -> [MovedResource] in
+            guard let slot = slots[index] else { return [] }
+            if let others = joining[index] { return others.flatMap { slot.core.absorb($0, at: slot.address) } }
+            return changed.contains(index) ? [slot.core.move(to: slot.address)] : []
+        }
+    }
+
+    /// Takes a resource out that has no bucket.
+    private mutating func takeOut(_ index: Int, _ slot: ResourceTable.Slot) -> ResourceCore {
+        order.remove(slot.order)
+        slots[index] = nil
+        free.append(Int32(index))
+        count -= 1
+        slot.core.tableIndex.store(-1, ordering: .relaxed)
+        return slot.core
     }
 }

@@ -132,6 +132,7 @@ extension Resource {
     ) async throws(RequestFailure) -> WriteOutcome {
         let environment = prepare()
         let recipe = RequestRecipe(method: method, headerFields: headerFields, body: body)
+        let core = core
         let request = try service.request(recipe, for: core, in: environment).requesting(core.responseKind)
         var write = ResourceWrite(request, of: core, service, in: environment, options, related)
         write.model = model

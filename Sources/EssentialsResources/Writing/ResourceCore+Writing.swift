@@ -147,7 +147,7 @@ extension ResourceCore {
             let next = contents.endWrite(number, .deleted) { contents, verdict in
                 guard verdict != .nothing else { return }
                 ended = contents.runs
-                contents.runs = []
+                contents.removeRuns { _ in true }
                 contents.kept = nil
                 contents.replace(content, shown: shown, .wiped(.deleted)) { facts in
                     facts = ResourceFacts(version: facts.version)

@@ -249,6 +249,7 @@ struct ResourceWrite: Sendable {
 
     /// Starts a load, because somebody else has changed the resource.
     private func loadAgain() {
+        let core = core.current
         guard core.address == address, !service.isClosed else { return }
         let run = core.beginLoad(isAwaited: false, isStarted: true, usesCache: false)
         let task = LoadTask(

@@ -97,6 +97,7 @@ extension ResourceEvent {
         case .requested: "requested"
         case .cancelled: "cancelled"
         case .superseded: "superseded"
+        case .progress: "progress"
         case .newContent: "newContent"
         case .notModified: "notModified"
         case .failed: "failed"

@@ -7,7 +7,7 @@ import Testing
 @Suite("The article ObservingResources")
 struct ObservingResourcesTests {
     struct Cart: Codable, Sendable, Equatable { var items: [String] }
-    @MainActor private final class Title { var text = "" }
+    @MainActor private final class Title { var (text, progress) = ("", 0.0) }
 
     // Article begins
     actor Display {
@@ -49,9 +49,15 @@ struct ObservingResourcesTests {
         cart.observe { change in await log(change.event) }.store(in: observations)
         // Article ends
 
+        // Article begins
+        let bar = cart.observe(reportingProgress: true) { @MainActor change in
+            title.progress = change.state.progress ?? 0
+        }
+        // Article ends
+
         try await cart.loadIfNeeded()
         let wiping = Task {
-            while cart.observerCount < 5 { await Task.yield() }
+            while cart.observerCount < 6 { await Task.yield() }
             cart.wipe()
         }
         // Article begins
@@ -64,6 +70,7 @@ struct ObservingResourcesTests {
         for await _ in stream {}
         while title.text != "empty" { await Task.yield() }
         observation.cancel()
+        bar.cancel()
         onQueue.cancel()
         display.cancel()
         await display.value

@@ -8,14 +8,20 @@ import Testing
 struct ObserverListTests {
     private final class Receiver: ChangeReceiver {
         let name: Int
-        init(_ name: Int) { self.name = name }
+        let reportsProgress: Bool
+
+        init(_ name: Int, reportsProgress: Bool = false) {
+            self.name = name
+            self.reportsProgress = reportsProgress
+        }
+
         func receive(_ change: PendingChange) {}
         func finish() {}
     }
 
     /// The list as it is described: all observers in order, found by looking at each.
     private struct Model {
-        var observers: [(number: UInt64, since: UInt64, name: Int)] = []
+        var observers: [(number: UInt64, since: UInt64, name: Int, reports: Bool)] = []
     }
 
     @Test("Random adds, removals and deliveries give what a plain list gives", arguments: [1, 2, 3, 4] as [UInt64])
@@ -32,10 +38,11 @@ struct ObserverListTests {
                 version += UInt64.random(in: 0...1, using: &numbers)
                 switch Int.random(in: 0..<20, using: &numbers) {
                 case ..<10:
-                    let number = list.add(Receiver(step), since: version)
+                    let reports = Bool.random(using: &numbers)
+                    let number = list.add(Receiver(step, reportsProgress: reports), since: version)
                     #expect(!known.dropFirst(2).contains(number), place)
                     known.append(number)
-                    model.observers.append((number, version, step))
+                    model.observers.append((number, version, step, reports))
                 case ..<(10 + removals):
                     let number = known.randomElement(using: &numbers) ?? 0
                     guard number > 0 else { continue }
@@ -45,21 +52,28 @@ struct ObserverListTests {
                     model.observers.removeAll { $0.number == number }
                 default:
                     let wanted = UInt64.random(in: 0...(version + 1), using: &numbers)
-                    let expected = model.observers.filter { $0.since < wanted }.map(\.name)
-                    #expect(names(in: list, at: wanted) == expected, place)
+                    let expected = model.observers.filter { $0.since < wanted }
+                    #expect(names(in: list, at: wanted) == expected.map(\.name), place)
+                    let reporting = expected.filter(\.reports).map(\.name)
+                    #expect(names(in: list, at: wanted, .progress(0.5)) == reporting, place)
                 }
                 #expect(list.count == model.observers.count, place)
+                #expect(list.reportsProgress == model.observers.contains(where: \.reports), place)
             }
             let rest = list.removeAll().compactMap { ($0 as? Receiver)?.name }
             #expect(rest == model.observers.map(\.name), "seed \(seed), round \(round)")
-            #expect(list.count == 0)
+            #expect(list.count == 0 && !list.reportsProgress)
         }
     }
 
+    private static func change(_ version: UInt64, _ event: ResourceEvent = .invalidated) -> PendingChange {
+        PendingChange(event: event, views: [], version: version)
+    }
+
     /// The observers of a change, batch by batch.
-    private func names(in list: ObserverList, at version: UInt64) -> [Int] {
+    private func names(in list: ObserverList, at version: UInt64, _ event: ResourceEvent = .invalidated) -> [Int] {
         var (names, last): ([Int], UInt64) = ([], 0)
-        while let batch = list.next(after: last, version: version) {
+        while let batch = list.next(after: last, for: Self.change(version, event)) {
             #expect(batch.receivers.count <= 64)
             #expect(batch.last > last)
             names += batch.receivers.compactMap { ($0 as? Receiver)?.name }
@@ -73,14 +87,16 @@ struct ObserverListTests {
         var list = ObserverList()
         let numbers = (0..<200).map { list.add(Receiver($0), since: 0) }
         var (names, last): ([Int], UInt64) = ([], 0)
-        while let batch = list.next(after: last, version: 1), last < 1_000 {
+        var batches = 0
+        while let batch = list.next(after: last, for: Self.change(1)), batches < 1_000 {
+            batches += 1
             names += batch.receivers.compactMap { ($0 as? Receiver)?.name }
             last = batch.last
             // Everybody before, and every second one behind.
             for (index, number) in numbers.enumerated() where number <= last || index.isMultiple(of: 2) {
                 _ = list.remove(number)
             }
-            if last <= 200 { _ = list.add(Receiver(-1), since: 1) }
+            if let end = numbers.last, last <= end { _ = list.add(Receiver(-1), since: 1) }
         }
         #expect(names == Array(0..<64) + (64..<200).filter { !$0.isMultiple(of: 2) })
     }

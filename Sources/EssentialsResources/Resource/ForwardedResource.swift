@@ -1,0 +1,144 @@
+import Synchronization
+
+/// Where a resource leads that has become one with another resource.
+///
+/// After a change of the base URL, two resources can have the same URL: one that lay below the old base, and one that was
+/// obtained by its whole URL. The first one stays. The other one is taken out of the table for ever, and all handles of it
+/// lead to the first.
+final class ForwardedResource: Sendable {
+    /// The resource that has taken the place of this one. It can be forwarded later itself.
+    let next: ResourceCore
+    /// Whether the observers are to see content, because this resource had been loaded.
+    let isReloaded: Bool
+    /// The last resource that was found in the chain.
+    private let last: Mutex<ResourceCore>
+
+    init(to next: ResourceCore, isReloaded: Bool) {
+        (self.next, self.isReloaded) = (next, isReloaded)
+        last = Mutex(next)
+    }
+
+    /// The resource at the end of the chain, which is shortened.
+    var end: ResourceCore {
+        let known = last.withLock { $0 }
+        let end = known.current
+        guard end !== known else { return end }
+        // The reference may be the last one, so it ends outside the lock.
+        let replaced = last.withLock { last in
+            defer { last = end }
+            return last
+        }
+        _ = consume replaced
+        return end
+    }
+}
+
+extension ResourceCore {
+    /// The resource that this one means now: itself, unless it is forwarded. This takes no lock.
+    var current: ResourceCore { flags.current.contains(.isForwarded) ? forwarded : self }
+
+    @inline(never)
+    private var forwarded: ResourceCore { contents.withLock { $0.forward }?.end ?? self }
+
+    /// Changes the address of this resource, and makes another one that has the same address one with it. Both lose content
+    /// and failure.
+    ///
+    /// Loads of both are cancelled. Writes go on, and change no state. The observers of the other resource follow when it has
+    /// delivered its changes; see ``Contents/handOver()``.
+    ///
+    /// - Returns: Both, whose observers are told by ``MovedResource/finish()``.
+    func absorb(_ other: ResourceCore, at address: ResourceURL) -> [MovedResource] {
+        // The lock of a resource that is forwarded is always taken before that of one to which it leads.
+        other.contents.withLock { lost in
+            contents.withLock { kept in
+                let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
+                lost.address = address
+                let lostRuns = lost.wipe(.environment)
+                // The versions that the moved observers see go on rising, and no number of a load is used by both.
+                kept.facts.version = max(kept.facts.version, lost.facts.version)
+                kept.machine.advance(past: lost.machine.last)
+                lost.machine.retire()
+                kept.address = address
+                let keptRuns = kept.wipe(.environment)
+                kept.take(from: &lost)
+                lost.forward = ForwardedResource(to: self, isReloaded: lostLoaded)
+                other.writeFlags(lost.facts, isForwarded: true)
+                writeFlags(kept.facts, isForwarded: false)
+                return [
+                    MovedResource(core: self, ended: keptRuns, service: keptLoaded ? kept.observingService : nil),
+                    MovedResource(core: other, ended: lostRuns, service: nil),
+                ]
+            }
+        }
+    }
+}
+
+extension ResourceFacts {
+    /// Whether anybody has loaded the resource or set its content.
+    var wasLoaded: Bool { entity != nil || failure != nil || loads > 0 }
+}
+
+/// Observers that have moved to another resource.
+struct MovedObservers: Sendable {
+    let target: ResourceCore
+    let service: HTTPResourceService?
+    let isReloaded: Bool
+
+    /// Delivers `attached` to them. It is called without a lock.
+    func finish() {
+        target.deliverPending()
+        guard let service else { return }
+        if service.isClosed { return target.finishObservers() }
+        let configuration = service.effective(for: target)
+        target.changing { $0.noteConfiguration(configuration, service) }
+        if isReloaded { service.reload([target]) }
+    }
+}
+
+extension ResourceCore.Contents {
+    /// Takes what is of use from a resource that is to be forwarded to this one. Both have just been wiped.
+    fileprivate mutating func take(from other: inout Self) {
+        // The observers find a snapshot of their content type here. There is no content yet.
+        for view in other.views where views.object(of: view.contentType) == nil {
+            views.append(ResourceView(view.snapshot.next(facts, .remove)))
+        }
+        // A resource without views is never found fresh, and its handles find their snapshot by a slower path.
+        other.views = []
+        if definition == nil { definition = other.definition }
+        requests = (requests + other.requests).sorted { $0.number < $1.number }
+        other.requests = []
+    }
+
+    /// Moves the observers to the resource to which this one is forwarded, if all changes before have been delivered to
+    /// them. They receive `attached` there, so that no change reaches an observer twice or from two threads at once.
+    mutating func handOver() -> MovedObservers? {
+        guard let forward, observers.count > 0 else { return nil }
+        let members = observers.takeAll()
+        let service = observingService.take()
+        var target = forward.end
+        while !target.contents.withLock({ $0.receive(members, polling, service) }) { target = target.current }
+        return MovedObservers(target: target, service: service, isReloaded: forward.isReloaded)
+    }
+
+    /// Receives the observers of another resource.
+    ///
+    /// - Returns: Whether this resource is not forwarded itself. Otherwise nothing has happened.
+    private mutating func receive(
+        _ members: [ObserverList.Member], _ old: ResourcePolling?, _ service: HTTPResourceService?
+    ) -> Bool {
+        guard forward == nil else { return false }
+        let intervals = members.map { old?.refresh(of: $0.number) }
+        if polling == nil, intervals.contains(where: { $0 != nil }), let service {
+            beginPolling(service, observers: observers.count)
+        }
+        for (member, interval) in zip(members, intervals) {
+            old?.note(.left(number: member.number))
+            polling?.note(.joined(interval, number: member.number))
+        }
+        observers.insert(members, since: facts.version)
+        if observingService == nil { observingService = service }
+        showProgress()
+        for member in members { enqueue(.attached, target: member.number) }
+        return true
+    }
+}
