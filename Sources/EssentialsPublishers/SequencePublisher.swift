@@ -15,7 +15,8 @@
     ///
     /// Reading begins when the subscriber demands the first value. The next element is read only when there is demand for
     /// it, so a sequence that keeps its newest element, such as the states of a resource, publishes the newest one after a
-    /// pause. The end of a sequence is found, and published, only when there is demand as well. Cancelling the subscription cancels the task that reads. Values arrive on the threads of Swift's tasks.
+    /// pause. The end of a sequence is found, and published, only when there is demand as well. Cancelling the subscription
+    /// cancels the task that reads. Values arrive on the threads of Swift's tasks.
     public struct SequencePublisher<Base: AsyncSequence & Sendable>: Publisher, Sendable where Base.Element: Sendable {
         /// The elements of the sequence.
         public typealias Output = Base.Element
@@ -49,6 +50,18 @@
             }
             subscriber.receive(subscription: subscription)
         }
+    }
+
+    extension Emissions {
+        /// A publisher of the values of the fetch. Each subscription fetches by itself; a publisher of the emissions of
+        /// `Emissions.shared()` reads one fetch.
+        ///
+        /// ```swift
+        /// let subscription = service.coins().publisher.sink { completion in … } receiveValue: { coins in show(coins.value) }
+        /// ```
+        ///
+        /// A value of the server is stored when the next demand comes, or when the subscription is cancelled or ends.
+        public var publisher: SequencePublisher<Emissions> { SequencePublisher(self) }
     }
 
     extension Resource {

@@ -206,10 +206,15 @@ extension AsyncCacheConformance {
 
     mutating func checkRestart(_ closing: @Sendable (any AsyncCache) async throws -> Void) async {
         let (kept, deleted) = (ModelKey<Model>("kept", partition: "p", schema: 3), ModelKey<Model>("deleted"))
+        let memoryOnly = ModelKey<Model>("memory only")
         await group("Before a restart") { cache, _ in
             for number in 1...3 { try await cache.save(Self.model(number, after: Double(number)), for: kept) }
             try await cache.save(Self.model(4), for: deleted)
             try await cache.delete(deleted)
+            var model = Self.model(5)
+            try await cache.save(model, for: memoryOnly)
+            model.isMemoryOnly = true
+            try await cache.save(model, for: memoryOnly)
             try await closing(cache)
         }
         await group("After a restart") { cache, suite in
@@ -217,6 +222,9 @@ extension AsyncCacheConformance {
                 cache, kept, Self.model(3, after: 3), "After a restart", "The model that was saved last must be found.")
             try await suite.expect(
                 cache, deleted, nil, "After a restart", "A model that was deleted must not be found.")
+            try await suite.expect(
+                cache, memoryOnly, nil, "After a restart",
+                "A model whose isMemoryOnly is true must not be stored, and the one before it must be deleted.")
             try await cache.deleteAll()
             try await closing(cache)
         }

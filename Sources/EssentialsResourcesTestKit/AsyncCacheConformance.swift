@@ -37,7 +37,8 @@ public struct AsyncCacheConformance: Sendable {
         return suite.violations
     }
 
-    /// Checks that a cache finds its models again after the program was started again.
+    /// Checks that a cache finds its models again after the program was started again, except for those that it may keep
+    /// in memory only.
     ///
     /// ```swift
     /// let violations = await AsyncCacheConformance.checkRestart { try ModelCache(directory: path) } closing: { cache in

@@ -147,6 +147,51 @@
             subscription.cancel()
         }
 
+        private struct CountService: FetchingService, Persisting {
+            let requests: any DataRequestService
+            let cache: any AsyncCache
+        }
+
+        @Test("Values of a fetch are published one for each demand, with their source, and each subscription fetches")
+        func emissions() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1).thenAnswer(json: 2)
+                .thenAnswer(.notFound)
+            let service = CountService(requests: fixture.requests, cache: ModelCache())
+            let publisher = service.get("a", as: Int.self).publisher
+            #expect(fixture.transport.requestCount == 0)
+            for (number, expected) in ["backend 1", "cache 1, backend 2", "cache 2"].enumerated() {
+                let probe = Probe<String, RequestFailure>()
+                publisher.map { "\($0.source) \($0.value)" }.subscribe(probe)
+                probe.request(.max(1))
+                await probe.wait { $0.values.count == 1 }
+                probe.request(.unlimited)
+                await probe.wait { $0.hasEnded }
+                #expect(probe.values.joined(separator: ", ") == expected)
+                #expect(fixture.transport.requestCount == number + 1)
+                let failure = probe.state.withLock { state -> RequestFailure? in
+                    if case .failure(let failure) = state.completion { failure } else { nil }
+                }
+                #expect(failure?.reason == (number == 2 ? .status : nil))
+            }
+        }
+
+        @Test("Cancelling the subscription of a fetch cancels its request, and nothing more is published")
+        func cancelledEmissions() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1, after: .seconds(1_000))
+            let cache = ModelCache()
+            let service = CountService(requests: fixture.requests, cache: cache)
+            let probe = Probe<Emission<Int>, RequestFailure>()
+            service.get("a", as: Int.self).publisher.subscribe(probe)
+            probe.request(.unlimited)
+            await fixture.transport.clock.waitForSleepers(count: 1)
+            probe.cancel()
+            while fixture.transport.clock.sleeperCount > 0 { await Task.yield() }
+            #expect(probe.values == [] && !probe.hasEnded)
+            #expect(cache.count == 0)
+        }
+
         @Test("The end and the failure of a sequence are published, each after its values")
         func sequences() async throws {
             for fails in [false, true] {

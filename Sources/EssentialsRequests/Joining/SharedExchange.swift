@@ -41,6 +41,7 @@ final class SharedOutcome: Sendable {
     private let lastRequest: TransportRequest?
     private let hasLeftOrigin: Bool
     private let attempts: Int
+    private let sentFields: HTTPFields
     private let retries: RetryProgress
     private let wasSentAgainForToken: Bool
     private let isFromCache: Bool
@@ -54,6 +55,7 @@ final class SharedOutcome: Sendable {
         lastRequest = record.hops.isEmpty ? nil : record.lastRequest
         hasLeftOrigin = record.hasLeftOrigin
         attempts = record.attempts
+        sentFields = record.sentFields
         retries = record.retries
         wasSentAgainForToken = record.wasSentAgainForToken
         isFromCache = record.isFromCache
@@ -67,6 +69,7 @@ final class SharedOutcome: Sendable {
         if let lastRequest { record.lastRequest = lastRequest }
         record.hasLeftOrigin = hasLeftOrigin
         record.attempts = attempts
+        record.sentFields = sentFields
         record.retries = retries
         record.wasSentAgainForToken = wasSentAgainForToken
         record.isFromCache = isFromCache

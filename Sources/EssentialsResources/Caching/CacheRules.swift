@@ -58,11 +58,29 @@ enum CacheRules {
     ) -> Refusal? {
         guard output.body != nil, statuses.contains(output.status) else { return .unfit }
         guard isPersistent, !allowsSensitive else { return nil }
-        let directives = output.headerFields[fields: .cacheControl].flatMap { $0.value.split(separator: ",") }
-        for directive in directives where directive.lowercased().filter({ $0 != " " && $0 != "\t" }) == "no-store" {
-            return .noStore
-        }
+        if forbidsStoring(output.headerFields) { return .noStore }
         return isPersonal && partition.isShared ? .personal : nil
+    }
+
+    /// Whether the server forbids to store a response (RFC 9111, 5.2.2.5).
+    static func forbidsStoring(_ fields: HTTPFields) -> Bool {
+        let directives = fields[fields: .cacheControl].flatMap { $0.value.split(separator: ",") }
+        return directives.contains { $0.lowercased().filter { $0 != " " && $0 != "\t" } == "no-store" }
+    }
+
+    /// Whether a cache may keep the model of a response in memory only.
+    ///
+    /// - Parameters:
+    ///   - partition: The partition of the model's key.
+    ///   - hasIdentity: Whether the environment has a client certificate.
+    static func isMemoryOnly(
+        _ response: DataResponse, to request: DataRequest, partition: EntityPartition, hasIdentity: Bool
+    ) -> Bool {
+        if forbidsStoring(response.headerFields) { return true }
+        guard partition.isShared else { return false }
+        // A redirect may have removed what the first URL contained.
+        return hasIdentity || isPersonal(response, to: request) || hasSecrets(query: response.url?.query)
+            || hasSecrets(query: response.redirects.first?.from.query)
     }
 
     /// Why a configuration is refused: bytes as they were received would be stored twice; `nil` if it is accepted.

@@ -14,6 +14,9 @@
 /// model whose encoding cannot be read any more is a miss.
 public protocol AsyncCache: Sendable {
     /// Saves a model in place of the one that is there.
+    ///
+    /// A cache that outlives the process must not store a model whose ``CachedModel/isMemoryOnly`` is `true`. It keeps it
+    /// in memory or not at all, and deletes the one that is there in either case.
     func save<Value: Codable & Sendable>(_ model: CachedModel<Value>, for key: ModelKey<Value>) async throws
 
     /// The model under a key with the time at which the server sent it; `nil` if there is none.

@@ -10,11 +10,17 @@ public struct CachedModel<Value: Sendable>: Sendable {
     public var value: Value
     /// When it was received, by the wall clock, because a model outlives the process.
     public var date: Date
+    /// Whether a cache may keep the model in memory only, and not where it outlives the process. The default is `false`.
+    ///
+    /// Fetches set it for responses with `Cache-Control: no-store`, and for responses to requests with credentials as long
+    /// as their service has no partition; see ``FetchDefaults/storesSensitiveResponses``.
+    public var isMemoryOnly: Bool
 
     /// Creates a cached model.
-    public init(_ value: Value, date: Date) {
+    public init(_ value: Value, date: Date, isMemoryOnly: Bool = false) {
         self.value = value
         self.date = date
+        self.isMemoryOnly = isMemoryOnly
     }
 
     /// The time since the model was received. It is `nil` if the date lies in the future, because the clock has been set

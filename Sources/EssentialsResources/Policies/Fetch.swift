@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// What the server has returned for a fetch.
 enum ServedModel<Value: Sendable>: Sendable {
-    /// A value with the time since the server sent it.
-    case value(Value, age: Duration)
+    /// A value with the time since the server sent it, and whether a cache may keep it in memory only.
+    case value(Value, age: Duration, isMemoryOnly: Bool)
     /// The `nil` of an optional model, because the server has nothing.
     case nothing(Value)
     /// An empty body for a model that is not optional.
@@ -47,6 +47,7 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     /// Why the request could not be built; `nil` if it could.
     private let refusal: RequestFailure?
     private let reader: NestedReader<Value>
+    private let storesSensitiveResponses: Bool
 
     init(
         _ request: consuming DataRequest, _ refusal: RequestFailure?, below nested: NestedPath?, key: ModelKey<Value>?,
@@ -62,6 +63,7 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
         cache = service.modelCache
         clock = defaults.clock
         problems = defaults.cacheProblems
+        storesSensitiveResponses = defaults.storesSensitiveResponses
     }
 
     // MARK: The server
@@ -70,11 +72,13 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     func serve() async -> ServedModel<Value> {
         do throws(RequestFailure) {
             if let refusal { throw refusal }
+            let hasIdentity = isPrivacyChecked && requests.hasClientIdentity
             let response = try await requests.send(request)
             guard response.status != .notModified else { throw Self.notModified(response) }
             let model = try await reader.model(from: response, to: request.method)
             if (model as? any OptionalModel)?.isNothing == true { return .nothing(model) }
-            return .value(model, age: response.storedUse?.age ?? .zero)
+            return .value(
+                model, age: response.storedUse?.age ?? .zero, isMemoryOnly: isMemoryOnly(response, hasIdentity))
         } catch {
             return Self.served(error)
         }
@@ -97,6 +101,14 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
 
     // MARK: The cache
 
+    /// Whether it matters if the cache may store a response.
+    private var isPrivacyChecked: Bool { hasCache && options.caches && !storesSensitiveResponses }
+
+    private func isMemoryOnly(_ response: DataResponse, _ hasIdentity: Bool) -> Bool {
+        guard isPrivacyChecked, let key else { return false }
+        return CacheRules.isMemoryOnly(response, to: request, partition: key.partition, hasIdentity: hasIdentity)
+    }
+
     /// Whether there is a cache, and a key for it.
     var hasCache: Bool { cache != nil && key != nil }
 
@@ -114,8 +126,8 @@ final class Fetch<Value: Codable & Sendable>: Sendable {
     /// A value of the server as it is stored.
     ///
     /// - Parameter age: The time since the server sent it, which is above zero if it comes from a response cache.
-    func model(_ value: Value, age: Duration) -> CachedModel<Value> {
-        CachedModel(value, date: clock.date.addingTimeInterval(-(age / .seconds(1))))
+    func model(_ value: Value, age: Duration, isMemoryOnly: Bool) -> CachedModel<Value> {
+        CachedModel(value, date: clock.date.addingTimeInterval(-(age / .seconds(1))), isMemoryOnly: isMemoryOnly)
     }
 
     func save(_ model: CachedModel<Value>) async {

@@ -22,6 +22,13 @@ public struct FetchDefaults: Sendable {
     /// Whether fetches share a GET or HEAD request with equal ones that run at the same time, unless the request says
     /// otherwise. The default is `true`. Without sharing, a request costs a few microseconds less.
     public var sharesRequests: Bool
+    /// Whether persistent caches also store models that a cache should not keep: those of responses with
+    /// `Cache-Control: no-store`, and those of requests with credentials as long as the partition of their key is the shared
+    /// one. The default is `false`: such models are ``CachedModel/isMemoryOnly``.
+    ///
+    /// Header fields and query items whose names sound secret count as credentials, and so do client certificates of the
+    /// environment, redirects to another origin and a response of a response cache, which does not say how it was fetched.
+    public var storesSensitiveResponses: Bool
     /// Dates values and measures their age. The default is the clock of the system.
     public var clock: RequestClock
     /// Collects the failures of the cache. The default is `nil`, which means that nobody is notified of them.
@@ -30,12 +37,14 @@ public struct FetchDefaults: Sendable {
     /// Creates defaults.
     public init(
         source: FetchSource = .cacheThenBackend, options: FetchOptions = .standard, retry: RetryPolicy? = nil,
-        sharesRequests: Bool = true, clock: RequestClock = .system, cacheProblems: CacheProblemLog? = nil
+        sharesRequests: Bool = true, storesSensitiveResponses: Bool = false, clock: RequestClock = .system,
+        cacheProblems: CacheProblemLog? = nil
     ) {
         self.source = source
         self.options = options
         self.retry = retry
         self.sharesRequests = sharesRequests
+        self.storesSensitiveResponses = storesSensitiveResponses
         self.clock = clock
         self.cacheProblems = cacheProblems
     }

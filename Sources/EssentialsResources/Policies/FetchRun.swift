@@ -58,7 +58,7 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         }
         steps.remove(.emitServed)
         return switch served {
-        case .value(let value, let age): Emission(value, from: .backend, age: age)
+        case .value(let value, let age, _): Emission(value, from: .backend, age: age)
         case .nothing(let value): Emission(value, from: .backend)
         case .empty, .gone, .failure, nil: nil
         }
@@ -69,8 +69,8 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         let isSave = steps.contains(.save)
         steps.subtract(Self.changes)
         guard isSave else { return { [fetch] in await fetch.delete() } }
-        guard case .value(let value, let age)? = served else { return nil }
-        let model = fetch.model(value, age: age)
+        guard case .value(let value, let age, let isMemoryOnly)? = served else { return nil }
+        let model = fetch.model(value, age: age, isMemoryOnly: isMemoryOnly)
         return { [fetch] in await fetch.save(model) }
     }
 

@@ -65,11 +65,17 @@ extension Persisting {
 
 extension DataRequestService {
     /// The current base URL of the service that sends the requests; empty if it has none.
-    fileprivate var baseURLText: String {
+    fileprivate var baseURLText: String { sender?.currentEnvironment.baseURL.description ?? "" }
+
+    /// Whether the server knows the application, and so perhaps a person, by a certificate of the environment.
+    var hasClientIdentity: Bool { sender?.currentEnvironment.trust?.identity != nil }
+
+    /// The service below all decorators; `nil` if it is a test double.
+    private var sender: HTTPDataRequestService? {
         var service: any DataRequestService = self
         while true {
-            if let http = service as? HTTPDataRequestService { return http.currentEnvironment.baseURL.description }
-            guard let decorator = service as? any DataRequestDecorator else { return "" }
+            if let http = service as? HTTPDataRequestService { return http }
+            guard let decorator = service as? any DataRequestDecorator else { return nil }
             service = decorator.next
         }
     }

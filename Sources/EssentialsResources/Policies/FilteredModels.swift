@@ -1,3 +1,6 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+
 extension AsyncCache {
     /// The models of a cached list that match a filter, in their order. Without a list there are none.
     ///
@@ -35,10 +38,75 @@ extension AsyncCache {
 }
 
 extension Persisting {
-    /// The models of a cached list that match a filter, in their order. Nothing is fetched. Without a list there are none.
+    /// The models that match a filter, in their order, of the list that
+    /// ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` has stored for a path.
+    /// Nothing is fetched. Without a list there are none.
     ///
     /// ```swift
-    /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name), key: ModelKey("coins"))
+    /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name, \Coin.symbol), at: "coins")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - filter: Selects the models.
+    ///   - path: The path of the fetch.
+    ///   - parameters: The named values of the fetch.
+    ///   - query: The query items of the fetch.
+    ///   - headerFields: The header fields of the fetch.
+    ///   - keyPath: The names that lead to the list inside the document.
+    /// - Throws: What the cache throws.
+    public func models<Model: Codable & Sendable>(
+        matching filter: ModelFilter<Model>, at path: String, parameters: FormParameters = FormParameters(),
+        query: QueryItems = QueryItems(), headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil
+    ) async throws -> [Model] {
+        try await models(
+            matching: filter, of: .get(path, parameters: parameters, query: query, headerFields: headerFields),
+            below: keyPath)
+    }
+
+    /// The matching models of the list that was stored for a request or a definition; see
+    /// ``models(matching:at:parameters:query:headerFields:below:)``. A request that is cached only under a given key has
+    /// none.
+    public func models<Model: Codable & Sendable>(
+        matching filter: ModelFilter<Model>, of request: some BuildableRequest, below keyPath: String? = nil
+    ) async throws -> [Model] {
+        guard let key = modelKey(for: request, below: keyPath, as: [Model].self) else { return [] }
+        return try await cache.models(matching: filter, key: key)
+    }
+
+    /// The matching models of a path, now and each time that a fetch or other code saves or deletes their list; see
+    /// ``AsyncCache/liveModels(matching:key:)`` and ``models(matching:at:parameters:query:headerFields:below:)``. Nothing is
+    /// fetched.
+    ///
+    /// ```swift
+    /// for await coins in service.liveModels(matching: ModelFilter(text, in: \Coin.name), at: "coins") { show(coins) }
+    /// ```
+    public func liveModels<Model: Codable & Sendable>(
+        matching filter: ModelFilter<Model>, at path: String, parameters: FormParameters = FormParameters(),
+        query: QueryItems = QueryItems(), headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil
+    ) -> LiveModels<Model> {
+        liveModels(
+            matching: filter, of: .get(path, parameters: parameters, query: query, headerFields: headerFields),
+            below: keyPath)
+    }
+
+    /// The matching models of a request or a definition, now and after each change of their list. For a request that is
+    /// cached only under a given key, the sequence has one empty element.
+    public func liveModels<Model: Codable & Sendable>(
+        matching filter: ModelFilter<Model>, of request: some BuildableRequest, below keyPath: String? = nil
+    ) -> LiveModels<Model> {
+        LiveModels(cache: cache, filter: filter, key: modelKey(for: request, below: keyPath, as: [Model].self))
+    }
+
+    /// The models of the list under a key that match a filter, in their order. Nothing is fetched. Without a list there are
+    /// none.
+    ///
+    /// A fetch without a key of its own stores its list under ``FetchingService/modelKey(for:below:as:)``, for which there is
+    /// ``models(matching:at:parameters:query:headerFields:below:)``.
+    ///
+    /// ```swift
+    /// let key = service.modelKey(named: "favourites", as: [Coin].self)
+    /// _ = try await service.get("coins", parameters: ["favourite": true], key: key).last()
+    /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name), key: key)
     /// ```
     ///
     /// - Throws: What the cache throws.
@@ -60,7 +128,7 @@ extension Persisting {
 /// The models of a cached list that match a filter: those that are there, then those after each change of the list.
 ///
 /// ```swift
-/// for await coins in service.liveModels(matching: ModelFilter(text, in: \Coin.name), key: ModelKey("coins")) {
+/// for await coins in service.liveModels(matching: ModelFilter(text, in: \Coin.name), at: "coins") {
 ///     show(coins)
 /// }
 /// ```
@@ -77,7 +145,8 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
 
     let cache: any AsyncCache
     let filter: ModelFilter<Model>
-    let key: ModelKey<[Model]>
+    /// The key of the list; `nil` if there is none.
+    let key: ModelKey<[Model]>?
 
     /// Begins with the models that are there.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -90,7 +159,11 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
 
         fileprivate init(_ models: LiveModels) {
             self.models = models
-            reader = (models.cache as? any ObservableCache).map { ModelReader($0.changes, ModelSlot(models.key)) }
+            guard let key = models.key, let cache = models.cache as? any ObservableCache else {
+                reader = nil
+                return
+            }
+            reader = ModelReader(cache.changes, ModelSlot(key))
         }
 
         /// The newest models that were not read yet; `nil` at the end.
@@ -100,7 +173,8 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async -> [Model]? {
             while await hasNext() {
                 hasBegun = true
-                if let matching = try? await models.cache.matchingModels(models.filter, models.key) ?? [] {
+                guard let key = models.key else { return [] }
+                if let matching = try? await models.cache.matchingModels(models.filter, key) ?? [] {
                     return Task.isCancelled ? nil : matching
                 }
             }

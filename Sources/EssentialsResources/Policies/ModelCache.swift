@@ -22,6 +22,9 @@ import Synchronization
 /// ``problems``. All functions can be called from any task. For one key, of two changes that overlap the one that began
 /// later holds.
 ///
+/// A model that is ``CachedModel/isMemoryOnly`` is kept in memory and in an entity cache that is not persistent. From a
+/// persistent one its save removes the earlier model, so it is gone when it leaves memory.
+///
 /// A model that cannot be decoded, because its type has changed without a new ``ModelKey/schema``, and an entry that is
 /// damaged are misses, and are removed.
 public final class ModelCache: ObservableCache {
@@ -55,6 +58,7 @@ public final class ModelCache: ObservableCache {
     private let configuration: Configuration
     private let memory: Mutex<ModelMemory>
     private let ownProblems = Mutex(CacheProblems())
+    private let hasLoggedMemoryOnly = Mutex(false)
 
     /// Creates a cache.
     ///
@@ -107,7 +111,10 @@ public final class ModelCache: ObservableCache {
             throw error
         }
         let entry = ModelMemory.Entry(model: TypedHeldModel(model), date: model.date)
-        let entity = StoredEntity(body: body, mediaType: ModelCoding.mediaType, date: model.date)
+        // The field says it also when the model is read again.
+        let fields: HTTPFields = model.isMemoryOnly ? [.cacheControl: "no-store"] : [:]
+        let entity = StoredEntity(
+            body: body, mediaType: ModelCoding.mediaType, headerFields: fields, date: model.date)
         let entityKey = access == nil ? nil : EntityKey(key)
         let (counts, removed) = memory.withLock { memory -> (Bool, [ModelMemory.Entry]) in
             defer { memory.end(slot) }
@@ -117,6 +124,7 @@ public final class ModelCache: ObservableCache {
         }
         withExtendedLifetime(removed) {}
         guard counts else { return }
+        if model.isMemoryOnly, isPersistent { logMemoryOnly() }
         access?.work()
         changes.changed(slot)
     }
@@ -124,6 +132,10 @@ public final class ModelCache: ObservableCache {
     /// Adds the change to those that wait. The order of the additions is that of the changes in memory, because both are
     /// made under the lock.
     private func add(_ entity: StoredEntity, for key: EntityKey) {
+        guard !isPersistent || !CacheRules.forbidsStoring(entity.headerFields) else {
+            access?.add(.remove, for: key)
+            return
+        }
         guard entity.byteCount <= WriteBehind.standardBytes else {
             // It would push out everything that waits and then itself, and leave an older model.
             ownProblems.withLock { $0.dropped += 1 }
@@ -164,7 +176,9 @@ public final class ModelCache: ObservableCache {
             return nil
         }
         do {
-            let model = CachedModel(try await ModelCoding.decode(Value.self, entity.body), date: entity.date)
+            let model = CachedModel(
+                try await ModelCoding.decode(Value.self, entity.body), date: entity.date,
+                isMemoryOnly: CacheRules.forbidsStoring(entity.headerFields))
             return keep(model, slot, ticket, bytes: entity.body.count)
         } catch {
             failed(error)
@@ -286,6 +300,20 @@ public final class ModelCache: ObservableCache {
         }
         withExtendedLifetime(removed) {}
         access?.work()
+    }
+
+    private var isPersistent: Bool { access?.cache.isPersistent ?? false }
+
+    /// Logs once that models are not written.
+    private func logMemoryOnly() {
+        let isFirst = hasLoggedMemoryOnly.withLock { hasLogged in
+            defer { hasLogged = true }
+            return !hasLogged
+        }
+        guard isFirst else { return }
+        configuration.logger.debug(
+            "Models are kept in memory only, because of no-store, or of credentials without a partition.",
+            metadata: ["category": "cache"])
     }
 
     private func failed(_ error: any Error) {

@@ -3,7 +3,7 @@
 /// ```swift
 /// let search = ModelFilter("bit", in: \Coin.name, \Coin.symbol)
 /// let favourites = ModelFilter<Coin>(ids: settings.favourites)
-/// let matching = try await service.models(matching: search && !favourites, key: ModelKey("coins"))
+/// let matching = try await service.models(matching: search && !favourites, at: "coins")
 /// ```
 ///
 /// A filter without conditions, and one for an empty text, match all models. No filter and no text can trap.

@@ -54,12 +54,13 @@ public struct StoredValue<Value: Codable & Sendable>: Sendable {
     @discardableResult
     public func update(_ change: (inout Value?) throws -> Void) async throws -> Value? {
         try await turns.run {
-            var value = try await load()
-            let isStored = value != nil
+            let stored = try await cache.load(key)
+            var value = stored?.value
             try change(&value)
             if let value {
-                try await cache.save(CachedModel(value, date: clock.date), for: key)
-            } else if isStored {
+                let isMemoryOnly = stored?.isMemoryOnly ?? false
+                try await cache.save(CachedModel(value, date: clock.date, isMemoryOnly: isMemoryOnly), for: key)
+            } else if stored != nil {
                 try await cache.delete(key)
             }
             return value

@@ -87,10 +87,11 @@ struct CachingModelsTests {
 
     private func search(_ service: CoinService) async throws {
         let hidden = [3]
-        let key = ModelKey<[Coin]>("coins", schema: 1)
+        let fetched = service.modelKey(named: "coins", as: [Coin].self)
+        try await service.cache.save(CachedModel(coins, date: clock.date), for: fetched)
         // Article begins
         let search = ModelFilter("bit", in: \Coin.name, \Coin.symbol) && !ModelFilter<Coin>(ids: hidden)
-        let matching = try await service.models(matching: search, key: key)
+        let matching = try await service.models(matching: search, at: "coins")
         // Article ends
         #expect(matching.map(\.id) == [1])
 
@@ -100,7 +101,7 @@ struct CachingModelsTests {
         }
         await Task {
             // Article begins
-            for await coins in service.liveModels(matching: search, key: key) {
+            for await coins in service.liveModels(matching: search, at: "coins") {
                 show(coins)
             }
             // Article ends

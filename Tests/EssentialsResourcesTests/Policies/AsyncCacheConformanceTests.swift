@@ -58,6 +58,29 @@ struct AsyncCacheConformanceTests {
             })
     }
 
+    @Test("A cache that stores what it may keep in memory only fails with a sentence on it")
+    func memoryOnly() async {
+        struct CarelessCache: AsyncCache {
+            let cache: ModelCache
+
+            func save<Value>(_ model: CachedModel<Value>, for key: ModelKey<Value>) async throws {
+                try await cache.save(CachedModel(model.value, date: model.date), for: key)
+            }
+            func load<Value>(_ key: ModelKey<Value>) async -> CachedModel<Value>? { await cache.load(key) }
+            func delete<Value>(_ key: ModelKey<Value>) async { await cache.delete(key) }
+            func deleteAll() async throws { try await cache.deleteAll() }
+            func contains<Value>(_ key: ModelKey<Value>) async -> Bool { await cache.contains(key) }
+        }
+        let directory = ModelDirectory()
+        let violations = await AsyncCacheConformance.checkRestart {
+            CarelessCache(cache: try ModelCache(directory: directory.path))
+        } closing: { cache in
+            await (cache as? CarelessCache)?.cache.flush()
+        }
+        #expect(violations.count == 1 && violations.first?.contains("isMemoryOnly") == true, "\(violations)")
+        withExtendedLifetime(directory) {}
+    }
+
     /// A part of a violation that says what is wrong.
     private static let texts: [(PlainCache.Fault, String)] = [
         (.ignoresType, "Keys that differ in their type must have separate models."),

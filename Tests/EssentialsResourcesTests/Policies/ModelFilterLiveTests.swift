@@ -12,6 +12,7 @@ struct ModelFilterLiveTests {
     private struct ItemService: FetchingService, Persisting {
         let requests: any DataRequestService
         let cache: any AsyncCache
+        var partition = EntityPartition.shared
     }
 
     private let key = ModelKey<[Item]>("items")
@@ -33,6 +34,49 @@ struct ModelFilterLiveTests {
         #expect(try await service.models(matching: filter, key: key).map(\.name) == ["B", "ab"])
         #expect(try await service.models(matching: ModelFilter(), key: key).count == 3)
         #expect(try await service.models(matching: filter, key: ModelKey("others")) == [])
+    }
+
+    @Test("The models of a path are those that a fetch of the same path has stored")
+    func ofPath() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items").answer(json: [Item(name: "a"), Item(name: "B"), Item(name: "ab")])
+        fixture.transport.on(.get, "/v1/nested").answer(json: ["data": [Item(name: "b2"), Item(name: "c")]])
+        var service = ItemService(requests: fixture.requests, cache: ModelCache())
+        _ = try await service.get("items", query: ["page": "1"], as: [Item].self).last()
+        _ = try await service.get("nested", below: "data", as: [Item].self).last()
+        #expect(try await service.models(matching: filter, at: "items") == [])
+        #expect(try await service.models(matching: filter, at: "/items?page=1").map(\.name) == ["B", "ab"])
+        #expect(try await service.models(matching: filter, at: "items", query: ["page": "1"]).count == 2)
+        #expect(try await service.models(matching: filter, at: "nested", below: "data") == [Item(name: "b2")])
+        #expect(try await service.models(matching: ModelFilter<Item>(), at: "nested") == [])
+        let request = DataRequest.get("items", query: ["page": "1"])
+        #expect(try await service.models(matching: filter, of: request).count == 2)
+        #expect(try await service.models(matching: filter, of: DataRequest(.post, "items")) == [])
+        service.partition = "ada"
+        #expect(try await service.models(matching: filter, at: "items", query: ["page": "1"]) == [])
+        #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test("Live models of a path follow its fetches, and those of a request without a key are one empty element")
+    func livePath() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items").answer(json: [Item(name: "b")])
+            .thenAnswer(json: [Item(name: "b"), Item(name: "bb"), Item(name: "c")]).thenAnswer(.notFound)
+        let cache = ModelCache()
+        let service = ItemService(requests: fixture.requests, cache: cache)
+        var models = service.liveModels(matching: filter, at: "items").makeAsyncIterator()
+        #expect(await models.next() == [])
+        for names in [["b"], ["b", "bb"], []] {
+            _ = try? await service.get("items", from: .backend, as: [Item].self).last()
+            #expect(await models.next()?.map(\.name) == names)
+        }
+        #expect(cache.changes.observerCount == 1)
+
+        var without: [[Item]] = []
+        for await models in service.liveModels(matching: filter, of: DataRequest(.post, "items")) {
+            without.append(models)
+        }
+        #expect(without == [[]])
     }
 
     @Test(
