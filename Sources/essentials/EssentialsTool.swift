@@ -22,6 +22,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials post https://api.example.com/users --json '{"name": "Ada"}'
               essentials post https://api.example.com/pictures -F picture=@1.png -F title=Summer
               essentials get users/1 --environment api.json --env staging
+              essentials get api.example.com --model-cache coins --source backendElseCache
               essentials get https://example.com/file.zip --output file.zip --timings
               essentials pins example.com
               essentials reachability example.com

@@ -56,7 +56,7 @@ extension ToolTests {
         @Test("The examples of a topic work", arguments: topics)
         func examples(name: String) throws {
             let topic = try #require(HelpTopic.all.first { $0.name == name })
-            let server = try TrustedServer { _ in .response(body: "0123456789") }
+            let server = try TrustedServer { _ in .response(body: "[123456789]") }
             _ = try server.directory.file("token", "abc")
             var script = "set -euo pipefail\n"
             var preceding = ""

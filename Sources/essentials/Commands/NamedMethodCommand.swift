@@ -10,8 +10,8 @@ extension NamedMethodCommand {
     var method: HTTPRequest.Method { Self.method }
 
     /// Creates a description with the help text that all these commands share.
-    static func describe(_ abstract: String, _ examples: String) -> CommandConfiguration {
-        describe(method.rawValue.lowercased(), abstract, examples)
+    static func describe(_ abstract: String, _ examples: String, further: String = "") -> CommandConfiguration {
+        describe(method.rawValue.lowercased(), abstract, examples, further: further)
     }
 }
 
@@ -25,16 +25,27 @@ struct GetCommand: NamedMethodCommand {
           essentials get https://example.com/file.zip --output file.zip
           essentials get users/1 --environment api.json --env staging
           ESSENTIALS_BEARER=$(cat token) essentials get https://api.example.com/me
+          essentials get api.example.com --model-cache coins --source backendElseCache
           essentials get https://localhost:8443/ --anchor ca.pem
           essentials get https://api.example.com/ --pin sha256/… --pin sha256/…
-        """)
+        """,
+        further: """
+            With --model-cache the response must be JSON, and is printed when it is complete. Each document ends in a line \
+            break if another one follows. --include prints “source: cache, age: 12.3 s” before each one instead of the \
+            header fields; it also names the failure that a cached document covers, which otherwise is a warning on \
+            standard error. Such a failure is a success of the command; with --source cacheThenBackend, a failure after \
+            the cached document is not. The statuses 404 and 410 remove the cached document.
+            """)
 
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Model cache") var modelCache: ModelCacheOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+
+    var models: ModelCacheOptions? { modelCache }
 }
 
 /// `essentials head`

@@ -10,18 +10,22 @@ protocol RequestCommand: AsyncParsableCommand {
     var trust: TrustOptions { get }
     var connection: ConnectionOptions { get }
     var retry: RetryOptions { get }
+    /// The cache of models; `nil` for commands without one.
+    var models: ModelCacheOptions? { get }
     var cookies: CookieOptions { get }
     var output: OutputOptions { get }
 }
 
 extension RequestCommand {
     var body: BodyOptions? { nil }
+    var models: ModelCacheOptions? { nil }
 
     func validate() throws { try validateRequest() }
 
     /// Checks the options that depend on each other.
     func validateRequest() throws {
         if let body { try request.checkParts(of: body) }
+        try models?.validate(beside: request, cookies, output)
     }
 
     /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,
@@ -55,9 +59,9 @@ extension RequestCommand {
     private func send() async throws(RequestFailure) {
         let environment = try request.environmentInForce()
         let sent = try makeRequest()
-        let transport = try CurlTransport(
-            trust: trust.policy(in: environment), configuration: connection.configuration())
-        let exchange = try makeExchange(sent, in: environment, over: transport)
+        let policy = try trust.policy(in: environment)
+        let transport = try CurlTransport(trust: policy, configuration: connection.configuration())
+        let exchange = try makeExchange(sent, in: environment, policy, over: transport)
         let log = log
         let reports = transport.trustReports
         let isSilent = output.isSilent
@@ -89,10 +93,19 @@ extension RequestCommand {
     }
 
     private func makeExchange(
-        _ sent: DataRequest, in environment: EnvironmentSnapshot, over transport: CurlTransport
-    ) throws(RequestFailure) -> StreamedExchange {
+        _ sent: DataRequest, in environment: EnvironmentSnapshot, _ policy: TrustPolicy, over transport: CurlTransport
+    ) throws(RequestFailure) -> any Exchange {
         let service = try request.service(
             over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(), log: log)
+        if let models, let directory = models.directory {
+            var sent = sent
+            let expected = output.expected
+            sent.expectedStatus = .matching { expected.contains($0) }
+            return try ModelExchange(
+                sent, from: models.fetchSource, over: service, directory: directory,
+                partition: request.authorization.partition(with: policy, in: environment), in: environment,
+                maximumBody: connection.maximumBody?.bytes, output: output)
+        }
         return StreamedExchange(
             request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
@@ -114,7 +127,11 @@ extension RequestCommand {
     }
 
     /// Creates a description with the help text that all these commands share.
-    static func describe(_ name: String, _ abstract: String, _ examples: String) -> CommandConfiguration {
+    ///
+    /// - Parameter further: A paragraph about this command alone; empty if there is none.
+    static func describe(
+        _ name: String, _ abstract: String, _ examples: String, further: String = ""
+    ) -> CommandConfiguration {
         CommandConfiguration(
             commandName: name, abstract: abstract,
             discussion: """
@@ -127,7 +144,7 @@ extension RequestCommand {
                 Credentials come from --user, --digest, --bearer or --oauth-token-url, otherwise from ESSENTIALS_USER, \
                 ESSENTIALS_DIGEST or ESSENTIALS_BEARER. They are sent only to the URL's own origin. A header field Authorization replaces \
                 the variables. The header fields of an environment are sent only to its own origin, and --header \
-                overrides them.
+                overrides them.\(further.isEmpty ? "" : "\n\n" + further)
 
                 EXAMPLES
                 \(examples)

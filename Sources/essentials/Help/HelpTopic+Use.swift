@@ -30,6 +30,14 @@ extension HelpTopic {
           essentials get https://localhost:8443/ --anchor ca.pem --include --timings
           essentials -v https://localhost:8443/ --anchor ca.pem
 
+        # A DOCUMENT WITHOUT A NETWORK
+
+        With --model-cache, “essentials get” stores the JSON document of a response in a directory, and --source says
+        whether the cached document, that of the server, or both are printed. --include then prints a line with the
+        source and the age before each one. This prints the cached document if the server cannot be reached:
+
+          essentials get https://localhost:8443/ --anchor ca.pem --model-cache models --source backendElseCache
+
         # ERRORS
 
         An error is one line, “error: REASON: text”, or a JSON object with --error-format json:

@@ -4,9 +4,9 @@ import ServiceEssentials
 
 /// The credentials of a request.
 struct AuthorizationOptions: ParsableArguments {
-    private static let userVariable = "ESSENTIALS_USER"
-    private static let digestVariable = "ESSENTIALS_DIGEST"
-    private static let tokenVariable = "ESSENTIALS_BEARER"
+    static let userVariable = "ESSENTIALS_USER"
+    static let digestVariable = "ESSENTIALS_DIGEST"
+    static let tokenVariable = "ESSENTIALS_BEARER"
 
     // No option uses a transform, because the parser would print a refused value.
 

@@ -2,7 +2,7 @@ import Glibc
 import ServiceEssentials
 
 /// Sends one request and forwards the response body as it arrives.
-struct StreamedExchange: Sendable {
+struct StreamedExchange: Exchange {
     /// The request. It accepts every status, so that the body of an unexpected response can be printed.
     let request: DataRequest
     /// The service. It is shut down after the exchange, together with the transport.
