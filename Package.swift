@@ -15,12 +15,15 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
 
 // A package that disables the traits does not fetch the packages that only they need. One trait is enabled at a time:
 // SwiftPM passes several to the compiler in a random order, and then every second build compiles everything again.
-let requests: TargetDependencyCondition? = .when(traits: ["Requests", "Tool", "OpenCombine"])
+let requests: TargetDependencyCondition? = .when(traits: ["Requests", "Tool", "OpenCombine", "Persistence"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
 
 let openCombine: Target.Dependency = .product(
     name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
+// The condition is on every use, in tests too. A single use without it would fetch the package for everybody.
+let grdb: Target.Dependency = .product(
+    name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"]))
 
 let package = Package(
     name: "ServiceEssentials",
@@ -38,6 +41,8 @@ let package = Package(
         .library(name: "EssentialsResources", targets: ["EssentialsResources"]),
         .library(name: "EssentialsObservation", targets: ["EssentialsObservation"]),
         .library(name: "EssentialsPublishers", targets: ["EssentialsPublishers"]),
+        .library(name: "EssentialsPersistence", targets: ["EssentialsPersistence"]),
+        .library(name: "EssentialsSQLite", targets: ["EssentialsSQLite"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
@@ -53,12 +58,16 @@ let package = Package(
         .trait(
             name: "OpenCombine",
             description: "All modules, and the publishers of EssentialsPublishers with the package OpenCombine."),
+        .trait(
+            name: "Persistence",
+            description: "All modules, and the persistence service of EssentialsSQLite with the package GRDB.swift."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -84,6 +93,9 @@ let package = Package(
         .target(
             name: "EssentialsPublishers", dependencies: ["EssentialsRequests", "EssentialsResources", openCombine],
             swiftSettings: settings),
+        .target(name: "EssentialsPersistence", swiftSettings: settings),
+        .target(
+            name: "EssentialsSQLite", dependencies: ["EssentialsPersistence", grdb], swiftSettings: settings),
         .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
@@ -151,6 +163,11 @@ let package = Package(
             dependencies: ["EssentialsPublishers", "EssentialsResources", "EssentialsTestKit", openCombine],
             swiftSettings: settings),
         .testTarget(
+            name: "EssentialsPersistenceTests", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsSQLiteTests", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
+            swiftSettings: settings),
+        .testTarget(
             name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
@@ -184,7 +201,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     if sanitizer == "address" {
         omitted.formUnion([
             "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
-            "EssentialsPublishersTests", "OutboxProbe",
+            "EssentialsPublishersTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests", "OutboxProbe",
         ])
     }
     package.targets.removeAll { omitted.contains($0.name) }

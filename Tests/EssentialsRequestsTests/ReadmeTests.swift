@@ -141,7 +141,7 @@ struct ReadmeTests {
             let cache: any AsyncCache
         }
         let films = Films(requests: requests, cache: try ModelCache(directory: directory))
-        for try await list in films.get("films", from: .cacheThenBackend, as: [Film].self) { show(list.value, list.source) }
+        for try await list in films.get("films", as: [Film].self) { show(list.value, list.source) }
         try await films.fireAndForget(.post("views", parameters: ["id": 7]), through: outbox)
         // README ends
         #expect(current == Film(stars: 3))

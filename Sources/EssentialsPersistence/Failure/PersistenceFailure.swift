@@ -1,0 +1,131 @@
+/// The error type of persistence services.
+///
+/// A failure says what happened, to which rows, and what to try. Its texts contain no values of rows except ids.
+///
+/// ```swift
+/// do throws(PersistenceFailure) {
+///     try await edits.save(.store)
+/// } catch where error.reason == .conflict {
+///     show(error.conflicts)                        // base, mine and theirs; the scope is as it was
+/// } catch {
+///     log(error.message, error.remedy)
+/// }
+/// ```
+public struct PersistenceFailure: Error, Sendable {
+    /// The parts of a failure. They are behind a reference, so that a failure is one word.
+    private struct Content: Sendable {
+        var reason: Reason
+        var message: String
+        var remedy: String?
+        var store: String?
+        var model: String?
+        var ids: [StoredValue]
+        var conflicts: [Conflict]
+        var underlying: (any Error)?
+    }
+
+    private final class Storage: Sendable {
+        let content: Content
+
+        init(_ content: Content) { self.content = content }
+    }
+
+    private let storage: Storage
+
+    /// Creates a failure.
+    ///
+    /// - Parameters:
+    ///   - reason: The kind of failure.
+    ///   - message: What happened, in one sentence without values of rows.
+    ///   - remedy: What to try, as an imperative sentence. The default is the remedy of the reason.
+    ///   - store: The path or the name of the store.
+    ///   - model: The table of the model.
+    ///   - ids: The ids of the rows.
+    ///   - conflicts: The conflicts of a save.
+    ///   - underlying: The underlying error.
+    public init(
+        _ reason: Reason, _ message: String, remedy: String? = nil, store: String? = nil, model: String? = nil,
+        ids: [StoredValue] = [], conflicts: [Conflict] = [], underlying: (any Error)? = nil
+    ) {
+        storage = Storage(
+            Content(
+                reason: reason, message: message, remedy: remedy, store: store, model: model, ids: ids,
+                conflicts: conflicts, underlying: underlying))
+    }
+
+    private init(_ content: Content) { storage = Storage(content) }
+
+    /// The failure with a model, unless it names one already.
+    package func naming(model: String) -> PersistenceFailure {
+        guard self.model == nil else { return self }
+        var content = storage.content
+        content.model = model
+        return PersistenceFailure(content)
+    }
+
+    /// The failure with a store, unless it names one already.
+    package func naming(store: String) -> PersistenceFailure {
+        guard self.store == nil else { return self }
+        var content = storage.content
+        content.store = store
+        return PersistenceFailure(content)
+    }
+
+    /// The kind of failure. Its ``Reason-swift.struct/name`` is stable across versions.
+    public var reason: Reason { storage.content.reason }
+    /// What happened, in one sentence.
+    public var message: String { storage.content.message }
+    /// What to try. `nil` if nothing helps, as after a cancellation.
+    public var remedy: String? { storage.content.remedy ?? reason.remedy }
+    /// The path or the name of the store.
+    public var store: String? { storage.content.store }
+    /// The table of the model, if one model is concerned.
+    public var model: String? { storage.content.model }
+    /// The ids of the rows, as far as they are known.
+    public var ids: [StoredValue] { storage.content.ids }
+    /// The conflicts of a save that failed with ``Reason-swift.struct/conflict``: at most 100.
+    public var conflicts: [Conflict] { storage.content.conflicts }
+    /// The underlying error, if any.
+    public var underlying: (any Error)? { storage.content.underlying }
+
+    /// The number that earlier persistence services reported for this failure: 2000 for an error of the caller's own
+    /// code, 2001 for a store that is not ready or could not be opened. `nil` for all others.
+    public var legacyCode: Int? { reason.legacyCode }
+}
+
+/// Two failures are equal if they have the same reason, store, model and ids.
+extension PersistenceFailure: Hashable {
+    /// Compares reason, store, model and ids.
+    public static func == (one: PersistenceFailure, other: PersistenceFailure) -> Bool {
+        one.reason == other.reason && one.store == other.store && one.model == other.model && one.ids == other.ids
+    }
+
+    /// Hashes reason, store, model and ids.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reason)
+        hasher.combine(store)
+        hasher.combine(model)
+        hasher.combine(ids)
+    }
+}
+
+extension PersistenceFailure: CustomStringConvertible {
+    /// The maximum number of ids in a description.
+    private static let shownIDs = 3
+
+    /// The reason, the message, the remedy, the model and the first ids in one line.
+    ///
+    /// ```
+    /// notFound: There is no such row. Fetch the rows again. film x'018f…'
+    /// ```
+    public var description: String {
+        var text = "\(reason.name): \(message)"
+        if let remedy { text += " \(remedy)" }
+        if let model { text += " \(model)" }
+        if !ids.isEmpty {
+            text += " " + ids.prefix(Self.shownIDs).map(\.description).joined(separator: ", ")
+            if ids.count > Self.shownIDs { text += " and \(ids.count - Self.shownIDs) more" }
+        }
+        return text
+    }
+}

@@ -1,0 +1,18 @@
+public import FoundationEssentials
+
+/// A type of ids of models: ``ModelID``, `String`, `UUID` or `Int64`.
+///
+/// The id is one column and the primary key of the table. A table that links two others has an id and a UNIQUE constraint
+/// over its pair.
+///
+/// ```swift
+/// struct Country: PersistentModel {
+///     var id: String                       // the code of ISO 3166
+///     var name: String
+/// }
+/// ```
+public protocol ModelKey: ColumnValue, Hashable, Codable {}
+
+extension String: ModelKey {}
+extension Int64: ModelKey {}
+extension UUID: ModelKey {}

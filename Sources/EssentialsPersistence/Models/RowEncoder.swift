@@ -1,0 +1,210 @@
+import FoundationEssentials
+
+/// Encodes models as rows.
+package enum RowEncoder {
+    /// The row of a model.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - layout: The columns of the row.
+    ///   - base: The row whose values the columns outside the model keep. The default is NULL for all.
+    /// - Throws: A failure with the reason `invalidModel` for a property without a column and a value that cannot be
+    ///   stored, and with `encoding` for an error of the model's own code.
+    package static func row<Model: PersistentModel>(
+        _ model: Model, layout: RowLayout, base: StoredRow? = nil
+    ) throws(PersistenceFailure) -> StoredRow {
+        let values = base?.values ?? Array(repeating: .null, count: layout.names.count)
+        let target = RowTarget(layout: layout, values: values)
+        do {
+            try model.encode(to: RowEncoding(target: target))
+        } catch let failure as PersistenceFailure {
+            throw failure.naming(model: Model.table)
+        } catch {
+            throw PersistenceFailure(
+                .encoding, "A value of \(Model.self) could not be encoded.", model: Model.table, underlying: error)
+        }
+        if let nested = target.invalid {
+            throw PersistenceFailure(
+                .invalidModel, "\(Model.self) encodes \(nested); a row has one value for each coding key.",
+                model: Model.table)
+        }
+        guard let row = StoredRow(layout, target.values) else {
+            throw PersistenceFailure(.invalidModel, "The row of \(Model.self) has no place.", model: Model.table)
+        }
+        return row
+    }
+
+    /// The value of one column.
+    static func stored(_ value: some Encodable, column: String) throws -> StoredValue {
+        if let value = value as? any ColumnValue { return try direct(value, column: column) }
+        let single = SingleTarget(column: column)
+        try value.encode(to: SingleEncoding(target: single))
+        if let stored = single.value { return stored }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    static func direct(_ value: some ColumnValue, column: String) throws(PersistenceFailure) -> StoredValue {
+        if let stored = value.storedValue { return stored }
+        throw PersistenceFailure(
+            .invalidModel,
+            "The value of the column \(column) cannot be stored: it is out of range or has a NUL character.")
+    }
+}
+
+/// The row that is being encoded. It never leaves the call that encodes.
+private final class RowTarget {
+    let layout: RowLayout
+    var values: [StoredValue]
+    var invalid: String?
+
+    init(layout: RowLayout, values: [StoredValue]) {
+        self.layout = layout
+        self.values = values
+    }
+
+    func set(_ value: StoredValue, _ key: any CodingKey) throws {
+        guard let index = layout.index(of: key.stringValue) else {
+            throw PersistenceFailure(.invalidModel, "There is no column for the property \(key.stringValue).")
+        }
+        values[index] = value
+    }
+}
+
+private struct RowEncoding: Encoder {
+    let target: RowTarget
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(RowContainer<Key>(target: target))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        target.invalid = "a list"
+        return IgnoringContainer()
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        target.invalid = "a single value"
+        return IgnoringContainer()
+    }
+}
+
+private struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let target: RowTarget
+    var codingPath: [any CodingKey] { [] }
+
+    mutating func encodeNil(forKey key: Key) throws { try target.set(.null, key) }
+
+    mutating func encode(_ value: Bool, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: String, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Double, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Float, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Int8, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Int16, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: UInt8, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: UInt16, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: UInt32, forKey key: Key) throws { try direct(value, key) }
+
+    mutating func encode(_ value: UInt64, forKey key: Key) throws {
+        guard let value = Int64(exactly: value) else { return try direct(Double.nan, key) }
+        try direct(value, key)
+    }
+
+    mutating func encode(_ value: UInt, forKey key: Key) throws { try encode(UInt64(value), forKey: key) }
+
+    mutating func encode(_ value: some Encodable, forKey key: Key) throws {
+        try target.set(RowEncoder.stored(value, column: key.stringValue), key)
+    }
+
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try direct(value, key) }
+
+    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try target.set(.null, key) }
+    }
+
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try target.set(.null, key) }
+    }
+
+    mutating func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { try target.set(.null, key) }
+    }
+
+    private func direct(_ value: some ColumnValue, _ key: Key) throws {
+        try target.set(RowEncoder.direct(value, column: key.stringValue), key)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        target.invalid = "a nested container"
+        return KeyedEncodingContainer(IgnoringKeyedContainer())
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        target.invalid = "a nested container"
+        return IgnoringContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        target.invalid = "the value of a superclass"
+        return IgnoringEncoder()
+    }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
+}
+
+/// The value of a type that encodes itself as a single value, such as an enumeration with raw values.
+private final class SingleTarget {
+    let column: String
+    var value: StoredValue?
+
+    init(column: String) { self.column = column }
+}
+
+/// Keeps a single value, and ignores lists and dictionaries, which are encoded as JSON afterwards.
+private struct SingleEncoding: Encoder, SingleValueEncodingContainer {
+    let target: SingleTarget
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(IgnoringKeyedContainer())
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { IgnoringContainer() }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    mutating func encodeNil() throws { target.value = .null }
+
+    mutating func encode(_ value: UInt) throws { try encode(UInt64(value)) }
+
+    mutating func encode(_ value: UInt64) throws {
+        guard let value = Int64(exactly: value) else {
+            target.value = try RowEncoder.direct(Double.nan, column: target.column)
+            return
+        }
+        target.value = .integer(value)
+    }
+
+    mutating func encode(_ value: some Encodable) throws {
+        target.value = try RowEncoder.stored(value, column: target.column)
+    }
+}

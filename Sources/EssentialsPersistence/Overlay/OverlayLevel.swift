@@ -1,0 +1,131 @@
+/// The limits of one scope.
+package struct OverlayLimits: Sendable, Hashable {
+    /// The maximum number of pending rows.
+    package var rows = 100_000
+    /// The maximum number of bytes of pending rows and their bases, as an estimate.
+    package var bytes = 64 << 20
+    /// The maximum number of scopes within each other.
+    package var depth = 16
+
+    package init() {}
+
+    /// Limits that nothing reaches.
+    static let unlimited: OverlayLimits = {
+        var limits = OverlayLimits()
+        limits.rows = .max
+        limits.bytes = .max
+        limits.depth = .max
+        return limits
+    }()
+}
+
+/// The pending rows of one scope.
+///
+/// | entry | create | update | delete |
+/// |---|---|---|---|
+/// | nothing | inserted | updated | deleted |
+/// | inserted | fails | inserted | nothing |
+/// | updated | fails | updated, with the first base | deleted |
+/// | deleted | updated | fails | fails |
+///
+/// A row that is changed back to its base is pending no longer.
+package struct OverlayLevel: Sendable {
+    private var tables: [String: [StoredValue: OverlayEntry]] = [:]
+    private var log = ChangeLog()
+    private let limits: OverlayLimits
+    /// The number of pending rows.
+    package private(set) var count = 0
+    /// The approximate number of bytes of the pending rows and their bases.
+    package private(set) var byteCount = 0
+
+    package init(limits: OverlayLimits = OverlayLimits()) { self.limits = limits }
+
+    /// A number that grows with each change.
+    package var version: UInt64 { log.version }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// The tables with pending rows.
+    package var pendingTables: Set<String> { Set(tables.keys) }
+
+    package func entry(_ key: RowKey) -> OverlayEntry? { tables[key.table]?[key.id] }
+
+    /// The pending rows of a table.
+    package func entries(in table: String) -> [StoredValue: OverlayEntry] { tables[table] ?? [:] }
+
+    /// The rows that were changed since a version; `nil` if that is not known any more.
+    package func changes(since version: UInt64) -> Set<RowKey>? { log.keys(since: version) }
+
+    /// Calls a closure with each pending row, in no order.
+    package func forEach<Failure: Error>(
+        _ body: (RowKey, OverlayEntry) throws(Failure) -> Void
+    ) throws(Failure) {
+        for (table, entries) in tables {
+            for (id, entry) in entries { try body(RowKey(table: table, id: id), entry) }
+        }
+    }
+
+    /// Makes the scope see a row, or none, at this key.
+    ///
+    /// - Parameters:
+    ///   - row: The row; `nil` deletes it.
+    ///   - below: What the scope would see without its own entry.
+    /// - Throws: A failure with the reason `limit`, after which nothing has changed.
+    package mutating func place(_ row: StoredRow?, at key: RowKey, below: StoredRow?) throws(PersistenceFailure) {
+        let own = entry(key)
+        try set(OverlayEntry(from: own.map(\.base) ?? below, to: row), at: key, replacing: own)
+    }
+
+    /// Takes over an entry of a level above, or a row in place of one's own entry.
+    mutating func set(_ new: OverlayEntry?, at key: RowKey) throws(PersistenceFailure) {
+        try set(new, at: key, replacing: entry(key))
+    }
+
+    private mutating func set(
+        _ new: OverlayEntry?, at key: RowKey, replacing old: OverlayEntry?
+    ) throws(PersistenceFailure) {
+        if new == nil, old == nil { return }
+        let rows = count + (new == nil ? 0 : 1) - (old == nil ? 0 : 1)
+        let bytes = byteCount + (new?.byteCount ?? 0) - (old?.byteCount ?? 0)
+        guard rows <= max(limits.rows, count), bytes <= max(limits.bytes, byteCount) else {
+            throw PersistenceFailure(
+                .limit, "The scope has \(count) pending rows of about \(byteCount) bytes; there is no room for more.",
+                model: key.table, ids: [key.id])
+        }
+        if let new {
+            tables[key.table, default: [:]][key.id] = new
+        } else {
+            tables[key.table]?[key.id] = nil
+            if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
+        }
+        (count, byteCount) = (rows, bytes)
+        log.append(key)
+    }
+
+    /// Drops all pending rows.
+    package mutating func rollback() {
+        guard !isEmpty else { return }
+        if count <= ChangeLog.capacity {
+            forEach { key, _ in log.append(key) }
+        } else {
+            log.forget()
+        }
+        tables.removeAll()
+        (count, byteCount) = (0, 0)
+    }
+
+    /// Drops some pending rows, and returns how many were pending.
+    package mutating func discard(_ keys: some Sequence<RowKey>) -> Int {
+        var discarded = 0
+        for key in keys {
+            guard let entry = entry(key) else { continue }
+            tables[key.table]?[key.id] = nil
+            if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
+            count -= 1
+            byteCount -= entry.byteCount
+            log.append(key)
+            discarded += 1
+        }
+        return discarded
+    }
+}

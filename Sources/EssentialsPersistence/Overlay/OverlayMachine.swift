@@ -1,0 +1,195 @@
+/// The levels that a scope sees through, from the root scope to the scope itself: pending rows over the file.
+///
+/// The machine knows no file. Where it needs a row of the file, the caller brings it.
+///
+/// ```swift
+/// var machine = OverlayMachine(levels: [root, child])
+/// try machine.update(row, at: key, stored: row)
+/// try machine.saveToParent { _ in .policy(.fail) }
+/// ```
+package struct OverlayMachine: Sendable {
+    /// The maximum number of conflicts in one failure.
+    package static let maximumConflicts = 100
+
+    /// What the levels know of a row.
+    package enum Finding: Sendable, Hashable {
+        /// The nearest level with an entry has this row. Level 1 is the root scope.
+        case pending(StoredRow, level: Int)
+        /// The nearest level with an entry has deleted the row.
+        case deleted(level: Int)
+        /// No level has an entry, so the file's row counts.
+        case stored
+    }
+
+    /// The levels, the root scope first.
+    package private(set) var levels: [OverlayLevel]
+
+    /// - Throws: A failure with the reason `limit` for too many levels, and with `closed` for none.
+    package init(levels: [OverlayLevel], limits: OverlayLimits = OverlayLimits()) throws(PersistenceFailure) {
+        guard !levels.isEmpty else { throw PersistenceFailure(.closed, "The scope has no level.") }
+        guard levels.count <= limits.depth else {
+            throw PersistenceFailure(
+                .limit, "A scope is at most \(limits.depth) levels deep.", remedy: "Save to a parent scope instead.")
+        }
+        self.levels = levels
+    }
+
+    private var last: Int { levels.count - 1 }
+
+    /// Looks a row up, nearest level first.
+    package func find(_ key: RowKey) -> Finding { find(key, below: levels.count) }
+
+    private func find(_ key: RowKey, below end: Int) -> Finding {
+        for level in (0..<end).reversed() {
+            guard let entry = levels[level].entry(key) else { continue }
+            return entry.row.map { .pending($0, level: level + 1) } ?? .deleted(level: level + 1)
+        }
+        return .stored
+    }
+
+    private func row(_ finding: Finding, stored: StoredRow?) -> StoredRow? {
+        switch finding {
+        case .pending(let row, _): row
+        case .deleted: nil
+        case .stored: stored
+        }
+    }
+
+    // MARK: Changes
+
+    /// Creates a row in the scope.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - key: Its key.
+    ///   - stored: The row of the file. It counts only if no level has an entry.
+    /// - Throws: A failure with the reason `constraint` if the scope sees a row with this id, or `limit`.
+    package mutating func create(_ row: StoredRow, at key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
+        guard self.row(find(key), stored: stored) == nil else {
+            throw PersistenceFailure(
+                .constraint, "There is a row with this id.", remedy: "Update the row, or choose another id.",
+                model: key.table, ids: [key.id])
+        }
+        try place(row, at: key, stored: stored)
+    }
+
+    /// Changes a row in the scope.
+    ///
+    /// - Throws: A failure with the reason `notFound` if the scope does not see the row, or `limit`.
+    package mutating func update(_ row: StoredRow, at key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
+        try requireRow(key, stored: stored)
+        try place(row, at: key, stored: stored)
+    }
+
+    /// Deletes a row in the scope.
+    ///
+    /// - Throws: A failure with the reason `notFound` if the scope does not see the row, or `limit`.
+    package mutating func delete(_ key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
+        try requireRow(key, stored: stored)
+        try place(nil, at: key, stored: stored)
+    }
+
+    private func requireRow(_ key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
+        guard row(find(key), stored: stored) == nil else { return }
+        throw PersistenceFailure(.notFound, "There is no row with this id.", model: key.table, ids: [key.id])
+    }
+
+    private mutating func place(_ row: StoredRow?, at key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
+        let below = self.row(find(key, below: last), stored: stored)
+        try levels[last].place(row, at: key, below: below)
+    }
+
+    // MARK: Saving
+
+    /// Moves the pending rows of the scope to its parent scope.
+    ///
+    /// An entry whose id the parent has no entry for moves with its base, and is compared with the file when the parent
+    /// is saved. Any other entry is compared with the parent's.
+    ///
+    /// - Throws: A failure with the reason `conflict` or `limit`, after which all levels are as before.
+    package mutating func saveToParent(
+        decide: (Conflict) -> ConflictDecision
+    ) throws(PersistenceFailure) {
+        guard levels.count > 1 else { return }
+        var parent = levels[last - 1]
+        try Self.fold(levels[last], into: &parent, decide: decide)
+        levels[last - 1] = parent
+        levels[last].rollback()
+    }
+
+    /// All pending rows in one level, as they are saved into the file.
+    ///
+    /// - Throws: A failure with the reason `conflict` if levels contradict each other.
+    package func folded(decide: (Conflict) -> ConflictDecision) throws(PersistenceFailure) -> OverlayLevel {
+        var levels = levels
+        var upper = levels.removeLast()
+        while let level = levels.popLast() {
+            var parent = OverlayLevel(limits: .unlimited)
+            try level.forEach { (key, entry) throws(PersistenceFailure) in try parent.set(entry, at: key) }
+            try Self.fold(upper, into: &parent, decide: decide)
+            upper = parent
+        }
+        return upper
+    }
+
+    /// Empties all levels, because their rows are in the file.
+    package mutating func saved() {
+        for level in levels.indices { levels[level].rollback() }
+    }
+
+    /// Drops the pending rows of the scope.
+    package mutating func rollback() { levels[last].rollback() }
+
+    /// Drops some pending rows of the scope, and returns how many were pending.
+    package mutating func discard(_ keys: some Sequence<RowKey>) -> Int { levels[last].discard(keys) }
+
+    private static func fold(
+        _ child: OverlayLevel, into parent: inout OverlayLevel, decide: (Conflict) -> ConflictDecision
+    ) throws(PersistenceFailure) {
+        var conflicts: [Conflict] = []
+        try child.forEach { (key, entry) throws(PersistenceFailure) in
+            guard conflicts.count < maximumConflicts else { return }
+            guard let own = parent.entry(key) else { return try parent.set(entry, at: key) }
+            switch ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
+            case .apply(let row): try parent.set(OverlayEntry(from: own.base, to: row), at: key)
+            case .keep: break
+            case .conflict(let conflict): conflicts.append(conflict)
+            }
+        }
+        guard conflicts.isEmpty else { throw conflictFailure(conflicts) }
+    }
+
+    /// The failure of a save with conflicts.
+    package static func conflictFailure(_ conflicts: [Conflict]) -> PersistenceFailure {
+        let tables = Set(conflicts.map(\.table))
+        return PersistenceFailure(
+            .conflict, "Others have changed \(conflicts.count) of the rows since they were read.",
+            model: tables.count == 1 ? tables.first : nil, ids: conflicts.map(\.id), conflicts: conflicts)
+    }
+
+    // MARK: The whole overlay
+
+    /// The tables with pending rows in any level.
+    package var pendingTables: Set<String> { levels.reduce(into: []) { $0.formUnion($1.pendingTables) } }
+
+    /// The versions of all levels, which tell together whether anything is different.
+    package var versions: [UInt64] { levels.map(\.version) }
+
+    /// The entries of a table that count: of each id, that of the nearest level.
+    package func entries(in table: String) -> [StoredValue: OverlayEntry] {
+        levels.dropFirst().reduce(levels[0].entries(in: table)) { entries, level in
+            entries.merging(level.entries(in: table)) { _, nearer in nearer }
+        }
+    }
+
+    /// The rows that may be different since the levels had these versions; `nil` if that is not known.
+    package func changes(since versions: [UInt64]) -> Set<RowKey>? {
+        guard versions.count == levels.count else { return nil }
+        var keys: Set<RowKey> = []
+        for (level, version) in zip(levels, versions) {
+            guard let changed = level.changes(since: version) else { return nil }
+            keys.formUnion(changed)
+        }
+        return keys
+    }
+}

@@ -1,0 +1,65 @@
+#if Persistence
+    import EssentialsPersistence
+
+    /// A query as SQL with arguments.
+    struct SelectStatement: Equatable {
+        /// The text. Queries of the same structure have the same text, so that prepared statements are reused.
+        let sql: String
+        let arguments: [StoredValue]
+
+        /// The statement that fetches rows.
+        ///
+        /// - Parameters:
+        ///   - node: The query.
+        ///   - columns: The columns to fetch if the query does not name one.
+        ///   - source: The table in SQL, if it is another one than that of the query. It must have its name.
+        init(_ node: SelectNode, columns: [String], source: String? = nil) throws(PersistenceFailure) {
+            var text = SQLBuilder()
+            try text.select(node, columns: columns, source: source)
+            try self.init(text, node)
+        }
+
+        /// The statement that counts the rows, or the values, that a query finds.
+        static func counting(
+            _ node: SelectNode, source: String? = nil
+        ) throws(PersistenceFailure) -> SelectStatement {
+            var text = SQLBuilder()
+            if node.limit == nil, node.offset == 0, node.column == nil {
+                text.append("SELECT count(*)")
+                try text.from(node, source: source)
+            } else {
+                text.append("SELECT count(*) FROM (")
+                try text.select(node, columns: [node.key], source: source)
+                text.append(")")
+            }
+            return try SelectStatement(text, node)
+        }
+
+        /// The statement that looks up rows by their ids. The number of ids is limited by ``SQLBuilder/maximumIDs``.
+        static func rows(
+            of table: String, key: String, columns: [String], ids: ArraySlice<StoredValue>
+        ) -> SelectStatement {
+            var text = SQLBuilder()
+            text.append("SELECT ")
+            text.append(columns.map { SQLBuilder.quoted($0) }.joined(separator: ", "))
+            text.append(" FROM \(SQLBuilder.quoted(table)) WHERE \(SQLBuilder.quoted(key)) IN (")
+            text.append(list: Array(ids))
+            text.append(")")
+            return SelectStatement(sql: text.sql, arguments: text.arguments)
+        }
+
+        private init(_ text: SQLBuilder, _ node: SelectNode) throws(PersistenceFailure) {
+            guard text.arguments.count <= SQLBuilder.maximumArguments else {
+                throw PersistenceFailure(
+                    .limit, "The query has more than \(SQLBuilder.maximumArguments) arguments.",
+                    remedy: "Use a subquery, or several queries.", model: node.table)
+            }
+            self.init(sql: text.sql, arguments: text.arguments)
+        }
+
+        private init(sql: String, arguments: [StoredValue]) {
+            self.sql = sql
+            self.arguments = arguments
+        }
+    }
+#endif

@@ -1,0 +1,150 @@
+import FoundationEssentials
+import Testing
+
+@testable import EssentialsPersistence
+
+@Suite struct RowTests {
+    private let layout = RowLayout(Film.columns.all.map(\.name))
+
+    private func film() -> Film {
+        Film(
+            title: "Metropolis", year: 1926, studioID: ModelID(), genre: .drama, tags: ["silent", "it's \"big\""],
+            premiere: Date(timeIntervalSince1970: -1_358_000_000), poster: [0, 1, 255])
+    }
+
+    @Test("A model is read as it was stored")
+    func roundTrip() throws {
+        let film = film()
+        let row = try RowEncoder.row(film, layout: layout)
+        #expect(try RowDecoder.model(Film.self, from: row) == film)
+        #expect(row["id"] == .blob(film.id.bytes))
+        #expect(row["genre"] == "drama")
+        #expect(row["tags"] == #"["silent","it's \"big\""]"#)
+        #expect(row["premiere"] == "1926-12-20 09:46:40.000")
+        #expect(row["director"] == nil)
+    }
+
+    @Test("Values that are nil are NULL")
+    func null() throws {
+        let film = Film(title: "", year: 0)
+        let row = try RowEncoder.row(film, layout: layout)
+        #expect(["studioID", "genre", "premiere", "poster"].allSatisfy { row[$0] == .null })
+        #expect(try RowDecoder.model(Film.self, from: row) == film)
+    }
+
+    @Test("Columns outside the model keep the values of the base")
+    func otherColumns() throws {
+        let layout = RowLayout(["note"] + layout.names)
+        let base = try #require(StoredRow(layout, [7] + Array(repeating: .null, count: 8)))
+        let row = try RowEncoder.row(film(), layout: layout, base: base)
+        #expect(row["note"] == 7)
+        #expect(row["title"] == "Metropolis")
+        #expect(try RowDecoder.model(Film.self, from: row).year == 1926)
+    }
+
+    @Test("A property without a column is an invalid model")
+    func missingColumn() throws {
+        let failure = #expect(throws: PersistenceFailure.self) {
+            try RowEncoder.row(film(), layout: RowLayout(["id", "title"]))
+        }
+        #expect(failure?.reason == .invalidModel)
+        #expect(failure?.model == "film")
+    }
+
+    @Test("A value that cannot be stored is an invalid model")
+    func invalidValue() {
+        let failure = #expect(throws: PersistenceFailure.self) {
+            try RowEncoder.row(Film(title: "a\u{0}", year: 1), layout: layout)
+        }
+        #expect(failure?.reason == .invalidModel)
+    }
+
+    @Test("An error of a model's own code is an encoding failure")
+    func ownError() {
+        struct Refusal: Error {}
+        struct Broken: PersistentModel {
+            var id: Int64 = 1
+            static let table = "broken"
+            static let columns = Columns()
+            struct Columns: ModelColumns {
+                let id = Column<Broken, Int64>("id")
+                var all: [ModelColumn<Broken>] { [id.erased] }
+            }
+            func encode(to encoder: any Encoder) throws { throw Refusal() }
+        }
+        let failure = #expect(throws: PersistenceFailure.self) {
+            try RowEncoder.row(Broken(), layout: RowLayout(["id"]))
+        }
+        #expect(failure?.reason == .encoding)
+        #expect(failure?.underlying is Refusal)
+    }
+
+    @Test("A model that is no keyed container is an invalid model")
+    func unkeyed() {
+        struct Listed: PersistentModel {
+            var id: Int64 = 1
+            static let table = "listed"
+            static let columns = Columns()
+            struct Columns: ModelColumns {
+                let id = Column<Listed, Int64>("id")
+                var all: [ModelColumn<Listed>] { [id.erased] }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var list = encoder.unkeyedContainer()
+                try list.encode(id)
+            }
+        }
+        let failure = #expect(throws: PersistenceFailure.self) {
+            try RowEncoder.row(Listed(), layout: RowLayout(["id"]))
+        }
+        #expect(failure?.reason == .invalidModel)
+    }
+
+    @Test(
+        "A row that does not fit the model is a decoding failure with its id",
+        arguments: [("year", "soon" as StoredValue), ("title", .null), ("tags", "no JSON"), ("genre", "western")])
+    func decoding(column: String, value: StoredValue) throws {
+        let film = film()
+        var row = try RowEncoder.row(film, layout: layout)
+        row.values[try #require(layout.index(of: column))] = value
+        let failure = #expect(throws: PersistenceFailure.self) { try RowDecoder.model(Film.self, from: row) }
+        #expect(failure?.reason == .decoding)
+        #expect(failure?.ids == [.blob(film.id.bytes)])
+    }
+
+    @Test("Unsigned integers of 64 bits are stored as far as SQLite has them")
+    func unsigned() throws {
+        struct Counter: PersistentModel, Equatable {
+            var id: Int64
+            var large: UInt64
+            var word: UInt?
+            static let table = "counter"
+            static let columns = Columns()
+            struct Columns: ModelColumns {
+                let id = Column<Counter, Int64>("id")
+                var all: [ModelColumn<Counter>] { [id.erased] }
+            }
+        }
+        let layout = RowLayout(["id", "large", "word"])
+        let counter = Counter(id: 1, large: UInt64(Int64.max), word: 7)
+        let row = try RowEncoder.row(counter, layout: layout)
+        #expect(try RowDecoder.model(Counter.self, from: row) == counter)
+        #expect(throws: PersistenceFailure.self) {
+            try RowEncoder.row(Counter(id: 1, large: .max), layout: layout)
+        }
+        let negative = try #require(StoredRow(layout, [1, -1, nil]))
+        #expect(throws: PersistenceFailure.self) { try RowDecoder.model(Counter.self, from: negative) }
+    }
+
+    @Test("The columns that two rows differ in are found, and can be taken over")
+    func changes() throws {
+        var film = film()
+        let one = try RowEncoder.row(film, layout: layout)
+        film.year = 1927
+        film.tags = []
+        let other = try RowEncoder.row(film, layout: layout)
+        #expect(other.changes(from: one) == [2, 5])
+        #expect(one.replacing([2, 5], from: other) == other)
+        #expect(one.replacing([2], from: other).changes(from: other) == [5])
+    }
+}
