@@ -112,17 +112,17 @@ package struct StoredRequestParts: Sendable {
     /// - Parameters:
     ///   - environment: The environment that must be the current one when the request is sent.
     ///   - file: The body, if it was stored apart.
-    package func request(in environment: EnvironmentSnapshot, file: RequestBody? = nil) -> DataRequest {
+    package func request(in environment: EnvironmentSnapshot, file: StoredBody? = nil) -> DataRequest {
         var request = DataRequest(
             method, path, parameters: parameters, query: query, headerFields: headerFields)
         request.base = base.map { RequestBase($0) } ?? .pinned(to: environment)
         request.isDefined = isDefined
         request.hasWholeQuery = hasWholeQuery
         switch body {
-        case .none: request.body = file.map { .raw($0) } ?? .none
+        case .none: request.body = file.map { .raw($0.body) } ?? .none
         case .parameters(let parameters): request.body = .parameters(parameters)
         case .bytes(let bytes): request.body = .raw(.bytes(bytes))
-        case .pieces(let body): request.body = .raw(file ?? body)
+        case .pieces(let body): request.body = .raw(file?.body ?? body)
         }
         switch statuses {
         case .success: request.expectedStatus = .success
@@ -132,6 +132,13 @@ package struct StoredRequestParts: Sendable {
         if !usesCookies { request.usesCookies = false }
         return request
     }
+}
+
+/// A body that was stored apart from its request.
+package struct StoredBody: Sendable {
+    package let body: RequestBody
+
+    package init(_ body: RequestBody) { self.body = body }
 }
 
 extension StatusExpectation {

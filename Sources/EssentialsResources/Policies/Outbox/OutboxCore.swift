@@ -321,7 +321,7 @@ final class OutboxCore: Sendable {
     }
 
     /// The request of an entry, which fails if the environment changes before it is sent.
-    private func request(_ record: OutboxRecord, _ file: RequestBody?) throws(RequestFailure) -> DataRequest {
+    private func request(_ record: OutboxRecord, _ file: StoredBody?) throws(RequestFailure) -> DataRequest {
         let snapshot = environment.snapshot
         guard Self.name(of: snapshot) == record.environment, !Task.isCancelled else {
             adoptEnvironment()

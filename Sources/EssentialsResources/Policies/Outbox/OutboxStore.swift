@@ -12,7 +12,7 @@ actor OutboxStore {
 
     /// What an entry is sent as.
     enum Request: Sendable {
-        case request(OutboxRecord, file: RequestBody?)
+        case request(OutboxRecord, file: StoredBody?)
         /// It was damaged since it was added, and has been set aside.
         case damaged
     }
@@ -256,7 +256,7 @@ actor OutboxStore {
             return .damaged
         }
         guard record.bodyFileSize != nil else { return .request(record, file: nil) }
-        return .request(record, file: try .file(files.path(of: OutboxFiles.Name(id, .body))))
+        return .request(record, file: StoredBody(try .file(files.path(of: OutboxFiles.Name(id, .body)))))
     }
 
     func remove(_ id: OutboxEntry.ID) throws(RequestFailure) {
