@@ -37,6 +37,10 @@ extension ResourceCore {
     /// The resource that this one means now: itself, unless it is forwarded. This takes no lock.
     var current: ResourceCore { flags.current.contains(.isForwarded) ? forwarded : self }
 
+    /// The flags of the resource to which this one leads. This is rare, so it is kept out of code that reads flags.
+    @inline(never)
+    var forwardedFlags: ResourceFlags.Bits { current.flags.current }
+
     @inline(never)
     private var forwarded: ResourceCore { contents.withLock { $0.forward }?.end ?? self }
 

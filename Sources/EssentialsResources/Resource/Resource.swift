@@ -69,7 +69,7 @@ public struct Resource<Content: Sendable>: Sendable {
 
     private var flags: ResourceFlags.Bits {
         let flags = handle.flags.current
-        return flags.contains(.isForwarded) ? core.flags.current : flags
+        return flags.contains(.isForwarded) ? handle.forwardedFlags : flags
     }
 
     /// The number of observers: closures, sequences that are being read, and observer objects.
