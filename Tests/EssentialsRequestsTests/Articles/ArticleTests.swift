@@ -28,6 +28,7 @@ struct ArticleTests {
         "OutboxPromises": "EssentialsResources",
         "FetchingModels": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
+        "MovingFromCachingService": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
     ]
 
@@ -48,7 +49,7 @@ struct ArticleTests {
             "CachingModels",
             "Blobs",
             "OutboxPromises",
-            "FetchingModels",
+            "FetchingModels", "MovingFromCachingService",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

@@ -8,6 +8,8 @@
 // - a load, compared with the same request of the data-request service;
 // - a thousand tasks that need one resource, compared with a thousand continuations;
 // - an event to a thousand closures and sequences, and observing beside ten thousand others;
+// - fetches, compared with their requests, and filtering cached models, compared with a loop;
+// - entries of an outbox and blobs, compared with the system calls that they need;
 // - the memory of a hundred thousand resources, and of many loads and observations.
 //
 // The sides alternate in one run, and the medians of their rounds are shown, because absolute figures drift with the
@@ -26,7 +28,7 @@ struct BenchResources {
             case "--smoke": isSmoke = true
             case "--only": part = arguments.popFirst() ?? ""
             default:
-                print("usage: bench-resources [--smoke] [--only reading|loading|observing|memory]")
+                print("usage: bench-resources [--smoke] [--only reading|loading|observing|fetching|storing|memory]")
                 exit(argument == "--help" ? 0 : 2)
             }
         }
@@ -38,6 +40,8 @@ struct BenchResources {
             if ["", "reading"].contains(part) { rows += try await ReadingCost.measure(scale) }
             if ["", "loading"].contains(part) { rows += try await LoadingCost.measure(scale) }
             if ["", "observing"].contains(part) { rows += try await ObservingCost.measure(scale) }
+            if ["", "fetching"].contains(part) { rows += try await FetchingCost.measure(scale) }
+            if ["", "storing"].contains(part) { rows += try await StoringCost.measure(scale) }
             if ["", "memory"].contains(part) { rows += try await MemoryCost.measure(scale) }
             table.add(rows)
             print(table.text)

@@ -8,9 +8,11 @@ internal import ThreadCounters
 struct InstantTransport: Transport {
     let response: TransportResponse
 
+    init(response: TransportResponse) { self.response = response }
+
     init(json: String) {
         let head = HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"])
-        response = TransportResponse(head, body: ResponseBody(Data(json.utf8)))
+        self.init(response: TransportResponse(head, body: ResponseBody(Data(json.utf8))))
     }
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse { response }
