@@ -28,6 +28,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials reachability example.com
               essentials watch api.example.com/status --every 5s
               essentials cookies jar.txt
+              essentials outbox views drain --base-url https://api.example.com/
               essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
 
@@ -54,7 +55,8 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            WatchCommand.self, CookiesCommand.self, BenchCommand.self, DemoCommand.self, HelpTopicCommand.self,
+            WatchCommand.self, CookiesCommand.self, OutboxCommand.self, BenchCommand.self, DemoCommand.self,
+            HelpTopicCommand.self,
         ])
 
     /// The names of the commands.

@@ -10,6 +10,8 @@ extension ToolTests {
             ("essentials bench --polic", "--policy"), ("essentials bench --policy uniq", "unique-file.txt"),
             ("essentials help exit", "exit-codes"), ("essentials wat", "watch"), ("essentials watch --ever", "--every"),
             ("essentials watch --format js", "json"), ("essentials demo --res", "--resources"),
+            ("essentials demo --pol", "--policies"), ("essentials outb", "outbox"),
+            ("essentials get --source cacheT", "cacheThenBackend"), ("essentials outbox --format js", "json"),
         ]
 
         private func folder() throws -> TemporaryDirectory {

@@ -36,6 +36,27 @@ extension ToolTests {
             }
         }
 
+        @Test("The demonstration of policies prints a line for every step, with what was shown and sent")
+        func policiesDemo() async throws {
+            let result = try await tool("demo", "--policies")
+            #expect(result.code == 0, "\(result.errors)")
+            #expect(result.errors.isEmpty)
+            let lines = result.text.split(separator: "\n")
+            let expected = [
+                ("first use", ["“btc eth” from the backend"]), ("offline", ["is down", "“btc eth” from the cache"]),
+                ("kept", ["2 requests are on the disk", "has accepted 0"]),
+                ("online", ["first “btc eth” from the cache and then “btc eth orb” from the backend"]),
+                ("filter", ["Bitcoin and Orbit, with 0 requests"]), ("blob", ["7 bytes", "after 1 transfer"]),
+                ("outbox", [#"{"symbol":"btc"} and {"symbol":"eth"}"#, "0 requests are left"]),
+            ]
+            try #require(lines.count == expected.count, "\(result.text)")
+            for (line, (name, parts)) in zip(lines, expected) {
+                #expect(line.hasPrefix(name + ": "))
+                for part in parts { #expect(line.contains(part), "\(line)") }
+            }
+            #expect(try await tool("demo", "--policies", "--resources").code == 64)
+        }
+
         @Test("The graph of the resources' demonstration has the resource service, which needs two others")
         func resourcesGraph() async throws {
             let result = try await tool("demo", "--resources", "--graph")
@@ -66,7 +87,7 @@ extension ToolTests {
             "The help of every command contains examples and exit codes",
             arguments: [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "watch", "cookies", "bench", "demo",
+                "watch", "cookies", "outbox", "bench", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -82,7 +103,7 @@ extension ToolTests {
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "watch", "cookies", "bench", "demo",
+                "watch", "cookies", "outbox", "bench", "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_CLIENT_ID",
                 "ESSENTIALS_CLIENT_SECRET", "ESSENTIALS_KEY_PASSPHRASE",
             ] {

@@ -94,6 +94,7 @@ struct PostCommand: NamedMethodCommand {
           essentials post https://api.example.com/users --json '{"name": "Ada"}'
           essentials post https://example.com/upload --data @photo.jpg
           essentials post https://example.com/search --form 'q=a b' --form page=2
+          essentials post https://api.example.com/views --json '{"id": 7}' --outbox views
           essentials post https://example.com/films --part title=Summer --part 'film=@1.mp4;type=video/mp4'
         """#)
 
@@ -103,9 +104,11 @@ struct PostCommand: NamedMethodCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Outbox") var kept: OutboxOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
+    var outbox: OutboxOptions? { kept }
 }
 
 /// `essentials put`
@@ -124,9 +127,11 @@ struct PutCommand: NamedMethodCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Outbox") var kept: OutboxOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
+    var outbox: OutboxOptions? { kept }
 }
 
 /// `essentials patch`
@@ -145,9 +150,11 @@ struct PatchCommand: NamedMethodCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Outbox") var kept: OutboxOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
+    var outbox: OutboxOptions? { kept }
 }
 
 /// `essentials delete`
@@ -166,7 +173,9 @@ struct DeleteCommand: NamedMethodCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
     @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Outbox") var kept: OutboxOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
+    var outbox: OutboxOptions? { kept }
 }

@@ -12,6 +12,8 @@ protocol RequestCommand: AsyncParsableCommand {
     var retry: RetryOptions { get }
     /// The cache of models; `nil` for commands without one.
     var models: ModelCacheOptions? { get }
+    /// The outbox; `nil` for commands without one.
+    var outbox: OutboxOptions? { get }
     var cookies: CookieOptions { get }
     var output: OutputOptions { get }
 }
@@ -19,6 +21,7 @@ protocol RequestCommand: AsyncParsableCommand {
 extension RequestCommand {
     var body: BodyOptions? { nil }
     var models: ModelCacheOptions? { nil }
+    var outbox: OutboxOptions? { nil }
 
     func validate() throws { try validateRequest() }
 
@@ -26,6 +29,7 @@ extension RequestCommand {
     func validateRequest() throws {
         if let body { try request.checkParts(of: body) }
         try models?.validate(beside: request, cookies, output)
+        try outbox?.validate(beside: output, cookies)
     }
 
     /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,
@@ -97,12 +101,14 @@ extension RequestCommand {
     ) throws(RequestFailure) -> any Exchange {
         let service = try request.service(
             over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(), log: log)
+        var expecting = sent
+        expecting.expectedStatus = StatusExpectation(output.expected.ranges)
+        if let directory = outbox?.directory {
+            return OutboxExchange(expecting, over: service, directory: directory, in: environment)
+        }
         if let models, let directory = models.directory {
-            var sent = sent
-            let expected = output.expected
-            sent.expectedStatus = .matching { expected.contains($0) }
             return try ModelExchange(
-                sent, from: models.fetchSource, over: service, directory: directory,
+                expecting, from: models.fetchSource, over: service, directory: directory,
                 partition: request.authorization.partition(with: policy, in: environment), in: environment,
                 maximumBody: connection.maximumBody?.bytes, output: output)
         }

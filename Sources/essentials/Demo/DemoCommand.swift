@@ -17,6 +17,9 @@ struct DemoCommand: AsyncParsableCommand {
             with 304, an optimistic change that the server refuses, another environment, and a logout. Each line \
             says what the server has received.
 
+            With --policies, it shows fetches with a cache instead: a coin list while the server is down and afterwards, \
+            a picture that is transferred once, and requests in an outbox that are sent when the server is up again.
+
             EXIT CODES
               0 all steps succeeded, 1 a step failed
             """)
@@ -27,10 +30,17 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(name: .customLong("resources"), help: "Demonstrate observed resources.")
     var showsResources = false
 
+    @Flag(name: .customLong("policies"), help: "Demonstrate fetches with a cache, blobs and an outbox.")
+    var showsPolicies = false
+
     @Flag(help: "Finally print the locator's graph: the registrations, and the services each one was created from.")
     var graph = false
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
+
+    func validate() throws {
+        if showsResources, showsPolicies { throw ValidationError("Give --resources or --policies, not both.") }
+    }
 
     func run() async throws {
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
@@ -58,13 +68,17 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        let demo: any Demonstration =
-            showsResources ? try ResourcesDemo(api: ResourcesDemoAPI()) : try Demo(api: DemoAPI())
+        let demo = try demonstration()
         for step in demo.steps {
             let result = try await step.run()
             try StandardStream.output.write("\(step.name): \(result)\n")
         }
         if graph { try StandardStream.output.write("\n\(demo.graph)\n") }
         await demo.close()
+    }
+
+    private func demonstration() throws -> any Demonstration {
+        if showsResources { return try ResourcesDemo(api: ResourcesDemoAPI()) }
+        return showsPolicies ? try PoliciesDemo(api: PoliciesDemoAPI()) : try Demo(api: DemoAPI())
     }
 }

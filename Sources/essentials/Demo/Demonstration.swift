@@ -6,13 +6,14 @@ protocol Demonstration {
     var steps: [DemoStep] { get }
     /// The locator of the application, with all of its services.
     var locator: ServiceLocator { get }
+    /// Closes the services, and the connections of the request service with them.
+    func close() async
 }
 
 extension Demonstration {
     /// The registrations, and the services that each one was created from.
     var graph: ServiceGraph { locator.graph() }
 
-    /// Closes the services, and the connections of the request service with them.
     func close() async { await locator.close() }
 
     func promise(_ isKept: Bool, _ text: String) throws(BrokenPromise) {

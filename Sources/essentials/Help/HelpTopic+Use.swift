@@ -59,8 +59,8 @@ extension HelpTopic {
         143:: The signal SIGTERM ended the command.
 
         “essentials reachability” also exits with 1 if the host is unreachable. “essentials bench” exits with 1 if a
-        request failed or a status was not expected. “essentials watch” exits with 0 after Ctrl-C and SIGTERM, which are
-        its only end.
+        request failed or a status was not expected. “essentials outbox DIR drain” exits with 1 if an entry is left or
+        was given up. “essentials watch” exits with 0 after Ctrl-C and SIGTERM, which are its only end.
 
         A script can tell failures apart by the REASON, which is stable. See “essentials help reasons”.
 

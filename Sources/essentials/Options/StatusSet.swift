@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// A set of statuses such as `200-299,404`.
 struct StatusSet: Sendable, Equatable {
-    private let ranges: [ClosedRange<Int>]
+    let ranges: [ClosedRange<Int>]
 
     /// 200 to 299.
     static let successful = StatusSet(ranges: [200...299])
