@@ -1,0 +1,23 @@
+/// What a model expects of its table, without the type of the model.
+package struct ModelSchema: Sendable, Hashable {
+    package struct Column: Sendable, Hashable {
+        package let name: String
+        package let storage: ColumnStorage
+        package let isOptional: Bool
+    }
+
+    /// The name of the model's type.
+    package let model: String
+    package let table: String
+    package let key: String
+    package let columns: [Column]
+    package let references: [ModelReference]
+
+    package init<Model: PersistentModel>(_ type: Model.Type) {
+        model = "\(type)"
+        table = Model.table
+        key = Model.columns.id.name
+        columns = Model.columns.all.map { Column(name: $0.name, storage: $0.storage, isOptional: $0.isOptional) }
+        references = Model.references
+    }
+}

@@ -1,0 +1,48 @@
+#if Persistence
+    import EssentialsPersistence
+    public import GRDB
+
+    /// One step of a store's tables, from one version of a program to the next.
+    ///
+    /// Migrations are named and ordered, and only go forward. Each is a transaction of its own, at whose end foreign keys
+    /// are checked; a failed one leaves the store at the one before. A migration that has been released is never edited.
+    ///
+    /// ```swift
+    /// let migrations = [
+    ///     Migration("1 films", sql: """
+    ///         CREATE TABLE film(id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL, year INTEGER NOT NULL)
+    ///             STRICT, WITHOUT ROWID;
+    ///         """),
+    ///     Migration("2 year index", sql: "CREATE INDEX film_year ON film(year)"),
+    /// ]
+    /// ```
+    public struct Migration: Sendable {
+        /// The name, which is kept in the store.
+        public let name: String
+        /// The hash of the text, which is kept in the store; empty for a closure.
+        let digest: String
+        let run: @Sendable (Database) throws -> Void
+
+        /// Creates a migration of SQL statements.
+        ///
+        /// - Parameters:
+        ///   - name: The name, unlike that of every other migration.
+        ///   - sql: The statements. They begin and end no transaction.
+        public init(_ name: String, sql: String) {
+            self.name = name
+            digest = SHA256Digest.text(sql)
+            run = { try $0.execute(sql: sql) }
+        }
+
+        /// Creates a migration of code. It is not noticed if the code is edited later.
+        ///
+        /// - Parameters:
+        ///   - name: The name, unlike that of every other migration.
+        ///   - run: Changes the tables. It runs inside the transaction, on the thread of the connection.
+        public init(_ name: String, run: @escaping @Sendable (Database) throws -> Void) {
+            self.name = name
+            digest = ""
+            self.run = run
+        }
+    }
+#endif

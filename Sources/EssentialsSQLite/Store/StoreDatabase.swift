@@ -1,0 +1,143 @@
+#if Persistence
+    import EssentialsPersistence
+    import Glibc
+    import GRDB
+
+    /// An open store: its connections, and the claim on it.
+    ///
+    /// Closures run on the dispatch queues of the connections, never on the cooperative pool.
+    final class StoreDatabase: Sendable {
+        /// The log is copied into the file when it has grown to this size, after a save.
+        static let logSize = 4 << 20
+        /// The size to which SQLite cuts the log.
+        static let logLimit = 64 << 20
+
+        /// The stores whose closures are running above this call.
+        @TaskLocal private static var running: Set<ObjectIdentifier> = []
+
+        let path: String
+        let report: MigrationRunner.Report
+        private let pool: DatabasePool
+        private let owner: StoreOwner
+
+        /// Opens a store: claims and creates its file, runs migrations, and compares the tables with the models.
+        ///
+        /// It blocks. After a failure nothing is held.
+        static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            let owner = try StoreOwner(store: store.path)
+            do {
+                return try StoreDatabase(store, migrations: migrations, owner: owner)
+            } catch {
+                owner.release()
+                throw PersistenceFailure(database: error, store: store.path)
+            }
+        }
+
+        private init(_ store: SQLiteStore, migrations: [Migration], owner: StoreOwner) throws {
+            path = store.path
+            self.owner = owner
+            let runner = MigrationRunner(store: path, migrations: migrations)
+            if try !StoreFile.create(path) {
+                // A store that cannot be used is found out by reading alone.
+                try Self.inspect(path, runner)
+            }
+            let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
+            self.pool = pool
+            do {
+                if store.durability == .power {
+                    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                }
+                report = try runner.run(pool)
+                try pool.read { try SchemaCheck(models: store.models).run($0) }
+            } catch {
+                try? pool.close()
+                throw error
+            }
+        }
+
+        private static func inspect(_ path: String, _ runner: MigrationRunner) throws {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.read { try runner.check($0) }
+        }
+
+        private static func configuration(_ store: SQLiteStore) -> Configuration {
+            var configuration = Configuration()
+            configuration.label = "ServiceEssentials.store"
+            configuration.maximumReaderCount = max(store.readers, 1)
+            let (seconds, fraction) = store.busyTimeout.components
+            configuration.busyMode = .timeout(Double(min(max(seconds, 0), 3600)) + Double(fraction) * 1e-18)
+            configuration.prepareDatabase { db in
+                // Checkpoints are made outside commits.
+                try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
+            }
+            return configuration
+        }
+
+        // MARK: Reading and writing
+
+        /// Runs a closure on one state of the file. Any number of reads run while another thread writes.
+        func read<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
+            try checked {
+                try pool.read { db in try Self.$running.withValue(running) { try body(db) } }
+            }
+        }
+
+        /// Runs a closure in a transaction that begins as a writing one, so that it never fails half way for a lock.
+        func write<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
+            let result = try checked {
+                try pool.writeWithoutTransaction { db in
+                    var result: Result?
+                    try db.inTransaction(.immediate) {
+                        result = try Self.$running.withValue(running) { try body(db) }
+                        return .commit
+                    }
+                    return result
+                }
+            }
+            checkpointIfLarge()
+            if let result { return result }
+            throw PersistenceFailure(.work, "The transaction has no result.", store: path)
+        }
+
+        private var running: Set<ObjectIdentifier> { Self.running.union([ObjectIdentifier(self)]) }
+
+        private func checked<Result>(_ body: () throws -> Result) throws(PersistenceFailure) -> Result {
+            guard owner.isOwner else { throw PersistenceFailure(.closed, "The store is closed.", store: path) }
+            guard !Self.running.contains(ObjectIdentifier(self)) else {
+                throw PersistenceFailure(
+                    .reentrant, "The call is made inside a closure that runs on the store's connection.", store: path)
+            }
+            do {
+                return try body()
+            } catch {
+                throw PersistenceFailure(database: error, store: path)
+            }
+        }
+
+        /// The size of the log in bytes.
+        var logBytes: Int {
+            var status = stat()
+            return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+        }
+
+        private func checkpointIfLarge() {
+            guard logBytes >= Self.logSize else { return }
+            // Readers may hold parts of the log; what is left is copied after a later save.
+            try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+        }
+
+        /// Copies the log into the file, closes all connections, and gives the store up. It waits for running closures.
+        func close() throws(PersistenceFailure) {
+            try checked {
+                // Readers go first. SQLite removes the log with the last connection, which must be one that may write.
+                pool.invalidateReadOnlyConnections()
+                try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+                try pool.close()
+                owner.release()
+            }
+        }
+    }
+#endif

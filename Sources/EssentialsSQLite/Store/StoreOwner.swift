@@ -1,0 +1,59 @@
+#if Persistence
+    import EssentialsPersistence
+    import Glibc
+    import Synchronization
+
+    /// The claim of one process on a store: a locked file beside it, which holds the number of the process.
+    ///
+    /// The lock is that of flock(2), which ends with the process and excludes a second owner in the same process too.
+    /// The file is never removed, because another process could hold a lock on the removed one.
+    final class StoreOwner: Sendable {
+        private let descriptor: Mutex<Int32>
+        private let process = getpid()
+
+        /// Claims a store.
+        ///
+        /// - Throws: A failure with the reason `busy` if the store has an owner, whose process it names, `readOnly` if
+        ///   the folder cannot be written, and `file` for other errors.
+        init(store path: String) throws(PersistenceFailure) {
+            let file = path + "-owner"
+            let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw StoreFile.failure(errno, file: file, store: path) }
+            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+                let code = errno
+                if code == EINTR { continue }
+                let owner = Self.owner(descriptor)
+                Glibc.close(descriptor)
+                guard code == EWOULDBLOCK else { throw StoreFile.failure(code, file: file, store: path) }
+                throw PersistenceFailure(
+                    .busy, "The store belongs to \(owner.map { "process \($0)" } ?? "another process").",
+                    remedy: "End that process, or close its store.", store: path)
+            }
+            let text = Array("\(process)\n".utf8)
+            // The number is only advice for messages, so an error here is none of the store.
+            if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+            self.descriptor = Mutex(descriptor)
+        }
+
+        /// Whether the store still belongs to this process. After a fork it belongs to the parent process.
+        var isOwner: Bool { descriptor.withLock { $0 >= 0 } && process == getpid() }
+
+        /// Gives the store up. Calls after the first one do nothing.
+        func release() {
+            let descriptor = descriptor.withLock { held in
+                defer { held = -1 }
+                return held
+            }
+            if descriptor >= 0 { Glibc.close(descriptor) }
+        }
+
+        deinit { release() }
+
+        private static func owner(_ descriptor: Int32) -> Int32? {
+            var bytes: [UInt8] = Array(repeating: 0, count: 16)
+            let count = pread(descriptor, &bytes, bytes.count, 0)
+            guard count > 0 else { return nil }
+            return Int32(String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+        }
+    }
+#endif

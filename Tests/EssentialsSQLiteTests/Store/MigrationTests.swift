@@ -1,0 +1,149 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+    import Testing
+
+    @testable import EssentialsSQLite
+
+    @Suite struct MigrationTests {
+        private typealias Step = MigrationPlan.Step
+
+        private func reason(_ known: [Step], _ applied: [Step]) -> PersistenceFailure.Reason? {
+            do {
+                _ = try MigrationPlan(known: known, applied: applied)
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+
+        @Test("What has not run is pending, in order, and what was edited is named")
+        func plan() throws {
+            let known = [Step(name: "1", digest: "a"), Step(name: "2", digest: "b"), Step(name: "3", digest: "c")]
+            #expect(try MigrationPlan(known: known, applied: []).pending == [0, 1, 2])
+            let plan = try MigrationPlan(
+                known: known, applied: [Step(name: "1", digest: "a"), Step(name: "2", digest: "x")])
+            #expect(plan.pending == [2])
+            #expect(plan.edited == ["2"])
+        }
+
+        @Test("Unknown, equal and late migrations are refused")
+        func refusals() {
+            let (one, two) = (Step(name: "1", digest: ""), Step(name: "2", digest: ""))
+            #expect(reason([one], [one, two]) == .newerSchema)
+            #expect(reason([one, one], []) == .migration)
+            #expect(reason([one, two], [two]) == .migration)
+            #expect(reason([], []) == nil)
+        }
+
+        @Test(
+            "Hashes of texts are those of SHA-256",
+            arguments: [
+                ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+                ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+                (
+                    "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+                ),
+            ])
+        func digests(text: String, digest: String) { #expect(SHA256Digest.text(text) == digest) }
+
+        @Test("A store of a newer program is refused with the names of its migrations, and is not touched")
+        func newer() throws {
+            let fixture = try StoreFixture()
+            try fixture.open([StoreFixture.first, Migration("2 more", sql: "CREATE TABLE more(a)")]).close()
+            let before = fixture.read("store.sqlite")
+            let failure = #expect(throws: PersistenceFailure.self) { try fixture.open() }
+            #expect(failure?.reason == .newerSchema)
+            #expect(failure?.message.contains("2 more") == true)
+            #expect(fixture.read("store.sqlite") == before)
+        }
+
+        @Test("Before a store with data is changed, there is a backup with the mode 0600 and the data before")
+        func backup() throws {
+            let fixture = try StoreFixture()
+            let database = try fixture.open()
+            try database.add("Ufa")
+            try database.close()
+            let drop = Migration("2/drop it", sql: "DELETE FROM company")
+            let again = try fixture.open([StoreFixture.first, drop])
+            let backup = fixture.path + ".before-2-drop-it"
+            #expect(again.report.backup == backup)
+            #expect(again.report.applied == ["2/drop it"])
+            #expect(try again.names() == [])
+            #expect(fixture.mode("store.sqlite.before-2-drop-it") == 0o600)
+            let names = try DatabaseQueue(path: backup).read {
+                try String.fetchAll($0, sql: "SELECT name FROM company")
+            }
+            #expect(names == ["Ufa"])
+            try again.close()
+        }
+
+        @Test("Two backups are kept")
+        func oldBackups() throws {
+            let fixture = try StoreFixture()
+            var migrations = [StoreFixture.first]
+            for number in 2...6 {
+                try fixture.open(migrations).close()
+                migrations.append(Migration("\(number)", sql: "CREATE TABLE t\(number)(a)"))
+            }
+            try fixture.open(migrations).close()
+            let backups = fixture.folder.entries.filter { $0.contains(".before-") }
+            #expect(backups.count == 2)
+            #expect(backups.contains("store.sqlite.before-6"))
+        }
+
+        @Test("A migration that fails at any of its statements leaves the store at the one before", arguments: 0..<4)
+        func failing(position: Int) throws {
+            let fixture = try StoreFixture()
+            let database = try fixture.open()
+            try database.add("Ufa")
+            try database.close()
+            var statements = ["CREATE TABLE a(x)", "DELETE FROM company", "INSERT INTO company VALUES (7, 'Nero')"]
+            statements.insert("INSERT INTO missing VALUES (1)", at: position)
+            let broken = Migration("2", sql: statements.joined(separator: ";"))
+            let failure = #expect(throws: PersistenceFailure.self) { try fixture.open([StoreFixture.first, broken]) }
+            #expect(failure?.reason == .migration)
+            #expect(failure?.message.contains("The migration 2 has failed") == true)
+            let again = try fixture.open([StoreFixture.first, Migration("2", sql: "CREATE TABLE a(x)")])
+            #expect(try again.names() == ["Ufa"])
+            #expect(again.report.applied == ["2"])
+            try again.close()
+        }
+
+        @Test("A migration that breaks a foreign key fails at its end, and one that builds a table anew does not")
+        func foreignKeys() throws {
+            let fixture = try StoreFixture()
+            let database = try fixture.open()
+            try database.write { db in
+                try db.execute(sql: "INSERT INTO company VALUES (1, 'Ufa'); INSERT INTO person VALUES (1, 'Lang', 1)")
+            }
+            try database.close()
+            let broken = Migration("2", sql: "DELETE FROM company")
+            let failure = #expect(throws: PersistenceFailure.self) { try fixture.open([StoreFixture.first, broken]) }
+            #expect(failure?.reason == .migration)
+            let rebuilding = Migration("2") { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE other(id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL) STRICT;
+                        INSERT INTO other SELECT id, name FROM company;
+                        DROP TABLE company;
+                        ALTER TABLE other RENAME TO company;
+                        """)
+            }
+            let again = try fixture.open([StoreFixture.first, rebuilding])
+            #expect(try again.names() == ["Ufa"])
+            try again.close()
+        }
+
+        @Test("A migration whose text was edited after it had run is reported, and does not run again")
+        func edited() throws {
+            let fixture = try StoreFixture()
+            try fixture.open().close()
+            let database = try fixture.open([Migration("1 persons", sql: StoreFixture.schema + "\n-- edited")])
+            #expect(database.report.edited == ["1 persons"])
+            #expect(database.report.applied == [])
+            try database.close()
+        }
+    }
+#endif

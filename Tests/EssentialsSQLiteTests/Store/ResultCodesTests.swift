@@ -1,0 +1,40 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+    import Testing
+
+    @testable import EssentialsSQLite
+
+    @Suite struct ResultCodesTests {
+        @Test("Every primary code of SQLite's errors has a reason")
+        func allCodes() {
+            #expect(Set(ResultCodes.primary.keys) == Set(1...26))
+            #expect(ResultCodes.reason(99) == .file)
+        }
+
+        @Test(
+            "A code means a reason, and an extended code can mean another one",
+            arguments: [
+                (5, .busy), (5 | 2 << 8, .busy), (8, .readOnly), (8 | 4 << 8, .file), (10, .file),
+                (10 | 33 << 8, .corrupt), (10 | 12 << 8, .limit), (11, .corrupt), (13, .full), (14, .file),
+                (19 | 8 << 8, .constraint), (19 | 12 << 8, .invalidModel), (26, .corrupt), (9, .cancelled),
+                (1, .invalidQuery), (18, .limit),
+            ] as [(Int32, PersistenceFailure.Reason)])
+        func codes(code: Int32, reason: PersistenceFailure.Reason) {
+            let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: "UNIQUE constraint failed: a.b")
+            let failure = PersistenceFailure(database: error, store: "s")
+            #expect(failure.reason == reason)
+            #expect(failure.store == "s")
+            #expect(failure.model == (code & 0xFF == 19 ? "a" : nil))
+            #expect(failure.underlying is DatabaseError)
+        }
+
+        @Test("Failures stay as they are, cancellations are cancelled, and other errors come from the caller's closure")
+        func otherErrors() {
+            struct Own: Error {}
+            #expect(PersistenceFailure(database: PersistenceFailure(.limit, ""), store: "s").reason == .limit)
+            #expect(PersistenceFailure(database: CancellationError(), store: "s").reason == .cancelled)
+            #expect(PersistenceFailure(database: Own(), store: "s").legacyCode == 2000)
+        }
+    }
+#endif
