@@ -48,15 +48,15 @@ enum FetchingCost {
         var (request, fetch, shared): ([Cost], [Cost], [Cost]) = ([], [], [])
         for round in 0...scale.rounds {
             let costs = (
-                try await elapsed(of: scale.loads) {
+                try await processorTime(of: scale.loads) {
                     for _ in 0..<scale.loads { consume(try await requests.model(of: .get("users/1"), as: Int.self)) }
                 },
-                try await elapsed(of: scale.loads) {
+                try await processorTime(of: scale.loads) {
                     for _ in 0..<scale.loads {
                         consume(try await plain.get("users/1", from: .backend, as: Int.self).last())
                     }
                 },
-                try await elapsed(of: scale.loads) {
+                try await processorTime(of: scale.loads) {
                     for _ in 0..<scale.loads {
                         consume(try await sharing.get("users/1", from: .backend, as: Int.self).last())
                     }
@@ -95,11 +95,11 @@ enum FetchingCost {
         var (filtered, plain): ([Double], [Double]) = ([], [])
         for round in 0...scale.rounds {
             var matching: [Model] = []
-            let filter = try await elapsed(of: 1) {
+            let filter = try await processorTime(of: 1) {
                 matching = try await service.models(matching: ModelFilter("Bit", in: \Model.text), at: "models")
             }
             var found: [Model] = []
-            let loop = await elapsed(of: 1) {
+            let loop = await processorTime(of: 1) {
                 for model in models where model.text.lowercased().contains("bit") { found.append(model) }
             }
             guard matching.count == found.count, found.count * 100 == count else {
@@ -122,7 +122,7 @@ enum FetchingCost {
     private static func medians(_ scale: Scale, _ operation: () async throws -> Void) async throws -> Cost {
         var costs: [Cost] = []
         for round in 0...scale.rounds {
-            let cost = try await elapsed(of: scale.loads) { for _ in 0..<scale.loads { try await operation() } }
+            let cost = try await processorTime(of: scale.loads) { for _ in 0..<scale.loads { try await operation() } }
             if round > 0 { costs.append(cost) }
         }
         return .medians(costs)

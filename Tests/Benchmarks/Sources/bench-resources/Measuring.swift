@@ -58,6 +58,22 @@ func elapsed(of count: Int, _ work: () async throws -> Void) async rethrows -> C
         allocations: Double(process_allocations() - allocations) / Double(count))
 }
 
+/// Runs work on all threads, and returns the processor time of the program and the allocations of one operation. Unlike the
+/// elapsed time it does not grow with the other load of the machine.
+func processorTime(of count: Int, _ work: () async throws -> Void) async rethrows -> Cost {
+    func spent() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+    let allocations = process_allocations()
+    let start = spent()
+    try await work()
+    return Cost(
+        nanoseconds: (spent() - start) / Double(count),
+        allocations: Double(process_allocations() - allocations) / Double(count))
+}
+
 /// Keeps the optimizer from dropping a value.
 @inline(never)
 func consume<Value>(_ value: Value) {
