@@ -87,7 +87,7 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
         return current.withLock { $0 }.isLoading
     }
 
-    /// The progress of the newest load that runs, from 0 to 1; see ``EssentialsResources/ResourceState/progress``.
+    /// The progress of the newest load that runs, from 0 to 1; see `ResourceState.progress`.
     public var progress: Double? {
         registrar.access(self, keyPath: \.progress)
         return current.withLock { $0 }.progress
