@@ -60,6 +60,9 @@ public final class ModelCache: ObservableCache {
     private let ownProblems = Mutex(CacheProblems())
     private let hasLoggedMemoryOnly = Mutex(false)
 
+    /// How often a model is read again that changes while it is read.
+    private static let maximumReadings = 100
+
     /// Creates a cache.
     ///
     /// - Parameters:
@@ -162,18 +165,39 @@ public final class ModelCache: ObservableCache {
         return access == nil ? nil : await read(key, slot)
     }
 
+    /// What one reading of the entity cache has found.
+    private enum Reading<Value: Sendable>: Sendable {
+        case found(CachedModel<Value>)
+        case missing
+        /// The model was changed meanwhile and is not in memory.
+        case outdated
+    }
+
+    /// Reads a model from the entity cache, and again if it was changed meanwhile, a few times.
     private func read<Value: Codable & Sendable>(
         _ key: ModelKey<Value>, _ slot: ModelSlot
     ) async -> CachedModel<Value>? {
+        for _ in 0..<Self.maximumReadings {
+            switch await readOnce(key, slot) {
+            case .found(let model): return model
+            case .missing: return nil
+            case .outdated: continue
+            }
+        }
+        return nil
+    }
+
+    private func readOnce<Value: Codable & Sendable>(_ key: ModelKey<Value>, _ slot: ModelSlot) async -> Reading<Value>
+    {
         let entityKey = EntityKey(key)
         let ticket = memory.withLock { $0.begin(slot) }
         guard let access, let entity = await access.entity(for: entityKey) else {
             memory.withLock { $0.end(slot) }
-            return nil
+            return .missing
         }
         guard isYoung(entity.date) else {
             end(slot, ticket, removing: isExpired(entity.date) ? entityKey : nil)
-            return nil
+            return .missing
         }
         do {
             let model = CachedModel(
@@ -183,14 +207,14 @@ public final class ModelCache: ObservableCache {
         } catch {
             failed(error)
             end(slot, ticket, removing: entityKey)
-            return nil
+            return .missing
         }
     }
 
     /// Keeps what was read in memory. If there was a change meanwhile, that one counts.
     private func keep<Value: Sendable>(
         _ model: CachedModel<Value>, _ slot: ModelSlot, _ ticket: ModelMemory.Ticket, bytes: Int
-    ) -> CachedModel<Value>? {
+    ) -> Reading<Value> {
         let entry = ModelMemory.Entry(model: TypedHeldModel(model), date: model.date)
         let (newer, removed) = memory.withLock { memory -> (ModelMemory.Entry?, [ModelMemory.Entry]) in
             defer { memory.end(slot) }
@@ -198,7 +222,7 @@ public final class ModelCache: ObservableCache {
             return (entry, memory.insert(entry, for: slot, bytes: bytes))
         }
         withExtendedLifetime(removed) {}
-        return (newer?.model as? TypedHeldModel<Value>)?.model
+        return (newer?.model as? TypedHeldModel<Value>).map { .found($0.model) } ?? .outdated
     }
 
     /// Ends a reading. Unless there was a change meanwhile, the entry is removed if the key is given.

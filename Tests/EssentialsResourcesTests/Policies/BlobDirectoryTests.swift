@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Blobs: the directory", .timeLimit(.minutes(2)))
 struct BlobDirectoryTests {
-    @Test("The directory is never over its limit, with any sequence of blobs", arguments: [1, 2, 3] as [UInt64])
+    @Test("The directory is never over its limit, with any sequence of blobs", arguments: [1, 2] as [UInt64])
     func limit(seed: UInt64) async throws {
         let limit = 6 << 20
         let largest = Mutex(0)
@@ -33,7 +33,7 @@ struct BlobDirectoryTests {
             fixture.transport.on(.get, "/v1/\(index)").answer(pieces: pieces, headerFields: [.eTag: "\"1\""])
         }
         let blobs = fixture.blobs
-        for round in 0..<6 {
+        for round in 0..<4 {
             let chosen = (0..<5).map { _ in Int(numbers.next() % 12) }
             await withTaskGroup(of: Void.self) { group in
                 for index in chosen {

@@ -262,8 +262,10 @@ struct OutboxTests {
     @Test("A second outbox of one directory says who has it, and works when the first one is closed")
     func second() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
-        let (first, second) = (try fixture.outbox(), try fixture.outbox())
+        let first = try fixture.outbox()
         try await first.open()
+        // It begins to open when it is created, so it would otherwise be the first one now and then.
+        let second = try fixture.outbox()
         let failure = await #expect(throws: RequestFailure.self) { try await second.add(fixture.view(1)) }
         #expect(failure?.reason == .file)
         #expect(failure?.message.contains("in use by this process") == true)
