@@ -196,12 +196,12 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     package.products.removeAll { $0.name == "essentials" }
     var omitted: Set = [
         "essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests", "EssentialsTransportTests",
-        "EssentialsFoundationTests",
+        "EssentialsFoundationTests", "EssentialsPublishersTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests",
     ]
     if sanitizer == "address" {
         omitted.formUnion([
             "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
-            "EssentialsPublishersTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests", "OutboxProbe",
+            "OutboxProbe",
         ])
     }
     package.targets.removeAll { omitted.contains($0.name) }
