@@ -3,7 +3,9 @@ import EssentialsHTTP
 /// One step between a prepared request and the transport.
 ///
 /// If a stage waits for anything except its next stage, it registers that with the record's cancellation.
-protocol Stage: Sendable {
+///
+/// A stage is an object, because copying a value with several parts for every request costs more than most stages do.
+protocol Stage: AnyObject, Sendable {
     /// Whether the stage may have something to do for a request. If it is `false`, the stage would only pass the request
     /// on, so the chain does not enter it. It is asked for each attempt, so it compares no more than a flag or a
     /// reference. The default is `true`.

@@ -6,9 +6,14 @@ import EssentialsHTTP
 /// and once more if the nonce of that challenge was stale. The stage is below the redirects, so each hop has its own
 /// answer, and other origins receive none. A hop that already has an `Authorization` field keeps it. If all challenges
 /// are weaker than the minimum of the credentials, the request fails as `authorization`.
-struct DigestStage: Stage {
+final class DigestStage: Stage {
     let clock: any Clock<Duration>
     let next: RemainingStages
+
+    init(clock: any Clock<Duration>, next: RemainingStages) {
+        self.clock = clock
+        self.next = next
+    }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { record.rules.digest != nil }
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// The stage is inside the redirects, so it sees each hop. It is outside the cache and the retries, so it sees the hits
 /// of the cache, and a failure that it throws is never retried. It ignores all hops after a redirect to another origin.
-struct ReceivingStage: Stage {
+final class ReceivingStage: Stage {
     private struct Step: Sendable {
         /// In the reverse order of the configuration.
         let interceptors: [any RequestInterceptor]

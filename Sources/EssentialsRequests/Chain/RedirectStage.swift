@@ -5,9 +5,14 @@ import EssentialsHTTP
 /// The total deadline covers all hops, and each hop gets the remaining time. The other options apply to each hop. Up to
 /// 64 KiB of a redirect's body are read and discarded, so that its connection can be reused. A body that is longer,
 /// takes more than a second or is faulty is cancelled, and never fails the request.
-struct RedirectStage: Stage {
+final class RedirectStage: Stage {
     let clock: any Clock<Duration>
     let next: RemainingStages
+
+    init(clock: any Clock<Duration>, next: RemainingStages) {
+        self.clock = clock
+        self.next = next
+    }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -4,9 +4,14 @@ import EssentialsHTTP
 ///
 /// The stage is below the redirects, so every hop is signed again, and the redirect stage never sees a signature that
 /// it could pass on. After a redirect to another origin nothing is signed.
-struct SigningStage: Stage {
+final class SigningStage: Stage {
     let interceptors: [any RequestInterceptor]
     let next: RemainingStages
+
+    init(interceptors: [any RequestInterceptor], next: RemainingStages) {
+        self.interceptors = interceptors
+        self.next = next
+    }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -1,8 +1,10 @@
 import EssentialsHTTP
 
 /// The outermost stage: it throws the failure `status` for a status that the request does not expect.
-struct StatusStage: Stage {
+final class StatusStage: Stage {
     let next: RemainingStages
+
+    init(next: RemainingStages) { self.next = next }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

@@ -1,8 +1,10 @@
 import EssentialsHTTP
 
 /// The innermost stage: it passes each attempt to the transport.
-struct TransportStage: Stage {
+final class TransportStage: Stage {
     let transport: any Transport
+
+    init(transport: any Transport) { self.transport = transport }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord

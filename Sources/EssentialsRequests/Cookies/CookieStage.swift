@@ -5,7 +5,7 @@ import EssentialsHTTP
 /// The stage is below the redirects, the retries, the tokens and Digest, so that each hop gets its own cookies, and those of
 /// a redirect, of a 401 and of a response that is retried are kept. Signatures cover the field, so a service that signs
 /// requests has a second stage above the signatures, which adds the field instead.
-struct CookieStage: Stage {
+final class CookieStage: Stage {
     /// The cookies of the service; `nil` for none.
     let storage: (any CookieStorage)?
     /// Whether the stage adds the field to requests.
@@ -13,6 +13,13 @@ struct CookieStage: Stage {
     /// Whether the stage stores the cookies of responses.
     let stores: Bool
     let next: RemainingStages
+
+    init(storage: (any CookieStorage)?, adds: Bool, stores: Bool, next: RemainingStages) {
+        self.storage = storage
+        self.adds = adds
+        self.stores = stores
+        self.next = next
+    }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
         record.rules.usesCookies && (storage != nil || record.rules.ownOrigin?.cookies != nil)

@@ -5,12 +5,19 @@ import EssentialsHTTP
 /// The stage is outside the redirects, so that requests share all hops and attempts. The exchange runs in a task of its
 /// own: a request that is cancelled leaves its group, and the exchange ends when nobody waits for it. The status is
 /// checked outside this stage, for each request by its own expectation.
-struct JoinStage: Stage {
+final class JoinStage: Stage {
     let joins: JoinedExchanges
     let clock: RequestClock
     /// Whether interceptors receive the outcomes.
     let isJudged: Bool
     let next: RemainingStages
+
+    init(joins: JoinedExchanges, clock: RequestClock, isJudged: Bool, next: RemainingStages) {
+        self.joins = joins
+        self.clock = clock
+        self.isJudged = isJudged
+        self.next = next
+    }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
         record.rules.joins || !request.method.isSafe

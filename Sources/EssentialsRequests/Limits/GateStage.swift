@@ -4,10 +4,15 @@ import EssentialsHTTP
 ///
 /// The stage is below the retries and the tokens, so that no request has a permit while it waits for a delay or for a
 /// new token. A permit counts until the body of the response was read or dropped.
-struct GateStage: Stage {
+final class GateStage: Stage {
     /// The limits of the service; `nil` for none.
     let limits: RequestLimits?
     let next: RemainingStages
+
+    init(limits: RequestLimits?, next: RemainingStages) {
+        self.limits = limits
+        self.next = next
+    }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
         limits != nil || record.rules.ownOrigin?.limits != nil
@@ -18,25 +23,25 @@ struct GateStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         let limits = if let own = record.rules.own(request) { own.limits } else { self.limits }
         guard let limits else { return try await next.send(request, record) }
-        let permit: RequestLimits.Permit
-        var waited: TransportRequest?
         switch limits.arrive(request.url.origin, request.priority) {
-        case .start(let free): permit = free
+        case .start(let permit): return try await send(request, record, permit, limits)
         case .wait(let place):
             var limited = request
-            permit = try await turn(of: &limited, place, limits, record)
-            waited = limited
+            let permit = try await turn(of: &limited, place, limits, record)
+            return try await send(limited, record, permit, limits)
         case .full(let waiting): throw LimitFailures.queueFull(request, waiting: waiting)
         case .refused(let open): throw LimitFailures.circuitOpen(request, open)
         }
+    }
+
+    /// Sends a request that has a permit.
+    @inline(__always)
+    private func send(
+        _ request: TransportRequest, _ record: ExchangeRecord, _ permit: RequestLimits.Permit, _ limits: RequestLimits
+    ) async throws(RequestFailure) -> TransportResponse {
         let response: TransportResponse
         do throws(RequestFailure) {
-            // Most requests do not wait, and copying a request costs as much as the rest of this function.
-            if let waited {
-                response = try await next.send(waited, record)
-            } else {
-                response = try await next.send(request, record)
-            }
+            response = try await next.send(request, record)
         } catch {
             limits.leave(permit, BreakerMachine.Outcome(error))
             throw error

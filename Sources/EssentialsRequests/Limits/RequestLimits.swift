@@ -102,22 +102,24 @@ public final class RequestLimits: Sendable {
     /// A request arrives. If it has to wait, ``turn(_:at:_:)`` has to be called.
     func arrive(_ origin: Origin, _ priority: RequestPriority) -> Arrival {
         let now = now
-        let (arrival, turns) = state.withLock { state -> (Arrival, [Turn]) in
+        var turns: [Turn] = []
+        let arrival = state.withLock { state -> Arrival in
             let lane = lane(for: origin, &state)
             state.lastNumber += 1
             let number = state.lastNumber
             state.lanes[lane].lastUse = number
             switch state.lanes[lane].machine.arrive(number, priority, at: now) {
-            case .start(let pass): return (.start(Permit(lane: lane, pass: pass)), [])
-            case .refused(let open): return (.refused(open), [])
-            case .full: return (.full(waiting: state.lanes[lane].machine.waiting), [])
+            case .start(let pass): return .start(Permit(lane: lane, pass: pass))
+            case .refused(let open): return .refused(open)
+            case .full: return .full(waiting: state.lanes[lane].machine.waiting)
             case .wait:
                 let promise = Promise<Verdict>()
                 state.lanes[lane].waiters[number] = promise
-                return (.wait(Place(lane: lane, number: number, promise: promise)), dueTurns(in: lane, &state, at: now))
+                turns = dueTurns(in: lane, &state, at: now)
+                return .wait(Place(lane: lane, number: number, promise: promise))
             }
         }
-        tell(turns)
+        if !turns.isEmpty { tell(turns) }
         return arrival
     }
 
@@ -183,9 +185,11 @@ public final class RequestLimits: Sendable {
         let turns = state.withLock { state -> [Turn] in
             state.lanes[permit.lane].machine.leave(wasSent: wasSent)
             if let outcome { state.lanes[permit.lane].machine.finish(permit.pass, outcome, at: now) }
+            // Nobody waits behind most requests, so there is no timer either.
+            if state.lanes[permit.lane].machine.waiting == 0, state.lanes[permit.lane].timer == nil { return [] }
             return dueTurns(in: permit.lane, &state, at: now)
         }
-        tell(turns)
+        if !turns.isEmpty { tell(turns) }
     }
 
     // MARK: The line

@@ -7,7 +7,7 @@ import FoundationEssentials
 /// The stage is inside the redirects, so that only the failed hop is repeated: if the response to a POST was a 303,
 /// only the following GET. It is outside the stages for tokens, limits, cookies and signatures, which each attempt
 /// passes again.
-struct RetryStage: Stage {
+final class RetryStage: Stage {
     /// The longest wait after the server has become reachable.
     static let reachableWait = Duration.seconds(1)
 

@@ -6,7 +6,9 @@ import EssentialsHTTP
 struct OriginTable<Value> {
     private let maximum: Int
     private var indices: [Origin: Int] = [:]
-    private var entries: [(origin: Origin, value: Value)] = []
+    // Two arrays, because a pair of an origin and a value is copied as a whole when one of them is read.
+    private var origins: [Origin] = []
+    private var values: [Value] = []
     private var last = 0
     private var oldest = 0
 
@@ -16,20 +18,22 @@ struct OriginTable<Value> {
     mutating func withValue<Result>(
         of origin: Origin, make: () -> Value, _ body: (inout Value) -> Result
     ) -> Result {
-        if entries.isEmpty || entries[last].origin != origin { last = indices[origin] ?? add(origin, make()) }
-        return body(&entries[last].value)
+        if origins.isEmpty || origins[last] != origin { last = indices[origin] ?? add(origin, make()) }
+        return body(&values[last])
     }
 
     private mutating func add(_ origin: Origin, _ value: Value) -> Int {
-        guard entries.count >= maximum else {
-            entries.append((origin, value))
-            indices[origin] = entries.count - 1
-            return entries.count - 1
+        guard origins.count >= maximum else {
+            origins.append(origin)
+            values.append(value)
+            indices[origin] = origins.count - 1
+            return origins.count - 1
         }
         let index = oldest
         oldest = (oldest + 1) % maximum
-        indices[entries[index].origin] = nil
-        entries[index] = (origin, value)
+        indices[origins[index]] = nil
+        origins[index] = origin
+        values[index] = value
         indices[origin] = index
         return index
     }

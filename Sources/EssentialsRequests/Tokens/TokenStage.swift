@@ -5,7 +5,7 @@ import EssentialsHTTP
 /// The stage is below the redirects and the retries, and above all stages that hold a permit. A request that waits for a
 /// token therefore holds nothing that the provider could need. After a redirect to another origin no token is sent and
 /// no 401 leads to a new one. A request's own `Authorization` field stays as it is.
-struct TokenStage: Stage {
+final class TokenStage: Stage {
     /// What one attempt carries.
     private struct Grant {
         /// The value of `Authorization`.
@@ -19,6 +19,11 @@ struct TokenStage: Stage {
     let clock: any Clock<Duration>
     let next: RemainingStages
 
+    init(clock: any Clock<Duration>, next: RemainingStages) {
+        self.clock = clock
+        self.next = next
+    }
+
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { record.rules.tokens != nil }
 
     func send(
@@ -27,7 +32,14 @@ struct TokenStage: Stage {
         guard let session = record.rules.tokens, !record.hasLeftOrigin, request.headerFields[.authorization] == nil,
             !session.source.isCalledHere
         else { return try await next.send(request, record) }
-        var grant = try await grant(request, record, session)
+        let asked = session.source.request(from: session.number)
+        // Most requests find a token, and need no further function that may wait.
+        var grant =
+            if case .use(let lease) = asked.0 {
+                Grant(value: lease.token.fieldValue, token: (lease, session), hasWaited: false)
+            } else {
+                try await grant(request, record, session, asked)
+            }
         while true {
             let response = try await next.send(authorized(request, grant, record), record)
             guard let (lease, session) = grant.token else { return response }
@@ -38,7 +50,7 @@ struct TokenStage: Stage {
             guard try goesOn(after: response, to: request, lease, session, record) else { return response }
             record.wasSentAgainForToken = true
             await BodyDrain(clock: clock).drain(response.body, record.cancellation)
-            grant = try await self.grant(request, record, session)
+            grant = try await self.grant(request, record, session, session.source.request(from: session.number))
             grant.hasWaited = true
         }
     }
@@ -58,13 +70,18 @@ struct TokenStage: Stage {
     // MARK: Before an attempt
 
     /// The credentials for the next attempt. It waits for a token if there is none.
+    ///
+    /// - Parameters:
+    ///   - first: The session of the request.
+    ///   - asked: What its source has said.
     private func grant(
-        _ request: TransportRequest, _ record: ExchangeRecord, _ first: TokenSession
+        _ request: TransportRequest, _ record: ExchangeRecord, _ first: TokenSession,
+        _ asked: (TokenMachine.Decision, (any Error)?)
     ) async throws(RequestFailure) -> Grant {
         var session = first
         var hasWaited = false
+        var (decision, error) = asked
         while true {
-            var (decision, error) = session.source.request(from: session.number)
             if decision == .wait {
                 hasWaited = true
                 (decision, error) = try await waited(request, record, session)
@@ -74,13 +91,15 @@ struct TokenStage: Stage {
                 return Grant(value: lease.token.fieldValue, token: (lease, session), hasWaited: hasWaited)
             case .fail(.ended):
                 switch session.successor {
-                case .tokens(let new): session = new
+                case .tokens(let new):
+                    session = new
+                    (decision, error) = session.source.request(from: session.number)
                 case .field(let value): return Grant(value: value, token: nil, hasWaited: hasWaited)
                 case .digest: throw Self.replacedByDigest(request)
                 case nil: throw Self.failure(.ended, nil, request)
                 }
             case .fail(let failure): throw Self.failure(failure, error, request)
-            case .wait: continue
+            case .wait: (decision, error) = session.source.request(from: session.number)
             }
         }
     }

@@ -176,7 +176,7 @@ struct ReceivingTests {
     }
 
     /// A stage that responds as the response cache does.
-    private struct HitStage: Stage {
+    private final class HitStage: Stage {
         func send(
             _ request: TransportRequest, _ record: ExchangeRecord
         ) async throws(RequestFailure) -> TransportResponse {
@@ -189,7 +189,7 @@ struct ReceivingTests {
 
     @Test("A response from the cache is marked, and the mark ends with its hop")
     func cache() async throws {
-        struct OnlyTheFirst: Stage {
+        final class OnlyTheFirst: Stage {
             let hit = HitStage()
             func send(
                 _ request: TransportRequest, _ record: ExchangeRecord

@@ -8,11 +8,18 @@ import Testing
 @Suite("Remaining stages of the chain")
 struct RemainingStagesTests {
     /// Notes its name when a request enters it.
-    private struct NamedStage: Stage {
+    private final class NamedStage: Stage {
         let name: String
         let isUsed: Bool
         let entered: Entered
         let next: RemainingStages?
+
+        init(name: String, isUsed: Bool, entered: Entered, next: RemainingStages?) {
+            self.name = name
+            self.isUsed = isUsed
+            self.entered = entered
+            self.next = next
+        }
 
         func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { isUsed }
 
