@@ -14,8 +14,6 @@ public struct AccessToken: Sendable, Hashable {
     ///
     /// The time is measured on the monotonic clock, so a change of the system's date does not matter.
     public let expiresIn: Duration?
-    /// The value of the field `Authorization`, which many requests carry.
-    let fieldValue: String
 
     /// Creates a token.
     ///
@@ -32,7 +30,6 @@ public struct AccessToken: Sendable, Hashable {
         }
         self.value = value
         self.expiresIn = expiresIn
-        fieldValue = "Bearer \(value)"
     }
 
     /// Whether a text has the form of a token (RFC 6750, 2.1).
@@ -41,6 +38,8 @@ public struct AccessToken: Sendable, Hashable {
         return !body.isEmpty && body.allSatisfy { $0.isASCIIAlphanumeric || "-._~+/".utf8.contains($0) }
     }
 
+    /// The value of the field `Authorization`.
+    var fieldValue: String { "Bearer \(value)" }
 }
 
 extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

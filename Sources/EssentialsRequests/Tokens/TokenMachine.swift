@@ -175,14 +175,8 @@ struct TokenMachine: Sendable, Hashable {
     ///
     /// - Parameter waiter: The waiter to register if the request has to wait; a refresh then starts if none is running.
     ///   With `nil`, the decision `wait` changes nothing.
-    /// - Parameter now: The time, which is read only if it matters.
-    mutating func request(
-        from session: Session, waiter: Waiter?, at now: @autoclosure () -> Duration
-    ) -> (Decision, [Action]) {
+    mutating func request(from session: Session, waiter: Waiter?, at now: Duration) -> (Decision, [Action]) {
         guard sessions.contains(session) else { return (.fail(.ended), []) }
-        // A token that does not expire is used without a look at the clock.
-        if let held, held.expiresAt == nil, !held.isRefused { return (.use(held.lease), []) }
-        let now = now()
         if let held, held.isUsable(at: now) {
             guard let refreshAt = held.refreshAt, now >= refreshAt, refresh == nil, blocked(at: now) == nil else {
                 return (.use(held.lease), [])

@@ -81,8 +81,9 @@ final class TokenSource: Sendable {
 
     /// Decides on the token of a request. If there is none, call ``wait(in:_:timeout:timer:)``.
     func request(from session: Int) -> (TokenMachine.Decision, (any Error)?) {
-        act { state in
-            let (decision, actions) = state.machine.request(from: session, waiter: nil, at: clock.now)
+        let now = clock.now
+        return act { state in
+            let (decision, actions) = state.machine.request(from: session, waiter: nil, at: now)
             return ((decision, state.error), actions)
         }
     }

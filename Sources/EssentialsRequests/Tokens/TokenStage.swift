@@ -32,14 +32,7 @@ final class TokenStage: Stage {
         guard let session = record.rules.tokens, !record.hasLeftOrigin, request.headerFields[.authorization] == nil,
             !session.source.isCalledHere
         else { return try await next.send(request, record) }
-        let asked = session.source.request(from: session.number)
-        // Most requests find a token, and need no further function that may wait.
-        var grant =
-            if case .use(let lease) = asked.0 {
-                Grant(value: lease.token.fieldValue, token: (lease, session), hasWaited: false)
-            } else {
-                try await grant(request, record, session, asked)
-            }
+        var grant = try await grant(request, record, session)
         while true {
             let response = try await next.send(authorized(request, grant, record), record)
             guard let (lease, session) = grant.token else { return response }
@@ -50,7 +43,7 @@ final class TokenStage: Stage {
             guard try goesOn(after: response, to: request, lease, session, record) else { return response }
             record.wasSentAgainForToken = true
             await BodyDrain(clock: clock).drain(response.body, record.cancellation)
-            grant = try await self.grant(request, record, session, session.source.request(from: session.number))
+            grant = try await self.grant(request, record, session)
             grant.hasWaited = true
         }
     }
@@ -70,18 +63,13 @@ final class TokenStage: Stage {
     // MARK: Before an attempt
 
     /// The credentials for the next attempt. It waits for a token if there is none.
-    ///
-    /// - Parameters:
-    ///   - first: The session of the request.
-    ///   - asked: What its source has said.
     private func grant(
-        _ request: TransportRequest, _ record: ExchangeRecord, _ first: TokenSession,
-        _ asked: (TokenMachine.Decision, (any Error)?)
+        _ request: TransportRequest, _ record: ExchangeRecord, _ first: TokenSession
     ) async throws(RequestFailure) -> Grant {
         var session = first
         var hasWaited = false
-        var (decision, error) = asked
         while true {
+            var (decision, error) = session.source.request(from: session.number)
             if decision == .wait {
                 hasWaited = true
                 (decision, error) = try await waited(request, record, session)
@@ -91,15 +79,13 @@ final class TokenStage: Stage {
                 return Grant(value: lease.token.fieldValue, token: (lease, session), hasWaited: hasWaited)
             case .fail(.ended):
                 switch session.successor {
-                case .tokens(let new):
-                    session = new
-                    (decision, error) = session.source.request(from: session.number)
+                case .tokens(let new): session = new
                 case .field(let value): return Grant(value: value, token: nil, hasWaited: hasWaited)
                 case .digest: throw Self.replacedByDigest(request)
                 case nil: throw Self.failure(.ended, nil, request)
                 }
             case .fail(let failure): throw Self.failure(failure, error, request)
-            case .wait: (decision, error) = session.source.request(from: session.number)
+            case .wait: continue
             }
         }
     }
