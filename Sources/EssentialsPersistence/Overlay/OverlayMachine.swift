@@ -108,7 +108,7 @@ package struct OverlayMachine: Sendable {
     ///
     /// - Throws: A failure with the reason `conflict` or `limit`, after which all levels are as before.
     package mutating func saveToParent(
-        decide: (Conflict) -> ConflictDecision
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) {
         guard levels.count > 1 else { return }
         var parent = levels[last - 1]
@@ -120,7 +120,9 @@ package struct OverlayMachine: Sendable {
     /// All pending rows in one level, as they are saved into the file.
     ///
     /// - Throws: A failure with the reason `conflict` if levels contradict each other.
-    package func folded(decide: (Conflict) -> ConflictDecision) throws(PersistenceFailure) -> OverlayLevel {
+    package func folded(
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+    ) throws(PersistenceFailure) -> OverlayLevel {
         var levels = levels
         var upper = levels.removeLast()
         while let level = levels.popLast() {
@@ -144,13 +146,14 @@ package struct OverlayMachine: Sendable {
     package mutating func discard(_ keys: some Sequence<RowKey>) -> Int { levels[last].discard(keys) }
 
     private static func fold(
-        _ child: OverlayLevel, into parent: inout OverlayLevel, decide: (Conflict) -> ConflictDecision
+        _ child: OverlayLevel, into parent: inout OverlayLevel,
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) {
         var conflicts: [Conflict] = []
         try child.forEach { (key, entry) throws(PersistenceFailure) in
             guard conflicts.count < maximumConflicts else { return }
             guard let own = parent.entry(key) else { return try parent.set(entry, at: key) }
-            switch ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
+            switch try ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
             case .apply(let row): try parent.set(OverlayEntry(from: own.base, to: row), at: key)
             case .keep: break
             case .conflict(let conflict): conflicts.append(conflict)
