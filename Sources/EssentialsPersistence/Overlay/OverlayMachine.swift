@@ -36,6 +36,13 @@ package struct OverlayMachine: Sendable {
 
     private var last: Int { levels.count - 1 }
 
+    /// The levels with a further one, for the changes of a unit of work.
+    package func adding(_ level: OverlayLevel) -> OverlayMachine {
+        var machine = self
+        machine.levels.append(level)
+        return machine
+    }
+
     /// Looks a row up, nearest level first.
     package func find(_ key: RowKey) -> Finding { find(key, below: levels.count) }
 
@@ -92,6 +99,25 @@ package struct OverlayMachine: Sendable {
     private func requireRow(_ key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
         guard row(find(key), stored: stored) == nil else { return }
         throw PersistenceFailure(.notFound, "There is no row with this id.", model: key.table, ids: [key.id])
+    }
+
+    /// Makes the scope see rows, each with what it saw before: all of them, or after an error none.
+    ///
+    /// - Throws: A failure with the reason `limit`.
+    package mutating func place(
+        _ rows: [(key: RowKey, row: StoredRow?, seen: StoredRow?)]
+    ) throws(PersistenceFailure) {
+        var done: [(key: RowKey, entry: OverlayEntry?)] = []
+        do throws(PersistenceFailure) {
+            for (key, row, seen) in rows {
+                let own = levels[last].entry(key)
+                try levels[last].place(row, at: key, below: seen)
+                done.append((key, own))
+            }
+        } catch {
+            for (key, entry) in done.reversed() { levels[last].restore(entry, at: key) }
+            throw error
+        }
     }
 
     private mutating func place(_ row: StoredRow?, at key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {

@@ -9,7 +9,7 @@
         let tables: [String: TableSchema]
 
         /// The foreign keys of all tables of models. Those of more than one column are left out.
-        var foreignKeys: [ForeignKey] {
+        var foreignKeys: [EssentialsPersistence.ForeignKey] {
             tables.keys.sorted().flatMap { tables[$0]?.foreignKeys ?? [] }
         }
 
@@ -92,7 +92,7 @@
             }
         }
 
-        private func foreignKeys(_ table: String) throws -> [ForeignKey] {
+        private func foreignKeys(_ table: String) throws -> [EssentialsPersistence.ForeignKey] {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -104,9 +104,9 @@
                 guard columns[row[0]]?.count == 1 else { return nil }
                 let parent: String = row[1]
                 guard let key = try key(row[3], of: parent) else { return nil }
-                return ForeignKey(
+                return EssentialsPersistence.ForeignKey(
                     table: table, column: row[2], parent: name(ofModelTable: parent), key: key,
-                    onDelete: ForeignKey.DeleteAction(rawValue: row[4]) ?? .noAction)
+                    action: EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction)
             }
         }
 

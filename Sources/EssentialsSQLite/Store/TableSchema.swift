@@ -33,7 +33,7 @@
         let columns: [Column]
         /// The indexes, without those of the primary key, of expressions, and of parts of the table.
         let indexes: [Index]
-        let foreignKeys: [ForeignKey]
+        let foreignKeys: [EssentialsPersistence.ForeignKey]
         /// The names of all columns. All rows of the table share it.
         let layout: RowLayout
 
@@ -49,27 +49,5 @@
             if names("REAL", "FLOA", "DOUB") { return "REAL" }
             return "NUMERIC"
         }
-    }
-
-    /// A column that refers to a row of another table.
-    struct ForeignKey: Sendable, Hashable {
-        /// What happens to a row when the row that it refers to is deleted.
-        enum DeleteAction: String, Sendable, Hashable {
-            case noAction = "NO ACTION"
-            case restrict = "RESTRICT"
-            case cascade = "CASCADE"
-            case setNull = "SET NULL"
-            case setDefault = "SET DEFAULT"
-        }
-
-        /// The table with the column.
-        let table: String
-        /// The column that refers.
-        let column: String
-        /// The table that is referred to.
-        let parent: String
-        /// The column of that table.
-        let key: String
-        let onDelete: DeleteAction
     }
 #endif

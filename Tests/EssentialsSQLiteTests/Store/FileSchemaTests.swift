@@ -76,10 +76,10 @@
         @Test("Foreign keys of one column are read with their action, in the spelling of the models")
         func foreignKeys() throws {
             // GRDB has a type of this name too.
-            typealias Key = EssentialsSQLite.ForeignKey
+            typealias Key = EssentialsPersistence.ForeignKey
             let keys = try read(Self.schema).foreignKeys
-            func key(_ column: String, _ parent: String, _ key: String, _ action: Key.DeleteAction) -> Key {
-                Key(table: Mixed.table, column: column, parent: parent, key: key, onDelete: action)
+            func key(_ column: String, _ parent: String, _ key: String, _ action: Key.Action) -> Key {
+                Key(table: Mixed.table, column: column, parent: parent, key: key, action: action)
             }
             #expect(
                 Set(keys) == [
