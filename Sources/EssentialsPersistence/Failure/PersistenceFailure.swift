@@ -21,6 +21,7 @@ public struct PersistenceFailure: Error, Sendable {
         var model: String?
         var ids: [StoredValue]
         var conflicts: [Conflict]
+        var violations: [ConstraintViolation]
         var underlying: (any Error)?
     }
 
@@ -42,15 +43,17 @@ public struct PersistenceFailure: Error, Sendable {
     ///   - model: The table of the model.
     ///   - ids: The ids of the rows.
     ///   - conflicts: The conflicts of a save.
+    ///   - violations: The violated constraints.
     ///   - underlying: The underlying error.
     public init(
         _ reason: Reason, _ message: String, remedy: String? = nil, store: String? = nil, model: String? = nil,
-        ids: [StoredValue] = [], conflicts: [Conflict] = [], underlying: (any Error)? = nil
+        ids: [StoredValue] = [], conflicts: [Conflict] = [], violations: [ConstraintViolation] = [],
+        underlying: (any Error)? = nil
     ) {
         storage = Storage(
             Content(
                 reason: reason, message: message, remedy: remedy, store: store, model: model, ids: ids,
-                conflicts: conflicts, underlying: underlying))
+                conflicts: conflicts, violations: violations, underlying: underlying))
     }
 
     private init(_ content: Content) { storage = Storage(content) }
@@ -85,6 +88,9 @@ public struct PersistenceFailure: Error, Sendable {
     public var ids: [StoredValue] { storage.content.ids }
     /// The conflicts of a save that failed with ``Reason-swift.struct/conflict``: at most 100.
     public var conflicts: [Conflict] { storage.content.conflicts }
+    /// The constraints that a save violated, if it failed with ``Reason-swift.struct/constraint``: at most 100 rows in all.
+    /// Empty if the rows are named by ``ids`` alone.
+    public var violations: [ConstraintViolation] { storage.content.violations }
     /// The underlying error, if any.
     public var underlying: (any Error)? { storage.content.underlying }
 

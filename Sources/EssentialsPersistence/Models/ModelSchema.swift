@@ -12,6 +12,7 @@ package struct ModelSchema: Sendable, Hashable {
     package let key: String
     package let columns: [Column]
     package let references: [ModelReference]
+    package let conflictPolicy: ConflictPolicy
 
     package init<Model: PersistentModel>(_ type: Model.Type) {
         model = "\(type)"
@@ -19,5 +20,6 @@ package struct ModelSchema: Sendable, Hashable {
         key = Model.columns.id.name
         columns = Model.columns.all.map { Column(name: $0.name, storage: $0.storage, isOptional: $0.isOptional) }
         references = Model.references
+        conflictPolicy = Model.conflictPolicy
     }
 }

@@ -36,11 +36,16 @@ public protocol PersistentModel: Codable, Sendable, Identifiable where ID: Model
     static var columns: Columns { get }
     /// The references to other models, which are checked when a store opens. The default is none.
     static var references: [ModelReference] { get }
+    /// How conflicts about rows of this model are decided if neither the save nor the scope says. The default is
+    /// ``ConflictPolicy/fail``.
+    static var conflictPolicy: ConflictPolicy { get }
 }
 
 extension PersistentModel {
     /// No reference.
     public static var references: [ModelReference] { [] }
+    /// ``ConflictPolicy/fail``.
+    public static var conflictPolicy: ConflictPolicy { .fail }
 }
 
 /// The columns of a model: the only mapping between the model and its table.

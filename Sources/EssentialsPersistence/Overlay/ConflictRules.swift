@@ -1,11 +1,3 @@
-/// How a conflict is decided.
-package enum ConflictDecision: Sendable {
-    /// As a policy says.
-    case policy(ConflictPolicy)
-    /// The row is this one.
-    case row(StoredRow)
-}
-
 /// Decides what becomes of a pending change when the row below is known.
 ///
 /// See ``ConflictPolicy`` for the table.
@@ -37,7 +29,7 @@ package enum ConflictRules {
             table: key.table, id: key.id, change: entry.change,
             columns: overlap?.map { theirs?.layout.names[$0] ?? "" } ?? [], base: entry.base, mine: entry.row,
             theirs: theirs)
-        switch try decide(conflict) {
+        switch try decide(conflict).kind {
         case .row(let row): return row == theirs ? .keep : .apply(row)
         case .policy(.fail): return .conflict(conflict)
         case .policy(.mine): return .apply(entry.row)

@@ -102,6 +102,38 @@ package struct OverlayLevel: Sendable {
         log.append(key)
     }
 
+    /// Takes over what a unit of work has changed in the scope: all of it, or after an error nothing.
+    ///
+    /// - Throws: A failure with the reason `limit`.
+    package mutating func absorb(_ work: OverlayLevel) throws(PersistenceFailure) {
+        var done: [(key: RowKey, entry: OverlayEntry?)] = []
+        do throws(PersistenceFailure) {
+            try work.forEach { (key, entry) throws(PersistenceFailure) in
+                let own = self.entry(key)
+                try set(own.map { OverlayEntry(from: $0.base, to: entry.row) } ?? entry, at: key, replacing: own)
+                done.append((key, own))
+            }
+        } catch {
+            for (key, entry) in done.reversed() { restore(entry, at: key) }
+            throw error
+        }
+    }
+
+    /// Puts back an entry that was there before, whatever the limits are.
+    mutating func restore(_ entry: OverlayEntry?, at key: RowKey) {
+        if let new = self.entry(key) {
+            count -= 1
+            byteCount -= new.byteCount
+        }
+        if let entry {
+            count += 1
+            byteCount += entry.byteCount
+        }
+        tables[key.table, default: [:]][key.id] = entry
+        if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
+        log.append(key)
+    }
+
     /// Drops all pending rows.
     package mutating func rollback() {
         guard !isEmpty else { return }

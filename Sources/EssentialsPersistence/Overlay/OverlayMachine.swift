@@ -36,6 +36,13 @@ package struct OverlayMachine: Sendable {
 
     private var last: Int { levels.count - 1 }
 
+    /// The levels with a further one, for the changes of a unit of work.
+    package func adding(_ level: OverlayLevel) -> OverlayMachine {
+        var machine = self
+        machine.levels.append(level)
+        return machine
+    }
+
     /// Looks a row up, nearest level first.
     package func find(_ key: RowKey) -> Finding { find(key, below: levels.count) }
 
@@ -94,6 +101,25 @@ package struct OverlayMachine: Sendable {
         throw PersistenceFailure(.notFound, "There is no row with this id.", model: key.table, ids: [key.id])
     }
 
+    /// Makes the scope see rows, each with what it saw before: all of them, or after an error none.
+    ///
+    /// - Throws: A failure with the reason `limit`.
+    package mutating func place(
+        _ rows: [(key: RowKey, row: StoredRow?, seen: StoredRow?)]
+    ) throws(PersistenceFailure) {
+        var done: [(key: RowKey, entry: OverlayEntry?)] = []
+        do throws(PersistenceFailure) {
+            for (key, row, seen) in rows {
+                let own = levels[last].entry(key)
+                try levels[last].place(row, at: key, below: seen)
+                done.append((key, own))
+            }
+        } catch {
+            for (key, entry) in done.reversed() { levels[last].restore(entry, at: key) }
+            throw error
+        }
+    }
+
     private mutating func place(_ row: StoredRow?, at key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
         let below = self.row(find(key, below: last), stored: stored)
         try levels[last].place(row, at: key, below: below)
@@ -108,7 +134,7 @@ package struct OverlayMachine: Sendable {
     ///
     /// - Throws: A failure with the reason `conflict` or `limit`, after which all levels are as before.
     package mutating func saveToParent(
-        decide: (Conflict) -> ConflictDecision
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) {
         guard levels.count > 1 else { return }
         var parent = levels[last - 1]
@@ -120,7 +146,9 @@ package struct OverlayMachine: Sendable {
     /// All pending rows in one level, as they are saved into the file.
     ///
     /// - Throws: A failure with the reason `conflict` if levels contradict each other.
-    package func folded(decide: (Conflict) -> ConflictDecision) throws(PersistenceFailure) -> OverlayLevel {
+    package func folded(
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+    ) throws(PersistenceFailure) -> OverlayLevel {
         var levels = levels
         var upper = levels.removeLast()
         while let level = levels.popLast() {
@@ -144,13 +172,14 @@ package struct OverlayMachine: Sendable {
     package mutating func discard(_ keys: some Sequence<RowKey>) -> Int { levels[last].discard(keys) }
 
     private static func fold(
-        _ child: OverlayLevel, into parent: inout OverlayLevel, decide: (Conflict) -> ConflictDecision
+        _ child: OverlayLevel, into parent: inout OverlayLevel,
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) {
         var conflicts: [Conflict] = []
         try child.forEach { (key, entry) throws(PersistenceFailure) in
             guard conflicts.count < maximumConflicts else { return }
             guard let own = parent.entry(key) else { return try parent.set(entry, at: key) }
-            switch ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
+            switch try ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
             case .apply(let row): try parent.set(OverlayEntry(from: own.base, to: row), at: key)
             case .keep: break
             case .conflict(let conflict): conflicts.append(conflict)

@@ -91,4 +91,5 @@ package struct StoredArgument: Sendable, Hashable {
     package let value: StoredValue?
 
     package init(_ value: some ColumnValue) { self.value = value.storedValue }
+    init(stored: StoredValue) { value = stored }
 }

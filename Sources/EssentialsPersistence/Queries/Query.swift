@@ -138,4 +138,22 @@ package struct SelectNode: Sendable, Hashable {
     /// The only column; `nil` for all columns.
     package var column: String?
     package var isDistinct = false
+
+    init(
+        table: String, key: String, filter: FilterNode?, order: [Order], limit: Int?, offset: Int
+    ) {
+        self.table = table
+        self.key = key
+        self.filter = filter
+        self.order = order
+        self.limit = limit
+        self.offset = offset
+    }
+
+    /// The rows whose column has one of these values.
+    package init(table: String, key: String, column: String, values: [StoredValue]) {
+        self.init(
+            table: table, key: key, filter: .contained(column, values.map { StoredArgument(stored: $0) }), order: [],
+            limit: nil, offset: 0)
+    }
 }

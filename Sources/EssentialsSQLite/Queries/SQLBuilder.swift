@@ -50,6 +50,22 @@
             try condition(filter, table: node.table)
         }
 
+        /// Appends a selection that computes something from the values of the column of a query.
+        ///
+        /// - Parameter selection: The beginning of the statement, given the column in SQL.
+        mutating func ofValues(
+            _ node: SelectNode, source: String?, _ selection: (String) -> String
+        ) throws(PersistenceFailure) {
+            guard node.limit != nil || node.offset != 0 || node.isDistinct else {
+                append(selection("\(Self.quoted(node.table)).\(Self.quoted(node.column ?? node.key))"))
+                return try from(node, source: source)
+            }
+            // The name of a column of a subquery is certain in this form only.
+            append("WITH essentials_values(essentials_value) AS (")
+            try select(node, columns: [node.key], source: source)
+            append(") \(selection("essentials_value")) FROM essentials_values")
+        }
+
         private mutating func order(_ node: SelectNode, table: String) {
             if node.isDistinct, let column = node.column { return append(" ORDER BY \(table).\(Self.quoted(column))") }
             append(" ORDER BY ")

@@ -35,14 +35,44 @@
             return try SelectStatement(text, node)
         }
 
+        /// The functions over the values of one column. NULL does not count, and without values the result is NULL.
+        enum Aggregate: String, Sendable, CaseIterable {
+            case sum, min, max
+            case average = "avg"
+        }
+
+        /// The statement that computes one value from the column of a query, which is its key if it names none.
+        static func aggregating(
+            _ node: SelectNode, _ function: Aggregate, source: String? = nil
+        ) throws(PersistenceFailure) -> SelectStatement {
+            var text = SQLBuilder()
+            try text.ofValues(node, source: source) { "SELECT \(function.rawValue)(\($0))" }
+            return try SelectStatement(text, node)
+        }
+
+        /// The statement that finds each value of the column of a query, and how often it occurs, smallest value first.
+        static func countingValues(
+            _ node: SelectNode, source: String? = nil
+        ) throws(PersistenceFailure) -> SelectStatement {
+            var text = SQLBuilder()
+            var value = ""
+            try text.ofValues(node, source: source) {
+                value = $0
+                return "SELECT \($0), count(*)"
+            }
+            text.append(" GROUP BY \(value) ORDER BY \(value)")
+            return try SelectStatement(text, node)
+        }
+
         /// The statement that looks up rows by their ids. The number of ids is limited by ``SQLBuilder/maximumIDs``.
         static func rows(
-            of table: String, key: String, columns: [String], ids: ArraySlice<StoredValue>
+            of table: String, key: String, columns: [String], ids: ArraySlice<StoredValue>,
+            source: String? = nil
         ) -> SelectStatement {
             var text = SQLBuilder()
             text.append("SELECT ")
             text.append(columns.map { SQLBuilder.quoted($0) }.joined(separator: ", "))
-            text.append(" FROM \(SQLBuilder.quoted(table)) WHERE \(SQLBuilder.quoted(key)) IN (")
+            text.append(" FROM \(source ?? SQLBuilder.quoted(table)) WHERE \(SQLBuilder.quoted(key)) IN (")
             text.append(list: Array(ids))
             text.append(")")
             return SelectStatement(sql: text.sql, arguments: text.arguments)

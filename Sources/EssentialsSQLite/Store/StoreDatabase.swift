@@ -17,6 +17,8 @@
 
         let path: String
         let report: MigrationRunner.Report
+        /// The tables of the models.
+        let schema: FileSchema
         private let pool: DatabasePool
         private let owner: StoreOwner
 
@@ -48,7 +50,10 @@
                     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
                 }
                 report = try runner.run(pool)
-                try pool.read { try SchemaCheck(models: store.models).run($0) }
+                schema = try pool.read { db in
+                    try SchemaCheck(models: store.models).run(db)
+                    return try FileSchema.read(db, models: store.models)
+                }
             } catch {
                 try? pool.close()
                 throw error
@@ -87,20 +92,40 @@
 
         /// Runs a closure in a transaction that begins as a writing one, so that it never fails half way for a lock.
         func write<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
+            try write(body) { commit in try commit() }
+        }
+
+        /// Runs a closure in a transaction, and another one that commits it by calling its parameter. If it does not, the
+        /// transaction is rolled back.
+        func write<Result>(
+            _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
+        ) throws(PersistenceFailure) -> Result {
             let result = try checked {
                 try pool.writeWithoutTransaction { db in
-                    var result: Result?
-                    try db.inTransaction(.immediate) {
-                        result = try Self.$running.withValue(running) { try body(db) }
-                        return .commit
+                    try db.beginTransaction(.immediate)
+                    do {
+                        let result = try Self.$running.withValue(running) { try body(db) }
+                        try committing { try db.commit() }
+                        if db.isInsideTransaction { try db.rollback() }
+                        return result
+                    } catch {
+                        // SQLite ends some transactions by itself, as when there is no space.
+                        if db.isInsideTransaction { try? db.rollback() }
+                        throw error
                     }
-                    return result
                 }
             }
             checkpointIfLarge()
-            if let result { return result }
-            throw PersistenceFailure(.work, "The transaction has no result.", store: path)
+            return result
         }
+
+        /// Runs a closure that uses other connections to the file.
+        func guarded<Result>(_ body: () throws -> Result) throws(PersistenceFailure) -> Result {
+            try checked { try Self.$running.withValue(running) { try body() } }
+        }
+
+        /// Whether this call is made inside a closure that runs on a connection of the store.
+        var isRunningHere: Bool { Self.running.contains(ObjectIdentifier(self)) }
 
         private var running: Set<ObjectIdentifier> { Self.running.union([ObjectIdentifier(self)]) }
 

@@ -1,0 +1,110 @@
+/// Decides what becomes of the children of rows that a scope deletes.
+///
+/// ```swift
+/// let rules = DeletionRules(foreignKeys: keys)
+/// let changes = try rules.changes(deleting: [film]) { key, values in try children(key, values) }
+/// ```
+package struct DeletionRules: Sendable {
+    /// A row as the scope sees it.
+    package struct Found: Sendable, Hashable {
+        package let key: RowKey
+        package let row: StoredRow
+
+        package init(key: RowKey, row: StoredRow) {
+            self.key = key
+            self.row = row
+        }
+    }
+
+    /// What becomes of one row.
+    package struct Change: Sendable, Hashable {
+        package let key: RowKey
+        /// The new row; `nil` if it is deleted.
+        package let row: StoredRow?
+    }
+
+    private let foreignKeys: [String: [ForeignKey]]
+    private let limit: Int
+
+    /// - Parameters:
+    ///   - foreignKeys: All foreign keys of the file.
+    ///   - limit: The maximum number of rows that one deletion may change.
+    package init(foreignKeys: [ForeignKey], limit: Int = OverlayLimits().rows) {
+        self.foreignKeys = Dictionary(grouping: foreignKeys, by: \.parent)
+        self.limit = limit
+    }
+
+    /// The changes that a deletion makes: first rows that refer to none any more, then deletions, children first.
+    ///
+    /// - Parameters:
+    ///   - rows: The rows to delete, as the scope sees them.
+    ///   - children: Finds the rows of the foreign key's table, as the scope sees them, whose column has one of the
+    ///     values. It is called once for each foreign key and generation.
+    /// - Throws: A failure with the reason `constraint` that names the children which restrict the deletion, with `limit`
+    ///   for too many rows, or what `children` has thrown.
+    package func changes(
+        deleting rows: [Found],
+        children: (ForeignKey, [StoredValue]) throws(PersistenceFailure) -> [Found]
+    ) throws(PersistenceFailure) -> [Change] {
+        var deleted: Set<RowKey> = []
+        var order: [RowKey] = []
+        var updated: [RowKey: StoredRow] = [:]
+        var updates: [RowKey] = []
+        var restricting: [(key: ForeignKey, child: RowKey)] = []
+        var generation = rows.filter { deleted.insert($0.key).inserted }
+        while !generation.isEmpty {
+            order += generation.map(\.key)
+            var next: [Found] = []
+            for (foreignKey, values) in relations(generation) {
+                for child in try children(foreignKey, values) where !deleted.contains(child.key) {
+                    switch foreignKey.action {
+                    case .cascade:
+                        deleted.insert(child.key)
+                        next.append(child)
+                    case .setNull:
+                        guard let column = child.row.layout.index(of: foreignKey.column) else { continue }
+                        if updated[child.key] == nil { updates.append(child.key) }
+                        // Another column of the row may have been set before.
+                        var row = updated[child.key] ?? child.row
+                        row.values[column] = .null
+                        updated[child.key] = row
+                    case .restrict: restricting.append((foreignKey, child.key))
+                    case .noAction, .setDefault: break
+                    }
+                    guard deleted.count + updates.count + restricting.count <= limit else { throw tooMany(rows) }
+                }
+            }
+            generation = next
+        }
+        try check(restricting.filter { !deleted.contains($0.child) })
+        return updates.filter { !deleted.contains($0) }.map { Change(key: $0, row: updated[$0]) }
+            + order.reversed().map { Change(key: $0, row: nil) }
+    }
+
+    /// The foreign keys that refer to rows, with the values that they refer to.
+    private func relations(_ rows: [Found]) -> [(key: ForeignKey, values: [StoredValue])] {
+        let tables = Dictionary(grouping: rows, by: \.key.table)
+        return tables.keys.sorted().flatMap { table in
+            (foreignKeys[table] ?? []).filter { $0.action != .noAction && $0.action != .setDefault }.map { key in
+                (key, (tables[table] ?? []).compactMap { $0.row[key.key] }.filter { !$0.isNull })
+            }
+        }
+    }
+
+    private func check(_ restricting: [(key: ForeignKey, child: RowKey)]) throws(PersistenceFailure) {
+        guard !restricting.isEmpty else { return }
+        var list = ViolationList()
+        for (key, child) in restricting {
+            list.append(
+                ConstraintViolation(
+                    .foreignKey, table: key.table, columns: [key.column], parent: key.parent, ids: [child.id]))
+        }
+        throw list.failure
+    }
+
+    private func tooMany(_ rows: [Found]) -> PersistenceFailure {
+        PersistenceFailure(
+            .limit, "The deletion changes more than \(limit) rows.", remedy: "Delete fewer rows at once.",
+            model: Set(rows.map(\.key.table)).count == 1 ? rows.first?.key.table : nil)
+    }
+}

@@ -1,0 +1,31 @@
+/// What a save has done to the rows of a file.
+///
+/// ```swift
+/// let report = try await edits.save(.store, resolving: .theirs)
+/// if report.kept > 0 { log("\(report.kept) changes were dropped, because others had changed the rows.") }
+/// ```
+public struct SaveReport: Sendable, Hashable {
+    /// The number of rows that the save has inserted. A row that others had deleted counts here when it is inserted again.
+    public var inserted: Int
+    /// The number of rows that the save has changed.
+    public var updated: Int
+    /// The number of rows that the save has deleted.
+    public var deleted: Int
+    /// The number of rows that stay as others made them, because the policy or the caller's closure has dropped the change.
+    public var kept: Int
+    /// The number of rows that the store has changed or deleted by itself: through ON DELETE, or through triggers. Rows that
+    /// the scope has deleted too are not among them.
+    public var cascaded: Int
+
+    /// The number of rows that are different in the file now.
+    public var written: Int { inserted + updated + deleted + cascaded }
+
+    /// Creates a report. The default is a save that had nothing to do.
+    public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, kept: Int = 0, cascaded: Int = 0) {
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.kept = kept
+        self.cascaded = cascaded
+    }
+}

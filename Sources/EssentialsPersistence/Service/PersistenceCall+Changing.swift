@@ -1,0 +1,85 @@
+/// Calls that change rows, and save as far as they say. What they do and throw is described at the methods of
+/// ``PersistenceWork`` with the same names; they also throw what ``PersistenceService/save(_:resolving:)`` throws.
+extension PersistenceCall {
+    /// Creates a row.
+    public static func create<Model: PersistentModel>(
+        _ model: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.create(model) }
+    }
+
+    /// Creates rows: all of them, or after an error none.
+    public static func create<Model: PersistentModel>(
+        _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.create(models) }
+    }
+
+    /// Creates a row for each source, for all of them or after an error for none, and returns their number.
+    public static func create<Source: Sendable, Model: PersistentModel>(
+        from sources: [Source], save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
+        _ transform: @escaping @Sendable (Source) throws -> Model
+    ) -> PersistenceCall where Value == Int {
+        .changing([Model.table], level, resolution) { try $0.create(from: sources, transform) }
+    }
+
+    /// Creates a row, or replaces the one with its id.
+    public static func put<Model: PersistentModel>(
+        _ model: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.put(model) }
+    }
+
+    /// Creates rows, or replaces those with their ids: all of them, or after an error none.
+    public static func put<Model: PersistentModel>(
+        _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.put(models) }
+    }
+
+    /// Changes the row with an id by a closure. An error in the closure changes nothing.
+    public static func update<Model: PersistentModel>(
+        _ id: ModelID<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
+        _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) -> PersistenceCall where Value == Void, Model.ID == ModelID<Model> {
+        .changing([Model.table], level, resolution) { try $0.update(id, change) }
+    }
+
+    /// Changes the row with an id by a closure. An error in the closure changes nothing.
+    public static func update<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, id: Model.ID, save level: SaveLevel,
+        resolving resolution: ConflictResolution? = nil, _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.update(Model.self, id: id, change) }
+    }
+
+    /// Changes all rows that a query finds by a closure, and returns how many it found.
+    public static func update<Model: PersistentModel>(
+        _ query: Query<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
+        _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) -> PersistenceCall where Value == Int {
+        .changing(query.node.tables, level, resolution) { try $0.update(query, change) }
+    }
+
+    /// Changes what differs between two values of a model. Conflicts are judged by the original, as it was shown to a person.
+    public static func update<Model: PersistentModel>(
+        _ edited: Model, from original: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.update(edited, from: original) }
+    }
+
+    /// Deletes all rows that a query finds, and returns how many.
+    public static func delete<Model: PersistentModel>(
+        _ query: Query<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Int {
+        .changing(query.node.tables, level, resolution) { try $0.delete(query) }
+    }
+
+    /// Deletes the rows with these ids, and returns how many are gone.
+    public static func delete<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, ids: [Model.ID], missing: MissingRows = .fail, save level: SaveLevel,
+        resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Int {
+        .changing([Model.table], level, resolution) { try $0.delete(Model.self, ids: ids, missing: missing) }
+    }
+}

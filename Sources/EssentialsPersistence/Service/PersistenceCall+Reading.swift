@@ -1,0 +1,99 @@
+/// Calls that read. What they do and throw is described at the methods of ``PersistenceWork`` with the same names.
+extension PersistenceCall {
+    /// The models that a query finds, in its order.
+    public static func fetch<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == [Model] {
+        .reading(query.node) { try $0.fetch(query) }
+    }
+
+    /// The first model that a query finds; `nil` if it finds none.
+    public static func first<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == Model? {
+        .reading(query.node) { try $0.first(query) }
+    }
+
+    /// The models with these ids, in the order of the ids; an id that is named twice gives two models.
+    public static func fetch<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, ids: [Model.ID], missing: MissingRows = .fail
+    ) -> PersistenceCall where Value == [Model] {
+        .looking(up: ids, of: Model.self) { try $0.fetch(Model.self, ids: ids, missing: missing) }
+    }
+
+    /// The model with this id; `nil` if there is none.
+    public static func find<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, id: Model.ID
+    ) -> PersistenceCall where Value == Model? {
+        .looking(up: [id], of: Model.self) { try $0.find(Model.self, id: id) }
+    }
+
+    /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
+    public static func fetch<Child: PersistentModel, Parent: PersistentModel>(
+        _ query: Query<Child>, with relation: ToOne<Child, Parent>
+    ) -> PersistenceCall where Value == [(Child, Parent?)] {
+        PersistenceCall(
+            PersistenceJob.Plan(.read, tables: query.node.tables.map { $0.union([Parent.table]) })
+        ) { try $0.fetch(query, with: relation) }
+    }
+
+    /// The ids of the rows that a query finds, in its order.
+    public static func ids<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == [Model.ID] {
+        .reading(query.node) { try $0.ids(query) }
+    }
+
+    /// The values of one column, in the order of the rows.
+    public static func values<Model: PersistentModel, Element: ColumnValue>(
+        _ query: ValueQuery<Model, Element>
+    ) -> PersistenceCall where Value == [Element] {
+        .reading(query.node) { try $0.values(query) }
+    }
+
+    /// The number of rows that a query finds.
+    public static func count<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == Int {
+        .reading(query.node) { try $0.count(query) }
+    }
+
+    /// Whether a query finds a row.
+    public static func exists<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == Bool {
+        .reading(query.node) { try $0.exists(query) }
+    }
+
+    /// The smallest value of a column; `nil` if there is none.
+    public static func min<Model: PersistentModel, Element: ColumnValue>(
+        _ query: ValueQuery<Model, Element>
+    ) -> PersistenceCall where Value == Element? {
+        .reading(query.node) { try $0.min(query) }
+    }
+
+    /// The greatest value of a column; `nil` if there is none.
+    public static func max<Model: PersistentModel, Element: ColumnValue>(
+        _ query: ValueQuery<Model, Element>
+    ) -> PersistenceCall where Value == Element? {
+        .reading(query.node) { try $0.max(query) }
+    }
+
+    /// The mean of a column; `nil` if there is no value.
+    public static func average<Model: PersistentModel, Element: ColumnValue>(
+        _ query: ValueQuery<Model, Element>
+    ) -> PersistenceCall where Value == Double? {
+        .reading(query.node) { try $0.average(query) }
+    }
+
+    /// The number of rows for each value of a column.
+    public static func counts<Model: PersistentModel, Element: ColumnValue & Hashable>(
+        by query: ValueQuery<Model, Element>
+    ) -> PersistenceCall where Value == [Element: Int] {
+        .reading(query.node) { try $0.counts(by: query) }
+    }
+}
+
+extension PersistenceCall where Value: PersistentModel {
+    /// The first model that a query finds. It fails as `notFound` if there is none.
+    public static func one(_ query: Query<Value>) -> PersistenceCall {
+        .reading(query.node) { try $0.one(query) }
+    }
+}
+
+extension PersistenceCall where Value: ColumnValue & AdditiveArithmetic {
+    /// The sum of a column; 0 if there is no value.
+    public static func sum<Model: PersistentModel>(_ query: ValueQuery<Model, Value>) -> PersistenceCall {
+        .reading(query.node) { try $0.sum(query) }
+    }
+}

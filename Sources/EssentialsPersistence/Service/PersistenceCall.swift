@@ -1,0 +1,99 @@
+import Synchronization
+
+/// A call of a persistence service as a value: what it does, without where its result goes.
+///
+/// The `async` methods of ``PersistenceService`` make calls of their own. This type is for the two other forms: a call
+/// with a completion handler, and one that blocks its thread.
+///
+/// ```swift
+/// let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
+/// job.cancel()
+/// let count = try store.wait(for: .count(Film.all))
+/// ```
+public struct PersistenceCall<Value: Sendable>: Sendable {
+    var plan: PersistenceJob.Plan
+    let body: @Sendable (PersistenceWork) throws -> Value
+
+    init(_ plan: PersistenceJob.Plan, _ body: @escaping @Sendable (PersistenceWork) throws -> Value) {
+        self.plan = plan
+        self.body = body
+    }
+
+    /// A call that reads the result of a query.
+    static func reading(
+        _ node: SelectNode, _ body: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) -> PersistenceCall {
+        PersistenceCall(PersistenceJob.Plan(.read, tables: node.tables), body)
+    }
+
+    /// A call that reads rows by their ids.
+    static func looking<Model: PersistentModel>(
+        up ids: [Model.ID], of type: Model.Type, _ body: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) -> PersistenceCall {
+        var plan = PersistenceJob.Plan(.read, tables: [Model.table])
+        plan.lookup = (Model.table, ids.compactMap(\.storedValue))
+        return PersistenceCall(plan, body)
+    }
+
+    /// A call that changes rows.
+    static func changing(
+        _ tables: Set<String>?, _ level: SaveLevel, _ resolution: ConflictResolution?,
+        _ body: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) -> PersistenceCall {
+        PersistenceCall(PersistenceJob.Plan(.change(level), tables: tables, resolution: resolution), body)
+    }
+
+    /// The job of the call.
+    func job(_ completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void) -> PersistenceJob {
+        let value = CallValue<Value>()
+        return PersistenceJob(plan) { [body] work in
+            value.set(try body(work))
+        } completion: { result in
+            completion(
+                result.flatMap { _ in
+                    value.take().map { .success($0) }
+                        ?? .failure(PersistenceFailure(.closed, "The service has ended the call without running it."))
+                })
+        }
+    }
+
+    /// The job of a call that only saves, and whose value is the report of the save.
+    func saving(
+        _ completion: @escaping @Sendable (Result<SaveReport, PersistenceFailure>) -> Void
+    ) -> PersistenceJob {
+        PersistenceJob(plan, body: { [body] in _ = try body($0) }, completion: completion)
+    }
+}
+
+/// The value of a call between the end of its closure and that of its save.
+private final class CallValue<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+
+    func set(_ new: Value) { value.withLock { $0 = new } }
+    func take() -> Value? { value.withLock { $0 } }
+}
+
+extension SelectNode {
+    /// The tables that the query reads; `nil` if a part of it is SQL.
+    package var tables: Set<String>? {
+        var tables: Set = [table]
+        guard let filter else { return tables }
+        return filter.collect(&tables) ? tables : nil
+    }
+}
+
+extension FilterNode {
+    /// Adds the tables of subqueries. `false` if they are not known.
+    fileprivate func collect(_ tables: inout Set<String>) -> Bool {
+        switch self {
+        case .all(let nodes), .any(let nodes): return nodes.allSatisfy { $0.collect(&tables) }
+        case .not(let node): return node.collect(&tables)
+        case .subquery(_, let node):
+            guard let inner = node.tables else { return false }
+            tables.formUnion(inner)
+            return true
+        case .sql: return false
+        case .comparison, .columns, .between, .contained, .text: return true
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Synchronization
+
+/// One call of a persistence service on its way: what it does, and where its result goes.
+///
+/// Every call of ``PersistenceService``, whether `async`, with a handler or blocking, becomes one job, which the service
+/// receives in ``PersistenceService/run(_:)``. A service ends each job exactly once.
+///
+/// ```swift
+/// func run(_ job: PersistenceJob) {
+///     queue.async {
+///         do throws(PersistenceFailure) {
+///             try job.run(on: MyRows())
+///             job.finish(.success(SaveReport()))
+///         } catch {
+///             job.finish(.failure(error))
+///         }
+///     }
+/// }
+/// ```
+public final class PersistenceJob: Sendable {
+    /// What a job does.
+    public enum Action: Sendable, Hashable {
+        /// It reads.
+        case read
+        /// It changes rows, or only saves those that are pending, and saves as its level says.
+        case change(SaveLevel)
+        /// It says what a save into the store would do, and changes nothing.
+        case validate
+        /// It drops all pending rows of the scope.
+        case rollback
+        /// It drops the pending rows of a table that have these ids.
+        case discard(table: String, ids: [StoredValue])
+    }
+
+    /// What a service knows of a job before it runs.
+    public struct Plan: Sendable {
+        /// What the job does.
+        public var action: Action
+        /// The tables that the job reads; `nil` if it may read all.
+        public var tables: Set<String>?
+        /// How conflicts are decided; `nil` if the call does not say.
+        public var resolution: ConflictResolution?
+        /// Whether the caller's thread waits for the end, so that the job may run on it. Then a service does not wait for
+        /// a store that is being opened.
+        public var isBlocking = false
+        /// The rows that the job reads by their ids, if it reads nothing else.
+        package var lookup: (table: String, ids: [StoredValue])?
+
+        /// Creates a plan.
+        public init(_ action: Action, tables: Set<String>? = nil, resolution: ConflictResolution? = nil) {
+            self.action = action
+            self.tables = tables
+            self.resolution = resolution
+        }
+    }
+
+    private enum Stage { case waiting, running, ended }
+
+    private struct State {
+        var stage = Stage.waiting
+        var isCancelled = false
+        var interrupt: (@Sendable () -> Void)?
+        var completion: (@Sendable (Result<SaveReport, PersistenceFailure>) -> Void)?
+    }
+
+    /// What is known of the job before it runs.
+    public let plan: Plan
+    private let body: @Sendable (PersistenceWork) throws -> Void
+    private let state: Mutex<State>
+
+    package init(
+        _ plan: Plan, body: @escaping @Sendable (PersistenceWork) throws -> Void,
+        completion: @escaping @Sendable (Result<SaveReport, PersistenceFailure>) -> Void
+    ) {
+        self.plan = plan
+        self.body = body
+        state = Mutex(State(completion: completion))
+    }
+
+    // MARK: For services
+
+    /// Runs the caller's part of the job. A service calls it at most once, and then ``finish(_:)``.
+    ///
+    /// - Parameter rows: The rows that the call sees and changes.
+    /// - Throws: What the caller's closure has thrown, as a failure with the reason `work` unless it is a
+    ///   ``PersistenceFailure``; and `cancelled`.
+    public func run(on rows: any WorkRows) throws(PersistenceFailure) {
+        let isFirst = state.withLock { state in
+            guard state.stage == .waiting, !state.isCancelled else { return false }
+            state.stage = .running
+            return true
+        }
+        guard isFirst else { throw Self.cancelled }
+        do {
+            try body(PersistenceWork(rows))
+        } catch let failure as PersistenceFailure {
+            throw failure
+        } catch {
+            throw PersistenceFailure(.work, "The closure has thrown \(type(of: error)).", underlying: error)
+        }
+    }
+
+    /// Ends the job. Calls after the first one do nothing.
+    public func finish(_ result: Result<SaveReport, PersistenceFailure>) {
+        let completion = state.withLock { state in
+            defer { (state.stage, state.completion, state.interrupt) = (.ended, nil, nil) }
+            return state.completion
+        }
+        completion?(result)
+    }
+
+    /// Sets a closure that interrupts the job when it is cancelled; `nil` from the moment on at which the job can no
+    /// longer be stopped. It is called at most once, at once if the job is cancelled already.
+    ///
+    /// When the call returns, no earlier closure is running.
+    public func onCancel(_ interrupt: (@Sendable () -> Void)?) {
+        state.withLock { state in
+            state.interrupt = interrupt
+            // The closure runs under the lock, so that it is never called for work that has ended.
+            if state.isCancelled { interrupt?() }
+        }
+    }
+
+    /// Whether the job was cancelled. A service asks between two steps.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    static var cancelled: PersistenceFailure { PersistenceFailure(.cancelled, "The call was cancelled.") }
+
+    // MARK: For callers
+
+    /// Cancels the call: one that waits ends at once, and a running statement is interrupted, with the reason `cancelled`
+    /// for both. A save whose commit has begun succeeds. From any thread.
+    public func cancel() {
+        let completion = state.withLock { state -> (@Sendable (Result<SaveReport, PersistenceFailure>) -> Void)? in
+            guard !state.isCancelled else { return nil }
+            state.isCancelled = true
+            state.interrupt?()
+            guard state.stage == .waiting else { return nil }
+            defer { (state.stage, state.completion, state.interrupt) = (.ended, nil, nil) }
+            return state.completion
+        }
+        completion?(.failure(Self.cancelled))
+    }
+}

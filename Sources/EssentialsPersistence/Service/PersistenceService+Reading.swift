@@ -1,0 +1,96 @@
+/// Reading. What the methods do and throw is described at those of ``PersistenceWork`` with the same names; they also throw
+/// `cancelled`, `closed`, and what has kept the store from opening. Each is one state of all rows.
+extension PersistenceService {
+    /// The models that a query finds, in its order.
+    public func fetch<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> [Model] {
+        try await result(of: .fetch(query))
+    }
+
+    /// The first model that a query finds; `nil` if it finds none.
+    public func first<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Model? {
+        try await result(of: .first(query))
+    }
+
+    /// The first model that a query finds. It fails as `notFound` if there is none.
+    public func one<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Model {
+        try await result(of: .one(query))
+    }
+
+    /// The models with these ids, in the order of the ids; an id that is named twice gives two models.
+    public func fetch<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, ids: [Model.ID], missing: MissingRows = .fail
+    ) async throws(PersistenceFailure) -> [Model] {
+        try await result(of: .fetch(type, ids: ids, missing: missing))
+    }
+
+    /// The model with this id; `nil` if there is none.
+    public func find<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, id: Model.ID
+    ) async throws(PersistenceFailure) -> Model? {
+        try await result(of: .find(type, id: id))
+    }
+
+    /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
+    public func fetch<Child: PersistentModel, Parent: PersistentModel>(
+        _ query: Query<Child>, with relation: ToOne<Child, Parent>
+    ) async throws(PersistenceFailure) -> [(Child, Parent?)] {
+        try await result(of: .fetch(query, with: relation))
+    }
+
+    /// The ids of the rows that a query finds, in its order.
+    public func ids<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> [Model.ID] {
+        try await result(of: .ids(query))
+    }
+
+    /// The values of one column, in the order of the rows.
+    public func values<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> [Value] {
+        try await result(of: .values(query))
+    }
+
+    /// The number of rows that a query finds.
+    public func count<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Int {
+        try await result(of: .count(query))
+    }
+
+    /// Whether a query finds a row.
+    public func exists<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Bool {
+        try await result(of: .exists(query))
+    }
+
+    /// The sum of a column; 0 if there is no value.
+    public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
+        _ query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> Value {
+        try await result(of: .sum(query))
+    }
+
+    /// The smallest value of a column; `nil` if there is none.
+    public func min<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> Value? {
+        try await result(of: .min(query))
+    }
+
+    /// The greatest value of a column; `nil` if there is none.
+    public func max<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> Value? {
+        try await result(of: .max(query))
+    }
+
+    /// The mean of a column; `nil` if there is no value.
+    public func average<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> Double? {
+        try await result(of: .average(query))
+    }
+
+    /// The number of rows for each value of a column.
+    public func counts<Model: PersistentModel, Value: ColumnValue & Hashable>(
+        by query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> [Value: Int] {
+        try await result(of: .counts(by: query))
+    }
+}

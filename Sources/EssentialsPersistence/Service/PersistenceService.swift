@@ -1,0 +1,271 @@
+public import Dispatch
+
+/// A store of models, or a scope of it with changes of its own.
+///
+/// Application code resolves a service from its locator, and need not know what stores the rows. The service that is
+/// registered is the root scope. ``child(_:resolving:)`` makes scopes within it: what is changed in a scope with
+/// ``SaveLevel/pending`` is seen by this scope and those within it alone, until it is saved. Closing a scope drops what is
+/// still pending.
+///
+/// ```swift
+/// let store = try locator.resolve((any PersistenceService).self)
+/// try await store.create(Film(title: "Metropolis", year: 1926), save: .store)
+///
+/// let edits = try store.child("edit")
+/// let film = try await edits.one(Film.where { $0.title == "Metropolis" })
+/// try await edits.update(film.id, save: .pending) { $0.year = 1927 }
+/// let silent = try await edits.fetch(Film.where { $0.year < 1930 })       // sees 1927; the store still says 1926
+/// try await edits.save(.store)                                            // without this line nothing has happened
+/// ```
+///
+/// Every call exists in three forms with one meaning: as an `async` method, with a completion handler
+/// (``start(_:completionQueue:completion:)``), and blocking (``wait(for:)``). All can be used from any thread. All fail with
+/// ``PersistenceFailure`` only. A cancelled call fails as `cancelled`; a save whose commit has begun succeeds.
+///
+/// A value that was fetched never changes. A read sees what others have saved meanwhile, except where a row is pending in
+/// the scope or in one above it.
+///
+/// Implementations need the six requirements. Everything else is built on them.
+public protocol PersistenceService: AnyObject, Sendable {
+    /// The name of the scope, or the path of the store, for messages.
+    var name: String { get }
+    /// Whether the store can be used.
+    var state: PersistenceState { get }
+    /// Runs a job, on any thread, and ends it exactly once. A blocking job may run before the method returns.
+    func run(_ job: PersistenceJob)
+    /// A scope within this one, which holds this one. It may be made before the store is ready.
+    ///
+    /// - Parameters:
+    ///   - name: The name, for messages.
+    ///   - resolution: How conflicts are decided if a save does not say. The default is that of this scope.
+    /// - Throws: A failure with the reason `limit` if there are too many scopes within each other, or `closed`.
+    func child(
+        _ name: String, resolving resolution: ConflictResolution?
+    ) throws(PersistenceFailure) -> any PersistenceService
+    /// Calls a closure after each change that the scope sees, whether it was made pending or saved, by this scope or
+    /// others, as long as the observation lives.
+    ///
+    /// The closure runs on any thread, one call at a time. It must return soon.
+    func observeChanges(
+        _ observer: @escaping @Sendable (PersistenceChange) -> Void
+    ) throws(PersistenceFailure) -> PersistenceObservation
+    /// Drops all pending rows of the scope and ends it. Later calls, also those of scopes within it, fail as `closed`.
+    /// The root scope also closes its store, and waits for the calls that are running. Calls after the first one do nothing.
+    func close() async
+}
+
+extension PersistenceService {
+    /// A scope within this one; see ``child(_:resolving:)``.
+    public func child(_ name: String) throws(PersistenceFailure) -> any PersistenceService {
+        try child(name, resolving: nil)
+    }
+
+    // MARK: The three forms
+
+    /// Makes a call, and returns its result.
+    public func result<Value>(of call: PersistenceCall<Value>) async throws(PersistenceFailure) -> Value {
+        try await CallWaiting<Value>().result {
+            call.job($0)
+        } run: {
+            run($0)
+        }
+    }
+
+    /// Makes a call, and passes its result to a completion handler.
+    ///
+    /// The handler is called exactly once. It receives `cancelled` if the call was cancelled before it ended; a read that
+    /// has ended, too, if the job is cancelled before the handler runs.
+    ///
+    /// ```swift
+    /// let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - call: What to do.
+    ///   - completionQueue: The queue on which the handler runs. `nil` means a queue of the service, never the main one.
+    ///   - completion: Receives the result.
+    /// - Returns: The job, which can be cancelled. Releasing it does not cancel it.
+    @discardableResult
+    public func start<Value>(
+        _ call: PersistenceCall<Value>, completionQueue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void
+    ) -> PersistenceJob {
+        let queue = CallbackQueue(completionQueue)
+        let job = call.job { queue.deliver($0, to: completion) }
+        queue.job = job
+        run(job)
+        return job
+    }
+
+    /// Makes a call, blocks the thread until it ends, and returns its result.
+    ///
+    /// It is for programs and threads that have no `async`. Inside a closure that runs on the store's connection it fails
+    /// as ``PersistenceFailure/Reason-swift.struct/reentrant``, and before the store is open as
+    /// ``PersistenceFailure/Reason-swift.struct/notReady``.
+    @available(*, noasync, message: "Use the asynchronous method of the same name.")
+    public func wait<Value>(for call: PersistenceCall<Value>) throws(PersistenceFailure) -> Value {
+        var call = call
+        call.plan.isBlocking = true
+        let gate = DispatchSemaphore(value: 0)
+        let result = CallResult<Value>()
+        run(
+            call.job { ended in
+                result.set(ended)
+                gate.signal()
+            })
+        gate.wait()
+        return try result.take().get()
+    }
+
+    // MARK: Units of work
+
+    /// Runs a unit of work: a closure that reads and changes one state of everything. All its changes are saved as far as
+    /// the level says, or none is made.
+    ///
+    /// The closure runs on a thread of the service, never on that of the caller. It calls nothing of the service but its
+    /// parameter.
+    ///
+    /// ```swift
+    /// let moved = try await store.perform(save: .store) { work in
+    ///     let studio = try work.one(Studio.where { $0.name == "Ufa" })
+    ///     return try work.update(Film.where { $0.year < 1930 }) { $0.studioID = studio.id }
+    /// }
+    /// ```
+    ///
+    /// - Throws: What the closure throws, with the reason `work` unless it is a ``PersistenceFailure``, and what
+    ///   ``save(_:resolving:)`` throws.
+    @discardableResult
+    public func perform<Value: Sendable>(
+        save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
+        _ work: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) async throws(PersistenceFailure) -> Value {
+        try await result(of: .perform(save: level, resolving: resolution, work))
+    }
+
+    /// Runs a closure that reads one state of everything. It cannot change rows.
+    public func read<Value: Sendable>(
+        _ work: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) async throws(PersistenceFailure) -> Value {
+        try await result(of: .read(work))
+    }
+
+    /// Fetches models and transforms each of them.
+    ///
+    /// - Throws: A failure with the reason `work` if the closure throws. Then none is returned.
+    public func fetch<Model: PersistentModel, Value: Sendable>(
+        _ query: Query<Model>, _ transform: @escaping @Sendable (Model) throws -> Value
+    ) async throws(PersistenceFailure) -> [Value] {
+        try await result(of: .fetch(query, transform))
+    }
+
+    // MARK: Pending rows
+
+    /// Saves the pending rows of the scope.
+    ///
+    /// A save to the store walks up through all scopes above this one, even if the scope itself has nothing pending, and
+    /// is one transaction. After a failure all scopes are as before.
+    ///
+    /// - Parameters:
+    ///   - level: Where to. With ``SaveLevel/pending``, nothing happens.
+    ///   - resolution: How conflicts are decided. The default is that of the scope, and without one that of each model.
+    /// - Throws: A failure with the reason `conflict` that carries all conflicts, `constraint` that names the rows, `full`,
+    ///   `readOnly`, `busy`, `cancelled`, or another one of the store.
+    @discardableResult
+    public func save(
+        _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) async throws(PersistenceFailure) -> SaveReport {
+        let call = PersistenceCall<SaveReport>.saving(.change(level), resolution)
+        return try await CallWaiting<SaveReport>().result {
+            call.saving($0)
+        } run: {
+            run($0)
+        }
+    }
+
+    /// Says what a save into the store would do, and changes nothing.
+    ///
+    /// - Throws: What ``save(_:resolving:)`` would throw.
+    @discardableResult
+    public func validate(resolving resolution: ConflictResolution? = nil) async throws(PersistenceFailure) -> SaveReport
+    {
+        let call = PersistenceCall<SaveReport>.saving(.validate, resolution)
+        return try await CallWaiting<SaveReport>().result {
+            call.saving($0)
+        } run: {
+            run($0)
+        }
+    }
+
+    /// Drops all pending rows of the scope. Those of scopes above it stay.
+    public func rollback() async throws(PersistenceFailure) { try await result(of: .rollback()) }
+
+    /// Drops the pending rows of a model that have these ids. Ids that are not pending are ignored.
+    public func discard<Model: PersistentModel>(
+        _ type: Model.Type, ids: [Model.ID]
+    ) async throws(PersistenceFailure) {
+        try await result(of: .discard(type, ids: ids))
+    }
+
+    /// Waits until the store is open.
+    ///
+    /// - Throws: What has kept it from opening, or `closed`.
+    public func ready() async throws(PersistenceFailure) {
+        _ = try await result(of: PersistenceCall(PersistenceJob.Plan(.read, tables: [])) { _ in true })
+    }
+}
+
+/// Calls with closures, and calls that concern the pending rows of a scope.
+extension PersistenceCall {
+    /// Runs a unit of work; see ``PersistenceService/perform(save:resolving:_:)``.
+    public static func perform(
+        save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
+        _ work: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) -> PersistenceCall {
+        .changing(nil, level, resolution, work)
+    }
+
+    /// Runs a closure that reads one state of everything; see ``PersistenceService/read(_:)``.
+    public static func read(_ work: @escaping @Sendable (PersistenceWork) throws -> Value) -> PersistenceCall {
+        PersistenceCall(PersistenceJob.Plan(.read), work)
+    }
+
+    /// Fetches models and transforms each of them.
+    public static func fetch<Model: PersistentModel, Element>(
+        _ query: Query<Model>, _ transform: @escaping @Sendable (Model) throws -> Element
+    ) -> PersistenceCall where Value == [Element] {
+        .reading(query.node) { try $0.fetch(query).map(transform) }
+    }
+}
+
+extension PersistenceCall where Value == Void {
+    /// Saves the pending rows of the scope; see ``PersistenceService/save(_:resolving:)``.
+    public static func save(
+        _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall {
+        .changing([], level, resolution) { _ in }
+    }
+
+    /// Checks what a save into the store would do; see ``PersistenceService/validate(resolving:)``.
+    public static func validate(resolving resolution: ConflictResolution? = nil) -> PersistenceCall {
+        PersistenceCall(PersistenceJob.Plan(.validate, tables: [], resolution: resolution)) { _ in }
+    }
+
+    /// Drops all pending rows of the scope; see ``PersistenceService/rollback()``.
+    public static func rollback() -> PersistenceCall {
+        PersistenceCall(PersistenceJob.Plan(.rollback, tables: [])) { _ in }
+    }
+
+    /// Drops some pending rows of the scope; see ``PersistenceService/discard(_:ids:)``.
+    public static func discard<Model: PersistentModel>(_ type: Model.Type, ids: [Model.ID]) -> PersistenceCall {
+        let ids = ids.compactMap(\.storedValue)
+        return PersistenceCall(PersistenceJob.Plan(.discard(table: Model.table, ids: ids), tables: [])) { _ in }
+    }
+}
+
+extension PersistenceCall where Value == SaveReport {
+    fileprivate static func saving(
+        _ action: PersistenceJob.Action, _ resolution: ConflictResolution?
+    ) -> PersistenceCall {
+        PersistenceCall(PersistenceJob.Plan(action, tables: [], resolution: resolution)) { _ in SaveReport() }
+    }
+}

@@ -1,0 +1,121 @@
+/// Converts models of one type to rows of one table and back.
+struct ModelCoder<Model: PersistentModel> {
+    let layout: RowLayout
+    private let columns: [(column: ModelColumn<Model>, index: Int)]
+    private let key: Int
+
+    /// - Throws: A failure with the reason `schemaMismatch` if the table lacks a column.
+    init(_ layout: RowLayout) throws(PersistenceFailure) {
+        self.layout = layout
+        var columns: [(column: ModelColumn<Model>, index: Int)] = []
+        for column in Model.columns.all { columns.append((column, try Self.index(column.name, layout))) }
+        self.columns = columns
+        key = try Self.index(Model.columns.id.name, layout)
+    }
+
+    private static func index(_ name: String, _ layout: RowLayout) throws(PersistenceFailure) -> Int {
+        if let index = layout.index(of: name) { return index }
+        throw PersistenceFailure(
+            .schemaMismatch, "The table \(Model.table) has no column \(name).", model: Model.table)
+    }
+
+    func model(_ row: StoredRow) throws(PersistenceFailure) -> Model { try RowDecoder.model(from: row) }
+
+    func models(_ rows: [StoredRow]) throws(PersistenceFailure) -> [Model] {
+        var models: [Model] = []
+        models.reserveCapacity(rows.count)
+        for row in rows { models.append(try model(row)) }
+        return models
+    }
+
+    func id(_ row: StoredRow) -> StoredValue { row.values[key] }
+
+    /// The row of a model, whose values fit their columns.
+    ///
+    /// - Throws: A failure with the reason `invalidModel` or `encoding`.
+    func row(_ model: Model, base: StoredRow? = nil) throws(PersistenceFailure) -> StoredRow {
+        let row = try RowEncoder.row(model, layout: layout, base: base)
+        for (column, index) in columns {
+            guard let kind = row.values[index].storage else {
+                if column.isOptional { continue }
+                throw PersistenceFailure(
+                    .invalidModel, "The column \(column.name) needs a value.", model: Model.table,
+                    ids: [row.values[key]])
+            }
+            guard kind == column.storage else {
+                throw PersistenceFailure(
+                    .invalidModel, "The column \(column.name) is \(column.storage.rawValue), not \(kind.rawValue).",
+                    model: Model.table, ids: [row.values[key]])
+            }
+        }
+        return row
+    }
+
+    /// The row after a closure has changed the model. All columns that the closure leaves alone keep their stored values,
+    /// byte for byte.
+    ///
+    /// - Returns: The row; `nil` if nothing is different.
+    func updated(
+        _ row: StoredRow, _ change: (inout Model) throws -> Void
+    ) throws(PersistenceFailure) -> StoredRow? {
+        var model = try model(row)
+        let before = try self.row(model, base: row)
+        do {
+            try change(&model)
+        } catch let failure as PersistenceFailure {
+            throw failure
+        } catch {
+            throw PersistenceFailure(
+                .work, "The closure has thrown \(type(of: error)).", model: Model.table, ids: [id(row)],
+                underlying: error)
+        }
+        return try replaced(row, before: before, after: self.row(model, base: row))
+    }
+
+    /// A row with the columns that differ between two others.
+    private func replaced(
+        _ row: StoredRow, before: StoredRow, after: StoredRow
+    ) throws(PersistenceFailure) -> StoredRow? {
+        guard id(before) == id(after) else {
+            throw PersistenceFailure(
+                .invalidModel, "An update has changed the id.", remedy: "Create a new row, and delete the old one.",
+                model: Model.table, ids: [id(row)])
+        }
+        let changed = after.changes(from: before)
+        return changed.isEmpty ? nil : row.replacing(changed, from: after)
+    }
+
+    /// The row of an edited model, and the row that the editor has seen.
+    ///
+    /// - Parameters:
+    ///   - edited: The model after the changes.
+    ///   - original: The model before.
+    ///   - row: The row now; `nil` if there is none any more.
+    func edit(
+        _ edited: Model, from original: Model, row: StoredRow?
+    ) throws(PersistenceFailure) -> (row: StoredRow, base: StoredRow)? {
+        let before = try self.row(original, base: row)
+        let after = try self.row(edited, base: row)
+        var base = before
+        if let row {
+            // Columns whose meaning is the same keep the bytes that they have in the store.
+            let now = try self.row(model(row), base: row)
+            base = row.replacing(before.changes(from: now), from: before)
+        }
+        guard let new = try replaced(base, before: before, after: after) else { return nil }
+        return (new, base)
+    }
+}
+
+extension StoredValue {
+    /// The storage that the value needs; `nil` for NULL.
+    var storage: ColumnStorage? {
+        switch self {
+        case .null: nil
+        case .integer: .integer
+        case .real: .real
+        case .text: .text
+        case .blob: .blob
+        }
+    }
+}

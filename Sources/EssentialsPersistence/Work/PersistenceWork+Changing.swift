@@ -1,0 +1,179 @@
+extension PersistenceWork {
+    /// Creates a row.
+    ///
+    /// The types of all values, the values that must be there, and the id are checked now; other constraints of the table
+    /// are checked by the save.
+    ///
+    /// - Throws: A failure with the reason `invalidModel`, `encoding`, `limit`, or `constraint` if there is a row with
+    ///   this id.
+    public func create<Model: PersistentModel>(_ model: Model) throws(PersistenceFailure) {
+        try create(CollectionOfOne(model))
+    }
+
+    /// Creates rows: all of them, or after an error none.
+    public func create<Model: PersistentModel>(_ models: some Sequence<Model>) throws(PersistenceFailure) {
+        let (ids, rows) = try encoded(models)
+        let known = try self.rows.rows(of: Model.table, ids: ids)
+        guard known.isEmpty else {
+            throw PersistenceFailure(
+                .constraint, "There are rows with \(known.count) of these ids.",
+                remedy: "Update or put the rows, or choose other ids.", model: Model.table,
+                ids: ids.filter { known[$0] != nil })
+        }
+        try self.rows.place(zip(ids, rows).map { RowChange(table: Model.table, id: $0, row: $1, base: nil) })
+    }
+
+    /// Creates a row for each source: for all of them, or after an error for none.
+    ///
+    /// ```swift
+    /// let count = try work.create(from: lines) { line in try Film(line) }
+    /// ```
+    ///
+    /// - Returns: The number of rows.
+    /// - Throws: A failure with the reason `work` if the closure throws, or as ``create(_:)-(Model)`` does.
+    @discardableResult
+    public func create<Source, Model: PersistentModel>(
+        from sources: some Sequence<Source>, _ transform: (Source) throws -> Model
+    ) throws(PersistenceFailure) -> Int {
+        let models: [Model]
+        do {
+            models = try sources.map(transform)
+        } catch {
+            throw PersistenceFailure(
+                .work, "The closure has thrown \(type(of: error)).", model: Model.table, underlying: error)
+        }
+        try create(models)
+        return models.count
+    }
+
+    /// Creates a row, or replaces the one with its id.
+    public func put<Model: PersistentModel>(_ model: Model) throws(PersistenceFailure) {
+        try put(CollectionOfOne(model))
+    }
+
+    /// Creates rows, or replaces those with their ids: all of them, or after an error none.
+    ///
+    /// Columns that are not part of the model keep their values.
+    public func put<Model: PersistentModel>(_ models: some Sequence<Model>) throws(PersistenceFailure) {
+        let models = Array(models)
+        let ids = try encoded(models).ids
+        let known = try rows.rows(of: Model.table, ids: ids)
+        let coder = try coder(Model.self)
+        var changes: [RowChange] = []
+        for (id, model) in zip(ids, models) {
+            let base = known[id]
+            changes.append(RowChange(table: Model.table, id: id, row: try coder.row(model, base: base), base: base))
+        }
+        try rows.place(changes)
+    }
+
+    /// Changes the row with an id by a closure.
+    ///
+    /// Only the columns whose values the closure has changed count as changed. An error in the closure changes nothing.
+    ///
+    /// - Throws: A failure with the reason `notFound`, `work` if the closure throws, `invalidModel` if it changes the id,
+    ///   or as ``create(_:)-(Model)`` does.
+    public func update<Model: PersistentModel>(
+        _ id: ModelID<Model>, _ change: (inout Model) throws -> Void
+    ) throws(PersistenceFailure) where Model.ID == ModelID<Model> {
+        try update(Model.self, id: id, change)
+    }
+
+    /// Changes the row with an id of any type by a closure; see ``update(_:_:)-(ModelID<Model>,_)``.
+    public func update<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, id: Model.ID, _ change: (inout Model) throws -> Void
+    ) throws(PersistenceFailure) {
+        let ids = try Self.stored(CollectionOfOne(id), of: Model.self)
+        let found = try seen(ids, of: Model.self, missing: .fail)
+        try update(Array(found.values), of: Model.self, change)
+    }
+
+    /// Changes all rows that a query finds by a closure: all of them, or after an error none.
+    ///
+    /// - Returns: The number of rows that the query found.
+    @discardableResult
+    public func update<Model: PersistentModel>(
+        _ query: Query<Model>, _ change: (inout Model) throws -> Void
+    ) throws(PersistenceFailure) -> Int {
+        let found = try rows.rows(RowQuery(query.node))
+        try update(found, of: Model.self, change)
+        return found.count
+    }
+
+    private func update<Model: PersistentModel>(
+        _ rows: [StoredRow], of type: Model.Type, _ change: (inout Model) throws -> Void
+    ) throws(PersistenceFailure) {
+        let coder = try coder(Model.self)
+        var changes: [RowChange] = []
+        for row in rows {
+            guard let new = try coder.updated(row, change) else { continue }
+            changes.append(RowChange(table: Model.table, id: coder.id(row), row: new, base: row))
+        }
+        try self.rows.place(changes)
+    }
+
+    /// Saves what a person has changed in a model that was fetched earlier.
+    ///
+    /// The original is what conflicts are judged by. If others have changed one of its columns since, or deleted the
+    /// row, a save into the store finds a conflict.
+    ///
+    /// - Parameters:
+    ///   - edited: The model after the changes.
+    ///   - original: The model as it was shown.
+    public func update<Model: PersistentModel>(
+        _ edited: Model, from original: Model
+    ) throws(PersistenceFailure) {
+        let coder = try coder(Model.self)
+        let id = try Self.stored(CollectionOfOne(original.id), of: Model.self)
+        let row = try rows.rows(of: Model.table, ids: id)[id[0]]
+        guard let (new, base) = try coder.edit(edited, from: original, row: row) else { return }
+        try rows.place([RowChange(table: Model.table, id: id[0], row: new, base: base)])
+    }
+
+    /// Deletes all rows that a query finds. Its limit and its order count.
+    ///
+    /// Rows of other tables that refer to them are deleted, changed or kept as `ON DELETE` of their foreign keys says.
+    ///
+    /// - Returns: The number of rows that the query found. None is no error.
+    /// - Throws: A failure with the reason `constraint` if a foreign key restricts the deletion, or as
+    ///   ``fetch(_:)-(Query<Model>)`` does.
+    @discardableResult
+    public func delete<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Int {
+        let found = try rows.rows(RowQuery(query.node))
+        try rows.delete(found, of: Model.table)
+        return found.count
+    }
+
+    /// Deletes the rows with these ids.
+    ///
+    /// - Returns: The number of rows that are gone.
+    /// - Throws: A failure with the reason `notFound` that names all missing ids, unless they are to be ignored, or as
+    ///   ``delete(_:)-(Query<Model>)`` does.
+    @discardableResult
+    public func delete<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, ids: some Sequence<Model.ID>, missing: MissingRows = .fail
+    ) throws(PersistenceFailure) -> Int {
+        let ids = try Self.stored(ids, of: Model.self)
+        let found = try seen(ids, of: Model.self, missing: missing)
+        try rows.delete(Array(found.values), of: Model.table)
+        return found.count
+    }
+
+    /// The ids and the rows of new models.
+    private func encoded<Model: PersistentModel>(
+        _ models: some Sequence<Model>
+    ) throws(PersistenceFailure) -> (ids: [StoredValue], rows: [StoredRow]) {
+        let coder = try coder(Model.self)
+        var ids: [StoredValue] = []
+        var rows: [StoredRow] = []
+        for model in models {
+            let row = try coder.row(model)
+            ids.append(coder.id(row))
+            rows.append(row)
+        }
+        guard Set(ids).count == ids.count else {
+            throw PersistenceFailure(.invalidModel, "Two of the models have the same id.", model: Model.table)
+        }
+        return (ids, rows)
+    }
+}

@@ -1,0 +1,169 @@
+extension PersistenceWork {
+    /// The models that a query finds, in its order.
+    ///
+    /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, or one of the store.
+    public func fetch<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> [Model] {
+        try coder(Model.self).models(rows.rows(RowQuery(query.node)))
+    }
+
+    /// The first model that a query finds; `nil` if it finds none.
+    public func first<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Model? {
+        try fetch(query.limit(Swift.min(query.limit ?? 1, 1))).first
+    }
+
+    /// The first model that a query finds.
+    ///
+    /// - Throws: A failure with the reason `notFound` if it finds none.
+    public func one<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Model {
+        if let model = try first(query) { return model }
+        throw PersistenceFailure(.notFound, "The query finds no row.", model: Model.table)
+    }
+
+    /// The models with these ids, in the order of the ids; an id that is named twice gives two models.
+    ///
+    /// - Throws: A failure with the reason `notFound` that names all missing ids, unless they are to be ignored.
+    public func fetch<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, ids: some Sequence<Model.ID>, missing: MissingRows = .fail
+    ) throws(PersistenceFailure) -> [Model] {
+        let ids = try Self.stored(ids, of: Model.self)
+        let found = try seen(ids, of: Model.self, missing: missing)
+        return try coder(Model.self).models(ids.compactMap { found[$0] })
+    }
+
+    /// The model with this id; `nil` if there is none.
+    public func find<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, id: Model.ID
+    ) throws(PersistenceFailure) -> Model? {
+        try fetch(Model.self, ids: CollectionOfOne(id), missing: .ignore).first
+    }
+
+    /// The models that a query finds, each with the row that it refers to; without one if it refers to none.
+    ///
+    /// It takes two queries on the same state, and no join.
+    ///
+    /// ```swift
+    /// for (film, studio) in try work.fetch(Film.all, with: Film.studio) { … }
+    /// ```
+    public func fetch<Child: PersistentModel, Parent: PersistentModel>(
+        _ query: Query<Child>, with relation: ToOne<Child, Parent>
+    ) throws(PersistenceFailure) -> [(Child, Parent?)] {
+        let children = try rows.rows(RowQuery(query.node))
+        let keys = children.map { $0[relation.column] ?? .null }
+        var parents: [StoredValue: Parent] = [:]
+        let found = try rows.rows(of: Parent.table, ids: Array(Set(keys.filter { !$0.isNull })))
+        let coder = try coder(Parent.self)
+        for (id, row) in found { parents[id] = try coder.model(row) }
+        let models = try self.coder(Child.self).models(children)
+        return zip(models, keys).map { ($0, parents[$1]) }
+    }
+
+    /// The ids of the rows that a query finds, in its order.
+    public func ids<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> [Model.ID] {
+        try values(query.values { $0.id })
+    }
+
+    /// The values of one column, in the order of the rows.
+    ///
+    /// ```swift
+    /// let years = try work.values(Film.all.values { $0.year }.distinct())
+    /// ```
+    public func values<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> [Value] {
+        var values: [Value] = []
+        for stored in try rows.values(RowQuery(query.node)) { values.append(try Self.value(stored, query)) }
+        return values
+    }
+
+    /// The number of rows that a query finds.
+    public func count<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Int {
+        try rows.count(RowQuery(query.node))
+    }
+
+    /// The number of values that a query finds.
+    public func count<Model: PersistentModel, Value>(
+        _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Int {
+        try rows.count(RowQuery(query.node))
+    }
+
+    /// Whether a query finds a row.
+    public func exists<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Bool {
+        try rows.count(RowQuery(query.limit(Swift.min(query.limit ?? 1, 1)).node)) > 0
+    }
+
+    /// The sum of a column; 0 if there is no value.
+    ///
+    /// - Throws: A failure with the reason `decoding` if the sum is out of the range of the type, or as
+    ///   ``fetch(_:)-(Query<Model>)`` does.
+    public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
+        _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Value {
+        let sum = try rows.aggregate(RowQuery(query.node), .sum)
+        return sum.isNull ? .zero : try Self.value(sum, query)
+    }
+
+    /// The smallest value of a column; `nil` if there is none.
+    public func min<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Value? {
+        let value = try rows.aggregate(RowQuery(query.node), .minimum)
+        return value.isNull ? nil : try Self.value(value, query)
+    }
+
+    /// The greatest value of a column; `nil` if there is none.
+    public func max<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Value? {
+        let value = try rows.aggregate(RowQuery(query.node), .maximum)
+        return value.isNull ? nil : try Self.value(value, query)
+    }
+
+    /// The mean of a column; `nil` if there is no value.
+    public func average<Model: PersistentModel, Value: ColumnValue>(
+        _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Double? {
+        switch try rows.aggregate(RowQuery(query.node), .average) {
+        case .integer(let value): Double(value)
+        case .real(let value): value
+        case .null, .text, .blob: nil
+        }
+    }
+
+    /// The number of rows for each value of a column.
+    ///
+    /// ```swift
+    /// let films = try work.counts(by: Film.all.values { $0.year })   // [1926: 2, 1931: 1]
+    /// ```
+    public func counts<Model: PersistentModel, Value: ColumnValue & Hashable>(
+        by query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> [Value: Int] {
+        var counts: [Value: Int] = [:]
+        for (stored, count) in try rows.counts(RowQuery(query.node)) {
+            counts[try Self.value(stored, query), default: 0] += count
+        }
+        return counts
+    }
+
+    private static func value<Model: PersistentModel, Value: ColumnValue>(
+        _ stored: StoredValue, _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Value {
+        if let value = Value(storedValue: stored) { return value }
+        throw PersistenceFailure(
+            .decoding, "A value of \(Model.table).\(query.column.name) is no \(Value.self).", model: Model.table)
+    }
+
+    /// The rows with these ids.
+    func seen<Model: PersistentModel>(
+        _ ids: [StoredValue], of type: Model.Type, missing: MissingRows
+    ) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
+        let found = try rows.rows(of: Model.table, ids: Array(Set(ids)))
+        guard missing == .fail else { return found }
+        let absent = ids.filter { found[$0] == nil }
+        guard absent.isEmpty else {
+            throw PersistenceFailure(
+                .notFound, "There is no row for \(absent.count) of \(ids.count) ids.", model: Model.table, ids: absent)
+        }
+        return found
+    }
+}

@@ -1,0 +1,81 @@
+/// The rows that one call sees: those of the store under the pending ones of the scope and of the scopes above it, all of
+/// one moment, and the changes that the call has made so far.
+///
+/// Services implement this protocol; callers use ``PersistenceWork``. A call uses its rows on one thread at a time.
+///
+/// ```swift
+/// final class FailingRows: WorkRows {
+///     func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
+///         throw PersistenceFailure(.full, "The disk is full.")
+///     }
+///     …
+/// }
+/// ```
+public protocol WorkRows: AnyObject {
+    /// The columns of a table, in the order of its rows.
+    func layout(of table: String) throws(PersistenceFailure) -> RowLayout
+    /// The rows that a query finds, in its order.
+    func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow]
+    /// The rows with these ids, as far as there are any.
+    func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow]
+    /// The values of the query's column, in its order.
+    func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue]
+    /// The number of rows, or of values, that a query finds.
+    func count(_ query: RowQuery) throws(PersistenceFailure) -> Int
+    /// One value from all values of the query's column. NULL if there is none.
+    func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue
+    /// The values of the query's column, each with the number of rows that have it, in the order of the values.
+    func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)]
+    /// Makes rows look like this from now on: all of them, or after an error none.
+    ///
+    /// - Throws: A failure with the reason `limit`.
+    func place(_ changes: [RowChange]) throws(PersistenceFailure)
+    /// Deletes rows, and what the foreign keys of other tables say about rows that refer to them.
+    ///
+    /// - Throws: A failure with the reason `constraint` if a row that refers to one of them restricts its deletion.
+    func delete(_ rows: [StoredRow], of table: String) throws(PersistenceFailure)
+}
+
+/// A query without the type of its model.
+public struct RowQuery: Sendable, Hashable {
+    package let node: SelectNode
+
+    package init(_ node: SelectNode) { self.node = node }
+
+    /// The table that is queried.
+    public var table: String { node.table }
+    /// The only column that is fetched; `nil` for whole rows.
+    public var column: String? { node.column }
+}
+
+/// What is calculated from the values of a column. NULL values count for nothing.
+public enum AggregateFunction: String, Sendable, Hashable, CaseIterable {
+    /// The sum.
+    case sum = "sum"
+    /// The smallest value.
+    case minimum = "min"
+    /// The greatest value.
+    case maximum = "max"
+    /// The mean of all values.
+    case average = "avg"
+}
+
+/// One row that a call creates or changes.
+public struct RowChange: Sendable, Hashable {
+    /// The table.
+    public let table: String
+    /// The id of the row.
+    public let id: StoredValue
+    /// The row as it is from now on.
+    public let row: StoredRow
+    /// The row as it was before, or as the caller has seen it; `nil` for a new row. Conflicts are judged by it.
+    public let base: StoredRow?
+
+    /// Creates a change.
+    public init(table: String, id: StoredValue, row: StoredRow, base: StoredRow?) {
+        self.table = table
+        self.id = id
+        self.row = row
+        self.base = base
+    }
+}

@@ -1,0 +1,251 @@
+#if Persistence
+    import Dispatch
+    import EssentialsPersistence
+    import Synchronization
+
+    /// The connections for reads over pending rows. They are opened when they are needed.
+    ///
+    /// A connection is lent to one read at a time. It keeps the rows of its last scope, so that the next read of this
+    /// scope writes only what has changed.
+    ///
+    /// A closure of a read must not read from the same pool or close it: it could wait for itself.
+    final class MountPool: Sendable {
+        private struct Slot {
+            let connection: MountedConnection
+            /// The scope whose rows the connection may hold.
+            var scope: UInt64?
+        }
+
+        /// A read that waits for a connection.
+        private final class Waiter: Sendable {
+            enum Outcome { case connection(MountedConnection), open, closed }
+
+            let scope: UInt64
+            let outcome = Mutex<Outcome?>(nil)
+            private let semaphore = DispatchSemaphore(value: 0)
+
+            init(scope: UInt64) { self.scope = scope }
+
+            func resume(_ outcome: Outcome) {
+                self.outcome.withLock { $0 = outcome }
+                semaphore.signal()
+            }
+
+            /// Returns whether an outcome came in time.
+            func wait(until deadline: DispatchTime) -> Bool { semaphore.wait(timeout: deadline) == .success }
+        }
+
+        private struct State {
+            /// The least recently used connection is the first.
+            var idle: [Slot] = []
+            /// The scopes of the connections that are in use.
+            var lent: [ObjectIdentifier: UInt64] = [:]
+            /// The scopes that were forgotten while they used a connection.
+            var forgotten: Set<UInt64> = []
+            /// The number of connections: idle ones, ones in use, and ones that are opened, emptied or closed just now.
+            var count = 0
+            var waiters: [Waiter] = []
+            var closers: [DispatchSemaphore] = []
+            var isClosed = false
+        }
+
+        private let path: String
+        private let schema: FileSchema
+        private let maximum: Int
+        private let timeout: DispatchTimeInterval
+        private let state = Mutex(State())
+
+        /// Creates a pool. Nothing is opened yet.
+        ///
+        /// - Parameters:
+        ///   - path: The path of the file.
+        ///   - schema: Its tables.
+        ///   - maximum: The maximum number of connections, at least 1.
+        ///   - timeout: How long a read waits for a connection before it fails as `busy`.
+        init(path: String, schema: FileSchema, maximum: Int = 8, timeout: DispatchTimeInterval = .seconds(30)) {
+            self.path = path
+            self.schema = schema
+            self.maximum = max(maximum, 1)
+            self.timeout = timeout
+        }
+
+        /// The number of open connections.
+        var count: Int { state.withLock { $0.count } }
+        /// The number of reads that wait for a connection.
+        var waiting: Int { state.withLock { $0.waiters.count } }
+        /// The scopes whose rows idle connections hold, the least recently used first.
+        var idleScopes: [UInt64?] { state.withLock { $0.idle.map(\.scope) } }
+
+        /// Runs a closure over one state of the file and the pending rows of a scope. It blocks.
+        ///
+        /// - Parameters:
+        ///   - scope: The number of the scope. Its levels are the same ones, in the same order, as long as it lives.
+        ///   - pin: Calls the closure that it is given, which pins the state of the file, and returns the levels that
+        ///     belong to this state.
+        ///   - body: The queries. Its error takes back what it has applied.
+        /// - Throws: An error of a closure or of the database, or a failure with the reason `busy` or `closed`.
+        func read<Result>(
+            scope: UInt64, pin: (() throws -> Void) throws -> OverlayMachine, _ body: (MountedReads) throws -> Result
+        ) throws -> Result {
+            let connection = try take(scope)
+            defer { giveBack(connection) }
+            return try connection.read(scope: scope, pin: pin, body)
+        }
+
+        // MARK: Lending
+
+        private enum Decision { case connection(MountedConnection), open, wait(Waiter) }
+
+        private func take(_ scope: UInt64) throws -> MountedConnection {
+            let decision = try state.withLock { state throws(PersistenceFailure) in
+                try decide(scope, &state)
+            }
+            switch decision {
+            case .connection(let connection): return connection
+            case .open: return try open(scope)
+            case .wait(let waiter): return try wait(waiter)
+            }
+        }
+
+        private func decide(_ scope: UInt64, _ state: inout State) throws(PersistenceFailure) -> Decision {
+            guard !state.isClosed else { throw closed }
+            let own = state.idle.lastIndex { $0.scope == scope } ?? state.idle.lastIndex { $0.scope == nil }
+            if let index = own ?? (state.count >= maximum ? state.idle.indices.first : nil) {
+                let connection = state.idle.remove(at: index).connection
+                state.lent[ObjectIdentifier(connection)] = scope
+                return .connection(connection)
+            }
+            if state.count < maximum {
+                state.count += 1
+                return .open
+            }
+            let waiter = Waiter(scope: scope)
+            state.waiters.append(waiter)
+            return .wait(waiter)
+        }
+
+        private func open(_ scope: UInt64) throws -> MountedConnection {
+            do {
+                let connection = try MountedConnection(path: path, schema: schema)
+                state.withLock { $0.lent[ObjectIdentifier(connection)] = scope }
+                return connection
+            } catch {
+                retire()
+                throw error
+            }
+        }
+
+        private func wait(_ waiter: Waiter) throws -> MountedConnection {
+            if !waiter.wait(until: .now() + timeout) {
+                state.withLock { $0.waiters.removeAll { $0 === waiter } }
+            }
+            // An outcome may have come just after the timeout.
+            switch waiter.outcome.withLock({ $0 }) {
+            case .connection(let connection): return connection
+            case .open: return try open(waiter.scope)
+            case .closed: throw closed
+            case nil:
+                throw PersistenceFailure(
+                    .busy, "All \(maximum) connections for pending rows are in use.",
+                    remedy: "Read in smaller steps, or from fewer scopes at once.", store: path)
+            }
+        }
+
+        private var closed: PersistenceFailure {
+            PersistenceFailure(.closed, "The store is closed.", store: path)
+        }
+
+        // MARK: Giving back
+
+        private func giveBack(_ connection: MountedConnection) {
+            let (scope, isForgotten) = state.withLock { state in
+                let scope = state.lent.removeValue(forKey: ObjectIdentifier(connection))
+                let isForgotten = scope.map { state.forgotten.contains($0) } ?? false
+                // Another read of the scope may still be running.
+                if let scope, !state.lent.values.contains(scope) { state.forgotten.remove(scope) }
+                return (scope, isForgotten)
+            }
+            if isForgotten { empty(connection) } else { keep(Slot(connection: connection, scope: scope)) }
+        }
+
+        /// Makes a connection that is not in use available, or closes it.
+        private func keep(_ slot: Slot) {
+            let isKept =
+                slot.connection.isUsable
+                && state.withLock { state in
+                    if state.isClosed { return false }
+                    if state.waiters.isEmpty {
+                        state.idle.append(slot)
+                    } else {
+                        let waiter = state.waiters.removeFirst()
+                        state.lent[ObjectIdentifier(slot.connection)] = waiter.scope
+                        waiter.resume(.connection(slot.connection))
+                    }
+                    return true
+                }
+            if isKept { return }
+            slot.connection.close()
+            retire()
+        }
+
+        /// Removes the rows of a connection that is not in use, or closes it.
+        private func empty(_ connection: MountedConnection) {
+            do {
+                if !connection.isLarge {
+                    try connection.clear()
+                    return keep(Slot(connection: connection, scope: nil))
+                }
+            } catch {
+                // A connection that cannot even be emptied is of no use.
+            }
+            connection.close()
+            retire()
+        }
+
+        /// Counts a connection that is closed.
+        private func retire() {
+            let closers = state.withLock { state in
+                state.count -= 1
+                if !state.isClosed, !state.waiters.isEmpty {
+                    state.count += 1
+                    state.waiters.removeFirst().resume(.open)
+                }
+                guard state.isClosed, state.count == 0 else { return [] as [DispatchSemaphore] }
+                defer { state.closers = [] }
+                return state.closers
+            }
+            for closer in closers { closer.signal() }
+        }
+
+        // MARK: Ending
+
+        /// Gives back the memory of a scope that is closed. Connections in use are emptied after their read.
+        func forget(scope: UInt64) {
+            let connections = state.withLock { state in
+                if state.lent.values.contains(scope) { state.forgotten.insert(scope) }
+                let connections = state.idle.filter { $0.scope == scope }.map(\.connection)
+                state.idle.removeAll { $0.scope == scope }
+                return connections
+            }
+            for connection in connections { empty(connection) }
+        }
+
+        /// Closes all connections. It waits for running reads; those that wait for a connection fail as `closed`.
+        func close() {
+            let closer = DispatchSemaphore(value: 0)
+            let (idle, isDone) = state.withLock { state in
+                state.isClosed = true
+                for waiter in state.waiters { waiter.resume(.closed) }
+                state.waiters = []
+                defer { state.idle = [] }
+                if state.count > 0 { state.closers.append(closer) }
+                return (state.idle.map(\.connection), state.count == 0)
+            }
+            for connection in idle {
+                connection.close()
+                retire()
+            }
+            if !isDone { closer.wait() }
+        }
+    }
+#endif

@@ -1,0 +1,125 @@
+#if Persistence
+    import EssentialsPersistence
+
+    /// The rows of temporary tables that are different in another state of the levels.
+    struct MountChanges: Sendable {
+        struct Change: Sendable, Equatable {
+            let id: StoredValue
+            let finding: OverlayMachine.Finding
+        }
+
+        /// Whether the temporary tables are emptied first.
+        var isFromScratch = false
+        /// The changed rows of each table.
+        var tables: [String: [Change]] = [:]
+
+        fileprivate mutating func add(_ keys: some Sequence<RowKey>, of machine: OverlayMachine) {
+            for key in keys { tables[key.table, default: []].append(Change(id: key.id, finding: machine.find(key))) }
+        }
+
+        /// All rows that have an entry in any level.
+        fileprivate static func all(_ machine: OverlayMachine) -> MountChanges {
+            var changes = MountChanges(isFromScratch: true)
+            for table in machine.pendingTables {
+                var list: [Change] = []
+                for (index, level) in machine.levels.enumerated() {
+                    let nearer = machine.levels[(index + 1)...]
+                    for id in level.entries(in: table).keys {
+                        let key = RowKey(table: table, id: id)
+                        if nearer.contains(where: { $0.entry(key) != nil }) { continue }
+                        list.append(Change(id: id, finding: machine.find(key)))
+                    }
+                }
+                changes.tables[table] = list
+            }
+            return changes
+        }
+    }
+
+    /// What the temporary tables of a connection hold.
+    ///
+    /// It keeps versions and ids, never levels: a level that is held is copied as a whole by its next change.
+    struct MountState: Sendable, Equatable {
+        /// The scope whose rows the tables hold; `nil` if they are empty.
+        private(set) var scope: UInt64?
+        /// The versions of the scope's levels that the tables have reached; `nil` if they are not known.
+        private(set) var versions: [UInt64]?
+        /// The rows that a further level has changed. They are brought up again whatever the versions say.
+        private(set) var stale: Set<RowKey> = []
+        /// The version of the further level; `nil` if there is none.
+        private var furtherVersion: UInt64?
+        /// The tables that have temporary tables and a view.
+        var mounted: Set<String> = []
+        /// The number of rows that were written since the connection was opened.
+        var written = 0
+
+        /// Moves to the levels of a scope at the beginning of a read.
+        ///
+        /// - Returns: What must be written to get there.
+        mutating func begin(_ machine: OverlayMachine, scope: UInt64) -> MountChanges {
+            defer {
+                self.scope = scope
+                versions = machine.versions
+                stale = []
+                furtherVersion = nil
+            }
+            guard self.scope == scope, let versions, let keys = machine.changes(since: versions) else {
+                return .all(machine)
+            }
+            var changes = MountChanges()
+            changes.add(keys.union(stale), of: machine)
+            return changes
+        }
+
+        /// Moves to changed levels within a read.
+        ///
+        /// - Parameter machine: The levels of the scope, or these and one further level on top, which ends with the read.
+        ///   The version of the further level only grows within a read.
+        /// - Returns: What must be written to get there.
+        mutating func advance(to machine: OverlayMachine) -> MountChanges {
+            guard let versions, let below = Self.changes(machine, since: versions),
+                machine.levels.count <= versions.count + 1
+            else {
+                // The number of levels is another one, or a log is too short.
+                let depth = versions?.count
+                self.versions = depth == machine.levels.count ? machine.versions : nil
+                (stale, furtherVersion) = ([], nil)
+                return .all(machine)
+            }
+            var keys = below.union(stale)
+            self.versions = Array(machine.versions.prefix(versions.count))
+            if machine.levels.count == versions.count {
+                (stale, furtherVersion) = ([], nil)
+            } else if let further = machine.levels.last {
+                if let furtherVersion, let changed = further.changes(since: furtherVersion) {
+                    keys = below.union(changed)
+                    stale.formUnion(changed)
+                } else {
+                    further.forEach { key, _ in stale.insert(key) }
+                    keys.formUnion(stale)
+                }
+                furtherVersion = further.version
+            }
+            var changes = MountChanges()
+            changes.add(keys, of: machine)
+            return changes
+        }
+
+        /// Ends a read whose transaction was committed. What a further level changed holds no longer.
+        mutating func end() { furtherVersion = nil }
+
+        /// The tables are empty.
+        mutating func clear() { (scope, versions, stale, furtherVersion) = (nil, nil, [], nil) }
+
+        /// The rows that the lowest levels have changed; `nil` if that is not known.
+        private static func changes(_ machine: OverlayMachine, since versions: [UInt64]) -> Set<RowKey>? {
+            guard machine.levels.count >= versions.count else { return nil }
+            var keys: Set<RowKey> = []
+            for (level, version) in zip(machine.levels, versions) {
+                guard let changed = level.changes(since: version) else { return nil }
+                keys.formUnion(changed)
+            }
+            return keys
+        }
+    }
+#endif

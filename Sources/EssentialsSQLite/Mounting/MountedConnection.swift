@@ -1,0 +1,92 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+    import Synchronization
+
+    /// A read-only connection with temporary tables for the pending rows of one scope at a time.
+    final class MountedConnection: Sendable {
+        /// The number of written rows from which a connection is closed rather than emptied. SQLite keeps the memory of
+        /// temporary tables as long as their connection is open.
+        static let maximumWritten = 4096
+
+        private let schema: FileSchema
+        private let queue: DatabaseQueue
+        private let state = Mutex(MountState())
+        private let isDamaged = Mutex(false)
+
+        /// Opens a connection.
+        init(path: String, schema: FileSchema) throws {
+            var configuration = Configuration()
+            configuration.label = "ServiceEssentials.mounted"
+            // Not query_only, which forbids to write temporary tables.
+            configuration.readonly = true
+            configuration.foreignKeysEnabled = false
+            // A transaction that cannot be ended makes the connection unusable, and is no reason to trap.
+            configuration.allowsUnsafeTransactions = true
+            configuration.prepareDatabase { db in
+                try db.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512")
+            }
+            self.schema = schema
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+        }
+
+        /// Whether the state of the temporary tables is known.
+        var isUsable: Bool { isDamaged.withLock { !$0 } }
+        /// Whether emptying the tables would keep much memory.
+        var isLarge: Bool { state.withLock { $0.written > Self.maximumWritten } }
+        /// The tables that have temporary tables and a view.
+        var mountedTables: Set<String> { state.withLock { $0.mounted } }
+
+        /// Runs a closure in a transaction over one state of the file and the pending rows of a scope.
+        func read<Result>(
+            scope: UInt64, pin: (() throws -> Void) throws -> OverlayMachine, _ body: (MountedReads) throws -> Result
+        ) throws -> Result {
+            try transaction { db in
+                let reads = MountedReads(db: db, schema: schema, state: state.withLock { $0 })
+                try reads.begin(scope: scope, pin: pin)
+                let result = try body(reads)
+                try reads.end()
+                return (result, reads.state)
+            }
+        }
+
+        /// Removes all rows from the temporary tables, which stay.
+        func clear() throws {
+            try transaction { db in
+                var state = state.withLock { $0 }
+                try MountedReads.clear(state.mounted, schema, db)
+                state.clear()
+                return ((), state)
+            }
+        }
+
+        /// Closes the connection after running reads.
+        func close() { try? queue.close() }
+
+        /// Runs a closure in a transaction. The state that it returns counts only if the transaction is committed.
+        ///
+        /// A rollback takes back the rows of temporary tables, and also the tables that were created, so that the state
+        /// of before counts again.
+        private func transaction<Result>(_ body: (Database) throws -> (Result, MountState)) throws -> Result {
+            try queue.inDatabase { db in
+                do {
+                    try db.beginTransaction(.deferred)
+                    let (result, state) = try body(db)
+                    try db.commit()
+                    self.state.withLock { $0 = state }
+                    return result
+                } catch {
+                    recover(db)
+                    throw error
+                }
+            }
+        }
+
+        private func recover(_ db: Database) {
+            // Some errors make SQLite end the transaction by itself. What was written after that is not known.
+            let isKnown = db.isInsideTransaction
+            try? db.rollback()
+            if !isKnown || db.isInsideTransaction { isDamaged.withLock { $0 = true } }
+        }
+    }
+#endif

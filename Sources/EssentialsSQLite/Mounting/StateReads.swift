@@ -1,0 +1,109 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+
+    /// Queries over one state: the file, or the file with the pending rows of a scope.
+    protocol StateReads {
+        var db: Database { get }
+        var schema: FileSchema { get }
+        /// Whether a table has pending rows.
+        func isPending(_ table: String) -> Bool
+    }
+
+    extension StateReads {
+        /// The rows that a query finds, with all columns of the table.
+        func rows(_ node: SelectNode) throws -> [StoredRow] {
+            let table = try schema.table(node.table)
+            var node = node
+            (node.column, node.isDistinct) = (nil, false)
+            return try SelectStatement(node, columns: table.layout.names, source: source(node.table))
+                .rows(db, layout: table.layout)
+        }
+
+        /// The rows with these ids, in no order. Ids without a row are left out.
+        func rows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
+            let table = try schema.table(table)
+            return try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
+                let part = ids[start..<min(start + SQLBuilder.maximumIDs, ids.count)]
+                return try SelectStatement.rows(
+                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: source(table.name)
+                ).rows(db, layout: table.layout)
+            }
+        }
+
+        /// The values of the column of a query.
+        func values(_ node: SelectNode) throws -> [StoredValue] {
+            _ = try schema.table(node.table)
+            return try SelectStatement(node, columns: [node.key], source: source(node.table)).values(db)
+        }
+
+        /// The number of rows, or of values, that a query finds.
+        func count(_ node: SelectNode) throws -> Int {
+            let table = try schema.table(node.table)
+            guard isPending(node.table), node.isPlainCount else {
+                return try integer(SelectStatement.counting(node, source: source(node.table)))
+            }
+            // A count through the view would read all rows.
+            let pending = PendingSQL(table: table)
+            var plain = node
+            plain.column = nil
+            let stored = try integer(SelectStatement.counting(plain, source: PendingSQL.file(table.name)))
+            let hidden = try integer(SelectStatement.counting(plain, source: pending.hidden))
+            return try stored - hidden + integer(SelectStatement.counting(plain, source: pending.pending))
+        }
+
+        /// One value that is computed from the column of a query. A sum of integers that is out of range is an error.
+        func aggregate(_ node: SelectNode, _ function: SelectStatement.Aggregate) throws -> StoredValue {
+            _ = try schema.table(node.table)
+            return try SelectStatement.aggregating(node, function, source: source(node.table)).values(db).first ?? .null
+        }
+
+        /// Each value of the column of a query and how often it occurs, smallest value first.
+        func counts(_ node: SelectNode) throws -> [(value: StoredValue, count: Int)] {
+            _ = try schema.table(node.table)
+            let cursor = try SelectStatement.countingValues(node, source: source(node.table)).request.fetchCursor(db)
+            var counts: [(value: StoredValue, count: Int)] = []
+            while let row = try cursor.next() {
+                let value: DatabaseValue = row[0]
+                counts.append((StoredValue(value), row[1]))
+            }
+            return counts
+        }
+
+        /// The table of the file if nothing is pending, because its view may still be there; otherwise `nil`.
+        private func source(_ table: String) -> String? { isPending(table) ? nil : PendingSQL.file(table) }
+
+        private func integer(_ statement: SelectStatement) throws -> Int {
+            guard case .integer(let value)? = try statement.values(db).first else { return 0 }
+            return Int(value)
+        }
+    }
+
+    extension SelectNode {
+        /// Whether the number of rows is the sum of those in parts of the table.
+        fileprivate var isPlainCount: Bool {
+            limit == nil && offset == 0 && !isDistinct && filter?.hasText != true
+        }
+    }
+
+    extension FilterNode {
+        /// Whether the condition has SQL text at any depth, which may name what only the whole table has.
+        fileprivate var hasText: Bool {
+            switch self {
+            case .all(let nodes), .any(let nodes): nodes.contains { $0.hasText }
+            case .not(let node): node.hasText
+            case .subquery(_, let node): node.filter?.hasText == true
+            case .sql: true
+            case .comparison, .columns, .between, .contained, .text: false
+            }
+        }
+    }
+
+    /// Queries over the file alone, on any connection without temporary views.
+    struct FileReads: StateReads {
+        let db: Database
+        let schema: FileSchema
+
+        func isPending(_ table: String) -> Bool { false }
+    }
+#endif

@@ -1,0 +1,88 @@
+#if Persistence
+    import EssentialsPersistence
+
+    /// The statements of the temporary tables and the view that put the pending rows of a scope over a table of the file.
+    ///
+    /// For a table `film` there are `essentials_rows_film` with the rows that are pending, `essentials_gone_film` with the
+    /// ids of all entries, which hide the rows of the file, and the view `film`. SQLite looks a name up among temporary
+    /// objects first, so that any SQL over `film` means what the scope sees.
+    struct PendingSQL {
+        /// The column of the ids that hide rows. Its name is none of the table, so that conditions on both are unambiguous.
+        private static let id = SQLBuilder.quoted("essentials_id")
+
+        let table: TableSchema
+
+        private var name: String { SQLBuilder.quoted(table.name) }
+        private var rowsName: String { SQLBuilder.quoted("essentials_rows_" + table.name) }
+        private var goneName: String { SQLBuilder.quoted("essentials_gone_" + table.name) }
+        private var columns: String { table.columns.map { SQLBuilder.quoted($0.name) }.joined(separator: ", ") }
+
+        // MARK: Sources of queries
+
+        /// The table of the file.
+        static func file(_ table: String) -> String { "main.\(SQLBuilder.quoted(table))" }
+
+        /// The rows of the file whose ids have entries. They are looked up from the ids.
+        var hidden: String {
+            "temp.\(goneName) CROSS JOIN \(Self.file(table.name)) ON \(name).\(SQLBuilder.quoted(table.key)) = \(Self.id)"
+        }
+
+        /// The rows that are pending.
+        var pending: String { "temp.\(rowsName) AS \(name)" }
+
+        // MARK: Creating
+
+        /// The statements that create the tables, their indexes and the view.
+        var creation: [String] {
+            let definitions = table.columns.map { definition($0, name: SQLBuilder.quoted($0.name)) }
+            let key = table.columns.first { $0.name == table.key }
+            let id = key.map { definition($0, name: Self.id) } ?? "\(Self.id) PRIMARY KEY NOT NULL"
+            return [
+                "CREATE TEMPORARY TABLE \(rowsName)(\(definitions.joined(separator: ", "))) WITHOUT ROWID",
+                "CREATE TEMPORARY TABLE \(goneName)(\(id)) WITHOUT ROWID",
+            ] + table.indexes.map(index) + [view]
+        }
+
+        private func definition(_ column: TableSchema.Column, name: String) -> String {
+            "\(name) \(column.affinity) COLLATE \(SQLBuilder.quoted(column.collation))"
+                + (column.name == table.key ? " PRIMARY KEY NOT NULL" : "")
+        }
+
+        private func index(_ index: TableSchema.Index) -> String {
+            let parts = index.parts.map { part in
+                "\(SQLBuilder.quoted(part.column)) COLLATE \(SQLBuilder.quoted(part.collation))"
+                    + (part.isDescending ? " DESC" : "")
+            }
+            let name = SQLBuilder.quoted("essentials_" + index.name)
+            return "CREATE INDEX temp.\(name) ON \(rowsName)(\(parts.joined(separator: ", ")))"
+        }
+
+        private var view: String {
+            // NOT EXISTS, because NOT IN is evaluated for rows that the query's condition would have dropped.
+            let key = SQLBuilder.quoted(table.key)
+            return """
+                CREATE TEMPORARY VIEW \(name)(\(columns)) AS \
+                SELECT \(columns) FROM \(Self.file(table.name)) AS essentials_file WHERE NOT EXISTS \
+                (SELECT 1 FROM temp.\(goneName) AS essentials_gone \
+                WHERE essentials_gone.\(Self.id) = essentials_file.\(key)) \
+                UNION ALL SELECT \(columns) FROM temp.\(rowsName)
+                """
+        }
+
+        // MARK: Writing
+
+        /// Writes a pending row. The arguments are its values.
+        var putRow: String {
+            let values = Array(repeating: "?", count: table.columns.count).joined(separator: ", ")
+            return "INSERT OR REPLACE INTO temp.\(rowsName) VALUES (\(values))"
+        }
+        /// Removes a pending row. The argument is its id.
+        var removeRow: String { "DELETE FROM temp.\(rowsName) WHERE \(SQLBuilder.quoted(table.key)) = ?" }
+        /// Hides a row of the file. The argument is its id.
+        var hide: String { "INSERT OR REPLACE INTO temp.\(goneName) VALUES (?)" }
+        /// Shows a row of the file again. The argument is its id.
+        var show: String { "DELETE FROM temp.\(goneName) WHERE \(Self.id) = ?" }
+        /// Removes everything.
+        var clearing: [String] { ["DELETE FROM temp.\(rowsName)", "DELETE FROM temp.\(goneName)"] }
+    }
+#endif

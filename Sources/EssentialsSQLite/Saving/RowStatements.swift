@@ -1,0 +1,157 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+
+    /// The statements that read and write single rows of one table, prepared once for each set of columns.
+    ///
+    /// All of them address the tables of the file, never a temporary view, and fail as a statement of their own whatever
+    /// conflict clauses the table has.
+    final class RowStatements {
+        /// Which columns a statement writes.
+        private enum Shape: Hashable {
+            case insert([Int])
+            case update([Int])
+            case updateIfEqual([Int])
+        }
+
+        /// The maximum number of shapes that are kept.
+        private static let maximumShapes = 64
+        /// The maximum number of columns that are compared by a statement. SQLite limits the depth of expressions.
+        private static let maximumCompared = 200
+
+        let layout: RowLayout
+        private let db: Database
+        private let source: String
+        private let key: String
+        private let keyIndex: Int
+        private let outside: [Int]
+        private var prepared: [Shape: Statement] = [:]
+
+        /// - Parameters:
+        ///   - model: The model of the table, whose key identifies the rows.
+        ///   - layout: The columns of the rows, which may be more than those of the model.
+        /// - Throws: A failure with the reason `invalidModel` if the key is not among the columns.
+        init(_ db: Database, model: ModelSchema, layout: RowLayout) throws(PersistenceFailure) {
+            guard let keyIndex = layout.index(of: model.key) else {
+                throw PersistenceFailure(
+                    .invalidModel, "A row of \(model.table) has no column \(model.key).", model: model.table)
+            }
+            self.db = db
+            self.layout = layout
+            self.keyIndex = keyIndex
+            source = "\"main\".\(SQLBuilder.quoted(model.table))"
+            key = SQLBuilder.quoted(model.key)
+            let known = Set(model.columns.map(\.name))
+            outside = layout.names.indices.filter { !known.contains(layout.names[$0]) }
+        }
+
+        /// Whether a statement can find out that a row still equals this one, byte for byte.
+        ///
+        /// Two kinds of zero are equal in SQL, so the row must be read.
+        func canCompare(_ base: StoredRow) -> Bool {
+            base.values.count <= Self.maximumCompared
+                && !base.values.contains { value in
+                    if case .real(let number) = value { return number == 0 }
+                    return false
+                }
+        }
+
+        // MARK: Reading
+
+        /// The row with an id; `nil` if there is none.
+        func read(_ id: StoredValue) throws -> StoredRow? {
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(list(layout.names.indices)) FROM \(source) WHERE \(hasKey(1))")
+            let row = try Row.fetchOne(statement, arguments: Self.arguments([id]))
+            return row.flatMap { row in StoredRow(layout, row.databaseValues.map { StoredValue($0) }) }
+        }
+
+        // MARK: Writing
+
+        /// Inserts a row. Columns outside the model that are NULL are left out, so that they get their defaults.
+        func insert(_ row: StoredRow) throws {
+            var columns = Array(layout.names.indices)
+            let omitted = outside.filter { row.values[$0].isNull }
+            if !omitted.isEmpty { columns.removeAll { omitted.contains($0) } }
+            let statement = try prepare(.insert(columns), isCommon: omitted.isEmpty || omitted.count == outside.count) {
+                let places = Array(repeating: "?", count: columns.count).joined(separator: ", ")
+                return "INSERT OR ABORT INTO \(source)(\(list(columns))) VALUES (\(places))"
+            }
+            try statement.execute(
+                arguments: omitted.isEmpty ? Self.arguments(row.values) : Self.arguments(columns.map { row.values[$0] })
+            )
+        }
+
+        /// Writes some columns of a row, and returns whether there was a row with its id.
+        func update(_ row: StoredRow, columns: [Int], id: StoredValue) throws -> Bool {
+            if columns.isEmpty { return try read(id) != nil }
+            let statement = try prepare(.update(columns), isCommon: columns.count <= 2) {
+                "UPDATE OR ABORT \(source) SET \(assignments(columns)) WHERE \(hasKey(columns.count + 1))"
+            }
+            try statement.execute(arguments: Self.arguments(columns.map { row.values[$0] } + [id]))
+            return db.changesCount > 0
+        }
+
+        /// Writes some columns of a row if all columns still equal a base, and returns whether they did.
+        func update(_ row: StoredRow, columns: [Int], ifEqualTo base: StoredRow) throws -> Bool {
+            let statement = try prepare(.updateIfEqual(columns), isCommon: columns.count <= 2) {
+                "UPDATE OR ABORT \(source) SET \(assignments(columns)) WHERE \(isEqual(after: columns.count))"
+            }
+            try statement.execute(arguments: Self.arguments(columns.map { row.values[$0] } + base.values))
+            return db.changesCount > 0
+        }
+
+        /// Deletes a row, and returns whether there was one with its id.
+        func delete(_ id: StoredValue) throws -> Bool {
+            let statement = try db.cachedStatement(sql: "DELETE FROM \(source) WHERE \(hasKey(1))")
+            try statement.execute(arguments: Self.arguments([id]))
+            return db.changesCount > 0
+        }
+
+        /// Deletes a row if all its columns still equal a base, and returns whether they did.
+        func delete(ifEqualTo base: StoredRow) throws -> Bool {
+            let statement = try db.cachedStatement(sql: "DELETE FROM \(source) WHERE \(isEqual(after: 0))")
+            try statement.execute(arguments: Self.arguments(base.values))
+            return db.changesCount > 0
+        }
+
+        // MARK: Texts
+
+        /// The statement of a shape. The connection keeps common ones for later saves.
+        private func prepare(_ shape: Shape, isCommon: Bool, sql: () -> String) throws -> Statement {
+            if let statement = prepared[shape] { return statement }
+            let statement = isCommon ? try db.cachedStatement(sql: sql()) : try db.makeStatement(sql: sql())
+            if prepared.count >= Self.maximumShapes { prepared.removeAll() }
+            prepared[shape] = statement
+            return statement
+        }
+
+        private static func arguments(_ values: [StoredValue]) -> StatementArguments {
+            StatementArguments(values.map(\.databaseValue))
+        }
+
+        private func name(_ column: Int) -> String { SQLBuilder.quoted(layout.names[column]) }
+
+        private func list(_ columns: some Sequence<Int>) -> String {
+            columns.map { name($0) }.joined(separator: ", ")
+        }
+
+        private func assignments(_ columns: [Int]) -> String {
+            columns.enumerated().map { "\(name($1)) = ?\($0 + 1)" }.joined(separator: ", ")
+        }
+
+        /// The condition that finds a row by an argument. Its bytes count, although the index may have a collation.
+        private func hasKey(_ argument: Int) -> String {
+            "\(key) = ?\(argument) AND \(key) COLLATE BINARY = ?\(argument)"
+        }
+
+        /// The condition that a row equals the arguments from this number on, by kinds and by bytes.
+        private func isEqual(after number: Int) -> String {
+            let columns = layout.names.indices.map { column in
+                let (name, argument) = (name(column), "?\(number + column + 1)")
+                return "\(name) COLLATE BINARY IS \(argument) AND typeof(\(name)) = typeof(\(argument))"
+            }
+            return "\(key) = ?\(number + keyIndex + 1) AND \(columns.joined(separator: " AND "))"
+        }
+    }
+#endif

@@ -1,0 +1,45 @@
+#if Persistence
+    import EssentialsPersistence
+    import Synchronization
+
+    /// The pending rows of one scope, and the turn of those who change them.
+    final class ScopeLevel: Sendable {
+        private static let numbers = Atomic<UInt64>(1)
+
+        struct Contents {
+            var level: OverlayLevel
+            var isClosed = false
+        }
+
+        /// A number that no other scope of the process has.
+        let number = ScopeLevel.numbers.wrappingAdd(1, ordering: .relaxed).oldValue
+        let contents: Mutex<Contents>
+        /// Held by the one call that changes the scope, from its first read to its save. A call that also changes the
+        /// scopes above takes their turns afterwards, from child to parent, so that no two calls wait for each other.
+        let turn = Mutex(())
+
+        init(limits: OverlayLimits) { contents = Mutex(Contents(level: OverlayLevel(limits: limits))) }
+
+        var level: OverlayLevel { contents.withLock { $0.level } }
+        var isClosed: Bool { contents.withLock { $0.isClosed } }
+
+        /// Whether rows of one of the tables are pending; `nil` means all tables.
+        func isPending(in tables: Set<String>?) -> Bool {
+            contents.withLock { contents in
+                guard let tables else { return !contents.level.isEmpty }
+                return tables.contains { !contents.level.entries(in: $0).isEmpty }
+            }
+        }
+
+        /// Drops all rows for good, and returns how many were pending.
+        func close() -> Int {
+            contents.withLock { contents in
+                defer {
+                    contents.level.rollback()
+                    contents.isClosed = true
+                }
+                return contents.level.count
+            }
+        }
+    }
+#endif

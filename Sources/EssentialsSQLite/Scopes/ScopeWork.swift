@@ -1,0 +1,174 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+
+    /// The rows that one call of a scope sees and changes. The highest level of its overlay holds its own changes alone.
+    final class ScopeWork: WorkRows {
+        /// Says that a query meets pending rows on a connection that does not show them.
+        struct NeedsMounting: Error {}
+
+        private(set) var machine: OverlayMachine
+        private let reads: (any StateReads)?
+        private let store: OpenStore
+        private let mayChange: Bool
+        private let isCancelled: () -> Bool
+        /// Whether the temporary tables lack changes of this call.
+        private var isBehind = false
+        private var isEnded = false
+
+        /// - Parameters:
+        ///   - machine: The levels of the scope, and one for the changes of the call.
+        ///   - reads: The state of the file; `nil` for a call that reads nothing.
+        init(
+            _ machine: OverlayMachine, reads: (any StateReads)?, store: OpenStore, mayChange: Bool,
+            isCancelled: @escaping () -> Bool
+        ) {
+            self.machine = machine
+            self.reads = reads
+            self.store = store
+            self.mayChange = mayChange
+            self.isCancelled = isCancelled
+        }
+
+        /// Ends the use of the rows, and returns the changes of the call.
+        func end() -> OverlayLevel {
+            isEnded = true
+            return machine.levels.last ?? OverlayLevel()
+        }
+
+        private func query<Result>(
+            _ tables: Set<String>?, _ body: (any StateReads) throws -> Result
+        ) throws(PersistenceFailure) -> Result {
+            guard !isEnded, let reads else {
+                throw PersistenceFailure(.closed, "The unit of work has ended.")
+            }
+            guard !isCancelled() else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
+            do {
+                if let mounted = reads as? MountedReads {
+                    if isBehind {
+                        try mounted.apply(machine)
+                        isBehind = false
+                    }
+                } else {
+                    let pending = machine.pendingTables
+                    if tables.map({ !$0.isDisjoint(with: pending) }) ?? !pending.isEmpty { throw NeedsMounting() }
+                }
+                return try body(reads)
+            } catch let error as NeedsMounting {
+                throw PersistenceFailure(.work, "The rows are pending on another connection.", underlying: error)
+            } catch {
+                throw PersistenceFailure(database: error, store: store.database.path)
+            }
+        }
+
+        // MARK: Reading
+
+        func layout(of table: String) throws(PersistenceFailure) -> RowLayout { try store.schema.table(table).layout }
+
+        func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
+            try self.query(query.node.tables) { try $0.rows(query.node) }
+        }
+
+        func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
+            var found: [StoredValue: StoredRow] = [:]
+            var stored: [StoredValue] = []
+            for id in ids {
+                switch machine.find(RowKey(table: table, id: id)) {
+                case .pending(let row, _): found[id] = row
+                case .deleted: break
+                case .stored: stored.append(id)
+                }
+            }
+            guard !stored.isEmpty else { return found }
+            let key = try store.schema.table(table).key
+            // Rows that no level knows look alike with and without the pending ones.
+            let rows = try query([]) { try $0.rows(of: table, ids: stored) }
+            for row in rows { row[key].map { found[$0] = row } }
+            return found
+        }
+
+        func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue] {
+            try self.query(query.node.tables) { try $0.values(query.node) }
+        }
+
+        func count(_ query: RowQuery) throws(PersistenceFailure) -> Int {
+            try self.query(query.node.tables) { try $0.count(query.node) }
+        }
+
+        func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue {
+            let aggregate: SelectStatement.Aggregate =
+                switch function {
+                case .sum: .sum
+                case .minimum: .min
+                case .maximum: .max
+                case .average: .average
+                }
+            return try self.query(query.node.tables) { try $0.aggregate(query.node, aggregate) }
+        }
+
+        func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)] {
+            try self.query(query.node.tables) { try $0.counts(query.node) }
+        }
+
+        // MARK: Changing
+
+        private func checkChanges() throws(PersistenceFailure) {
+            guard !isEnded else { throw PersistenceFailure(.closed, "The unit of work has ended.") }
+            guard mayChange else {
+                throw PersistenceFailure(
+                    .invalidQuery, "The call only reads.", remedy: "Change rows in a unit of work with `perform`.")
+            }
+        }
+
+        func place(_ changes: [RowChange]) throws(PersistenceFailure) {
+            try checkChanges()
+            for change in changes {
+                let key = RowKey(table: change.table, id: change.id)
+                guard case .pending(let row, _) = machine.find(key), let base = change.base, row != base else {
+                    continue
+                }
+                let conflict = Conflict(
+                    table: key.table, id: key.id, change: .update,
+                    columns: row.changes(from: base).map { base.layout.names[$0] },
+                    base: base, mine: change.row, theirs: row)
+                throw OverlayMachine.conflictFailure([conflict])
+            }
+            try machine.place(
+                changes.map { (key: RowKey(table: $0.table, id: $0.id), row: $0.row, seen: $0.base) })
+            isBehind = true
+        }
+
+        func delete(_ rows: [StoredRow], of table: String) throws(PersistenceFailure) {
+            try checkChanges()
+            let found = try self.found(rows, table)
+            var seen = Dictionary(found.map { ($0.key, $0.row) }) { first, _ in first }
+            let changes = try store.deletions.changes(deleting: found) { (key, values) throws(PersistenceFailure) in
+                let children = try self.children(key, values)
+                for child in children where seen[child.key] == nil { seen[child.key] = child.row }
+                return children
+            }
+            try machine.place(changes.map { (key: $0.key, row: $0.row, seen: seen[$0.key]) })
+            isBehind = true
+        }
+
+        private func found(
+            _ rows: [StoredRow], _ table: String
+        ) throws(PersistenceFailure) -> [DeletionRules.Found] {
+            let key = try store.schema.table(table).key
+            return rows.map { DeletionRules.Found(key: RowKey(table: table, id: $0[key] ?? .null), row: $0) }
+        }
+
+        private func children(
+            _ key: EssentialsPersistence.ForeignKey, _ values: [StoredValue]
+        ) throws(PersistenceFailure) -> [DeletionRules.Found] {
+            var rows: [StoredRow] = []
+            let table = try store.schema.table(key.table)
+            for start in stride(from: 0, to: values.count, by: SQLBuilder.maximumIDs) {
+                let part = Array(values[start..<min(start + SQLBuilder.maximumIDs, values.count)])
+                let node = SelectNode(table: key.table, key: table.key, column: key.column, values: part)
+                rows += try query([key.table]) { try $0.rows(node) }
+            }
+            return try found(rows, key.table)
+        }
+    }
+#endif

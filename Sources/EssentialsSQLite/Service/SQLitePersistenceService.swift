@@ -1,0 +1,140 @@
+#if Persistence
+    public import EssentialsPersistence
+    import Dispatch
+
+    /// A persistence service over a file of SQLite, or a scope of it.
+    ///
+    /// ```swift
+    /// try app.registerLazy((any PersistenceService).self) { _ in
+    ///     SQLitePersistenceService(
+    ///         SQLiteStore(path: "/var/lib/shop/shop.sqlite", models: [Film.self, Studio.self]),
+    ///         migrations: [
+    ///             Migration("1 films", sql: "CREATE TABLE film(id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL) STRICT"),
+    ///         ])
+    /// }
+    /// ```
+    ///
+    /// The store is opened in the background. A service that is released without ``close()`` drops its pending rows; the
+    /// store is closed when the last scope is released.
+    public final class SQLitePersistenceService: PersistenceService {
+        /// The path of the store, and the names of the scopes down to this one.
+        public let name: String
+        let core: StoreCore
+        /// The levels from the root scope to this one.
+        let chain: [ScopeLevel]
+        /// The scope above, which lives as long as this one.
+        private let parent: SQLitePersistenceService?
+        let resolution: ConflictResolution?
+        private let limits: OverlayLimits
+
+        /// Creates a service, and opens its store in the background.
+        ///
+        /// - Parameters:
+        ///   - store: The file and the models.
+        ///   - migrations: The steps that lead to the present tables. Those that are missing run when the store opens.
+        ///   - resolution: How conflicts are decided if a save does not say. `nil` means as each model says.
+        public init(_ store: SQLiteStore, migrations: [Migration], resolving resolution: ConflictResolution? = nil) {
+            name = store.path
+            core = StoreCore(store, migrations: migrations)
+            limits = OverlayLimits()
+            chain = [ScopeLevel(limits: limits)]
+            parent = nil
+            self.resolution = resolution
+            core.open()
+        }
+
+        private init(_ parent: SQLitePersistenceService, _ name: String, _ resolution: ConflictResolution?) {
+            self.name = "\(parent.name) \(name)"
+            core = parent.core
+            limits = parent.limits
+            chain = parent.chain + [ScopeLevel(limits: limits)]
+            self.parent = parent
+            self.resolution = resolution ?? parent.resolution
+        }
+
+        deinit {
+            let number = level.number
+            let core = core
+            let isRoot = parent == nil
+            _ = level.close()
+            // Closing waits for running calls, one of which may have released the service.
+            DispatchQueue.global().async {
+                if isRoot {
+                    core.close()
+                } else if let store = try? core.openStore() {
+                    store.mounts.forget(scope: number)
+                }
+            }
+        }
+
+        /// The level of this scope.
+        var level: ScopeLevel { chain[chain.count - 1] }
+
+        /// Whether the store can be used, or the scope is closed.
+        public var state: PersistenceState { chain.contains { $0.isClosed } ? .closed : core.state }
+
+        /// Runs a job: a blocking one on the calling thread, others on threads of the store, never on the cooperative pool.
+        public func run(_ job: PersistenceJob) {
+            let isChanging = job.plan.action != .read
+            if job.plan.isBlocking {
+                // A call inside a closure of the same store would wait for itself.
+                if let store = try? core.openStore(), store.database.isRunningHere {
+                    return job.finish(
+                        .failure(
+                            PersistenceFailure(
+                                .reentrant, "The call is made inside a closure that runs on the store's connection.",
+                                store: core.store.path)))
+                }
+                return ScopeJob(job, self).execute()
+            }
+            core.submit(changing: isChanging) { [self] in ScopeJob(job, self).execute() }
+        }
+
+        /// A scope within this one. At most 16 scopes are within each other.
+        public func child(
+            _ name: String, resolving resolution: ConflictResolution?
+        ) throws(PersistenceFailure) -> any PersistenceService {
+            guard state != .closed else {
+                throw PersistenceFailure(.closed, "The scope is closed.", store: core.store.path)
+            }
+            guard chain.count < limits.depth else {
+                throw PersistenceFailure(
+                    .limit, "A scope is at most \(limits.depth) levels deep.",
+                    remedy: "Save to a parent scope instead.",
+                    store: core.store.path)
+            }
+            return SQLitePersistenceService(self, name, resolution)
+        }
+
+        /// Calls a closure after each change that the scope sees, on a serial queue of the store.
+        public func observeChanges(
+            _ observer: @escaping @Sendable (PersistenceChange) -> Void
+        ) throws(PersistenceFailure) -> PersistenceObservation {
+            guard state != .closed else {
+                throw PersistenceFailure(.closed, "The scope is closed.", store: core.store.path)
+            }
+            return core.observe(scopes: Set(chain.map(\.number)), observer)
+        }
+
+        /// Opens a store again that could not be opened, after the cause was removed. It does nothing in other states.
+        public func reopen() { core.reopen() }
+
+        /// Drops all pending rows of the scope and ends it; the root scope also closes its store, after running calls.
+        public func close() async {
+            _ = level.close()
+            let number = level.number
+            let core = core
+            let isRoot = parent == nil
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    if isRoot {
+                        core.close()
+                    } else if let store = try? core.openStore() {
+                        store.mounts.forget(scope: number)
+                    }
+                    continuation.resume()
+                }
+            }
+        }
+    }
+#endif

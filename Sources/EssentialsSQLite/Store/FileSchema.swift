@@ -1,0 +1,129 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+    import GRDBSQLite
+
+    /// The tables of all models, as they are in the file.
+    struct FileSchema: Sendable {
+        /// The tables by the names that the models use.
+        let tables: [String: TableSchema]
+
+        /// The foreign keys of all tables of models. Those of more than one column are left out.
+        var foreignKeys: [EssentialsPersistence.ForeignKey] {
+            tables.keys.sorted().flatMap { tables[$0]?.foreignKeys ?? [] }
+        }
+
+        /// - Throws: A failure with the reason `invalidQuery` if no model has this table.
+        func table(_ name: String) throws(PersistenceFailure) -> TableSchema {
+            if let table = tables[name] { return table }
+            throw PersistenceFailure(
+                .invalidQuery, "No model of the store has this table.", remedy: "Name the model when the store opens.",
+                model: name)
+        }
+
+        /// Reads the tables of the models from the main file. Models without a table are left out.
+        ///
+        /// - Throws: An error of the database.
+        static func read(_ db: Database, models: [ModelSchema]) throws -> FileSchema {
+            let reader = SchemaReader(db: db, models: models)
+            var tables: [String: TableSchema] = [:]
+            for model in models where tables[model.table] == nil { tables[model.table] = try reader.table(model) }
+            return FileSchema(tables: tables)
+        }
+    }
+
+    /// Reads the schema of the main file.
+    private struct SchemaReader {
+        let db: Database
+        let models: [ModelSchema]
+
+        /// The table of a model; `nil` if there is none.
+        func table(_ model: ModelSchema) throws -> TableSchema? {
+            let columns = try columns(model.table)
+            guard !columns.isEmpty else { return nil }
+            return TableSchema(
+                name: model.table, key: model.key, columns: columns,
+                indexes: try indexes(model.table, columns: Set(columns.map(\.name))),
+                foreignKeys: try foreignKeys(model.table), layout: RowLayout(columns.map(\.name)))
+        }
+
+        private func columns(_ table: String) throws -> [TableSchema.Column] {
+            let isStrict = try Bool.fetchOne(
+                db, sql: "SELECT strict FROM pragma_table_list(?) WHERE schema = 'main'", arguments: [table])
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT name, type FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0 ORDER BY cid",
+                arguments: [table])
+            return rows.map { row in
+                let type: String = row[1]
+                return TableSchema.Column(
+                    name: row[0], type: type, collation: collation(table, row[0]),
+                    affinity: TableSchema.affinity(of: type, isStrict: isStrict == true))
+            }
+        }
+
+        /// The collation of a column. No pragma tells it.
+        private func collation(_ table: String, _ column: String) -> String {
+            var name: UnsafePointer<CChar>?
+            let code = sqlite3_table_column_metadata(
+                db.sqliteConnection, "main", table, column, nil, &name, nil, nil, nil)
+            guard code == SQLITE_OK, let name else { return "BINARY" }
+            return String(cString: name)
+        }
+
+        private func indexes(_ table: String, columns: Set<String>) throws -> [TableSchema.Index] {
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM pragma_index_list(?, 'main') WHERE origin != 'pk' AND NOT partial ORDER BY name
+                    """,
+                arguments: [table])
+            return try names.compactMap { index in
+                let rows = try Row.fetchAll(
+                    db, sql: "SELECT name, coll, desc FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
+                    arguments: [index])
+                let parts = rows.compactMap { row -> TableSchema.Index.Part? in
+                    // An expression has no name.
+                    guard let column = row[0] as String?, columns.contains(column) else { return nil }
+                    return TableSchema.Index.Part(
+                        column: column, collation: row[1] ?? "BINARY", isDescending: row[2] ?? false)
+                }
+                return parts.count == rows.count && !parts.isEmpty
+                    ? TableSchema.Index(name: index, parts: parts) : nil
+            }
+        }
+
+        private func foreignKeys(_ table: String) throws -> [EssentialsPersistence.ForeignKey] {
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
+                    """,
+                arguments: [table])
+            let columns = Dictionary(grouping: rows) { row -> Int in row[0] }
+            return try rows.compactMap { row in
+                guard columns[row[0]]?.count == 1 else { return nil }
+                let parent: String = row[1]
+                guard let key = try key(row[3], of: parent) else { return nil }
+                return EssentialsPersistence.ForeignKey(
+                    table: table, column: row[2], parent: name(ofModelTable: parent), key: key,
+                    action: EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction)
+            }
+        }
+
+        /// The column that a foreign key names, as the parent's table spells it. Without a name it is the primary key.
+        private func key(_ name: String?, of parent: String) throws -> String? {
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'main') ORDER BY cid", arguments: [parent])
+            let found = rows.first { row in
+                let column: String = row[0]
+                return name.map { $0.lowercased() == column.lowercased() } ?? (row[1] as Int == 1)
+            }
+            return found?[0] ?? name
+        }
+
+        /// The name that a model uses for a table. SQLite takes upper and lower case as equal.
+        private func name(ofModelTable table: String) -> String {
+            models.first { $0.table.lowercased() == table.lowercased() }?.table ?? table
+        }
+    }
+#endif

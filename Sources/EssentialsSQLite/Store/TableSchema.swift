@@ -1,0 +1,53 @@
+#if Persistence
+    import EssentialsPersistence
+
+    /// A table of the file, as far as pending rows over it need to know it.
+    struct TableSchema: Sendable {
+        /// A column that can be written. Generated columns are left out.
+        struct Column: Sendable, Hashable {
+            let name: String
+            /// The declared type; empty if there is none.
+            let type: String
+            let collation: String
+            /// The type that gives a column of a temporary table the same affinity.
+            let affinity: String
+        }
+
+        /// An index over whole columns and all rows.
+        struct Index: Sendable, Hashable {
+            struct Part: Sendable, Hashable {
+                let column: String
+                let collation: String
+                let isDescending: Bool
+            }
+
+            let name: String
+            let parts: [Part]
+        }
+
+        /// The name that the model uses.
+        let name: String
+        /// The column of the primary key.
+        let key: String
+        /// The columns in the order of the file, those outside the model too.
+        let columns: [Column]
+        /// The indexes, without those of the primary key, of expressions, and of parts of the table.
+        let indexes: [Index]
+        let foreignKeys: [EssentialsPersistence.ForeignKey]
+        /// The names of all columns. All rows of the table share it.
+        let layout: RowLayout
+
+        /// The type with the affinity that SQLite gives to a declared type.
+        static func affinity(of type: String, isStrict: Bool) -> String {
+            let type = type.uppercased()
+            func names(_ words: String...) -> Bool { words.contains { type.contains($0) } }
+            // In strict tables only, ANY keeps every value as it is.
+            if isStrict, type == "ANY" { return "BLOB" }
+            if names("INT") { return "INTEGER" }
+            if names("CHAR", "CLOB", "TEXT") { return "TEXT" }
+            if type.isEmpty || names("BLOB") { return "BLOB" }
+            if names("REAL", "FLOA", "DOUB") { return "REAL" }
+            return "NUMERIC"
+        }
+    }
+#endif
