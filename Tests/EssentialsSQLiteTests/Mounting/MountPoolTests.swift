@@ -78,8 +78,8 @@
                 let sql = PendingSQL(table: try reads.schema.table("film"))
                 let statement = try SelectStatement.counting(Film.all.node, source: sql.hidden).sql
                 let plan = try MountedFile.plan(statement, reads.db)
-                #expect(plan.contains { $0.contains("SEARCH film USING INTEGER PRIMARY KEY") }, "\(plan)")
-                let range = try SelectStatement(Film.where { $0.year >= 1920 }.node, columns: ["id"]).sql
+                #expect(plan.contains { $0.contains("SEARCH main.film USING INTEGER PRIMARY KEY") }, "\(plan)")
+                let range = try SelectStatement(Film.where { $0.year == 1920 }.node, columns: ["id"]).sql
                     .replacing("?", with: "1920")
                 let both = try MountedFile.plan(range, reads.db)
                 #expect(both.filter { $0.contains("SEARCH") && $0.contains("film_year") }.count == 2, "\(both)")
@@ -111,8 +111,10 @@
                     isDone.withLock { $0 = true }
                     ended.signal()
                 }
-                #expect(try reads.titles() == ["Faust", "Metropolis", "Nosferatu"])
-                #expect(isDone.withLock { !$0 })
+                let titles = try reads.titles()
+                #expect(titles == ["Faust", "Metropolis", "Nosferatu"])
+                let isClosed = isDone.withLock { $0 }
+                #expect(!isClosed)
             }
             ended.wait()
             #expect(pool.count == 0)
