@@ -111,7 +111,8 @@ let package = Package(
             name: "ServiceEssentials",
             dependencies: [
                 "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability", "EssentialsRequests",
-                "EssentialsResources",
+                "EssentialsResources", "EssentialsPersistence",
+                .target(name: "EssentialsSQLite", condition: .when(traits: ["Persistence"])),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -168,6 +169,9 @@ let package = Package(
             name: "EssentialsSQLiteTests", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
             swiftSettings: settings),
         .testTarget(
+            name: "ServiceEssentialsTests", dependencies: ["ServiceEssentials", "EssentialsResourcesTestKit"],
+            swiftSettings: settings),
+        .testTarget(
             name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
@@ -197,6 +201,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     var omitted: Set = [
         "essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests", "EssentialsTransportTests",
         "EssentialsFoundationTests", "EssentialsPublishersTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests",
+        "ServiceEssentialsTests",
     ]
     if sanitizer == "address" {
         omitted.formUnion([

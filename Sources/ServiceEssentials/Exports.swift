@@ -1,6 +1,11 @@
 @_exported public import EssentialsCurl
 @_exported public import EssentialsHTTP
 @_exported public import EssentialsLocator
+@_exported public import EssentialsPersistence
 @_exported public import EssentialsReachability
 @_exported public import EssentialsRequests
 @_exported public import EssentialsResources
+
+#if Persistence
+    @_exported public import EssentialsSQLite
+#endif

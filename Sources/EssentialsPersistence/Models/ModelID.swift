@@ -97,7 +97,7 @@ extension ModelID: Codable {
     }
 }
 
-extension ModelID: ModelKey {
+extension ModelID: ModelIdentifier {
     /// ``ColumnStorage/blob``.
     public static var storage: ColumnStorage { .blob }
     /// The 16 bytes.

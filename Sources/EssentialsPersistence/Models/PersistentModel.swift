@@ -26,7 +26,7 @@
 /// The names of the columns are the coding keys. A property whose type is a ``ColumnValue`` is stored as such. Any other
 /// value is stored as JSON, with ``Column/init(json:)``. All access is through `Codable`, so a default value for a
 /// property of older rows is decoded as in any other decoding.
-public protocol PersistentModel: Codable, Sendable, Identifiable where ID: ModelKey {
+public protocol PersistentModel: Codable, Sendable, Identifiable where ID: ModelIdentifier {
     /// The declared columns.
     associatedtype Columns: ModelColumns where Columns.Model == Self
 

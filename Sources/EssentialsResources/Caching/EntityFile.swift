@@ -4,15 +4,18 @@ import FoundationEssentials
 ///
 /// The bytes are: the mark `SEentity`, the version of the format, the lengths of key, head and body, a checksum of
 /// everything else, the key, the head and the body. Numbers have the least significant byte first.
-enum EntityFile {
+package enum EntityFile {
     /// The name of a file: hashes of the key, of its partition and of its origin, so that a partition or an origin can be
     /// removed without opening files.
-    struct Name: Hashable, Sendable {
+    package struct Name: Hashable, Sendable {
         let key: UInt128
-        let partition: UInt64
-        let origin: UInt64
+        package let partition: UInt64
+        package let origin: UInt64
 
-        init(_ key: EntityKey) {
+        /// The hash of the key in 32 hexadecimal digits.
+        package var keyText: String { StableHash.hexadecimal(key) }
+
+        package init(_ key: EntityKey) {
             self.key = StableHash.name(of: key.bytes)
             partition = Self.hash(key.partition.name)
             origin = Self.hash(key.origin)
@@ -36,7 +39,7 @@ enum EntityFile {
             StableHash.hexadecimal(key) + "-" + Self.digits(partition) + "-" + Self.digits(origin) + Self.suffix
         }
 
-        static func hash(_ text: some StringProtocol) -> UInt64 {
+        package static func hash(_ text: some StringProtocol) -> UInt64 {
             UInt64(truncatingIfNeeded: StableHash.name(of: text.utf8))
         }
 
@@ -48,7 +51,7 @@ enum EntityFile {
     }
 
     /// What was read.
-    enum Content: Sendable {
+    package enum Content: Sendable {
         case entity(EntityKey, StoredEntity)
         /// Bytes of another version or none of ours.
         case damaged
@@ -65,6 +68,12 @@ enum EntityFile {
 
     /// Whether a name was made by ``temporaryName()``.
     static func isTemporary(_ name: String) -> Bool { name.hasPrefix(".entity-") && name.hasSuffix(".tmp") }
+
+    /// All bytes; `nil` if what is stored beside the body is too large.
+    package static func bytes(of entity: StoredEntity, for key: EntityKey) -> [UInt8]? {
+        guard entity.head.count <= StoredEntity.maximumHead else { return nil }
+        return head(of: entity, for: key) + entity.body
+    }
 
     /// The bytes before the body.
     static func head(of entity: StoredEntity, for key: EntityKey) -> [UInt8] {
@@ -84,7 +93,7 @@ enum EntityFile {
     }
 
     /// Reads the bytes of a file.
-    static func content(of bytes: [UInt8]) -> Content {
+    package static func content(of bytes: [UInt8]) -> Content {
         bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             guard reader.take(mark.count).map({ $0.elementsEqual(mark) }) == true,

@@ -26,7 +26,7 @@ final class MemoryService: PersistenceService {
     var state: PersistenceState { contents.withLock { $0.state } }
     var plans: [PersistenceJob.Plan] { contents.withLock { $0.plans } }
 
-    func row(_ id: some ModelKey, in table: String) -> StoredRow? {
+    func row(_ id: some ModelIdentifier, in table: String) -> StoredRow? {
         contents.withLock { state in id.storedValue.flatMap { state.tables[table]?[$0] } }
     }
 

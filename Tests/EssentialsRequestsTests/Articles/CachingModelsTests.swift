@@ -79,7 +79,7 @@ struct CachingModelsTests {
         #expect(age == .zero)
 
         // Article begins
-        let visits = StoredValue(ModelKey<Int>("visits"), in: cache)
+        let visits = CachedValue(ModelKey<Int>("visits"), in: cache)
         let count = try await visits.update { $0 = ($0 ?? 0) + 1 }
         // Article ends
         #expect(count == 1)

@@ -184,9 +184,9 @@ struct FetchPrivacyTests {
         await first.flush()
         #expect(await ModelCache(over: entities).load(key) == model)
         let cache = ModelCache(over: entities)
-        try await StoredValue(key, in: cache).update { $0?.name = "b" }
+        try await CachedValue(key, in: cache).update { $0?.name = "b" }
         #expect(await cache.load(key)?.isMemoryOnly == true)
-        try await StoredValue(key, in: cache).save(Coin(name: "c"))
+        try await CachedValue(key, in: cache).save(Coin(name: "c"))
         #expect(await cache.load(key)?.isMemoryOnly == false)
     }
 

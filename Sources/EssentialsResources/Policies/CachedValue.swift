@@ -4,7 +4,7 @@ import Synchronization
 /// One value in a cache of models, for settings, drafts and the like.
 ///
 /// ```swift
-/// let draft = StoredValue(ModelKey<Draft>("draft", partition: "account-7"), in: cache)
+/// let draft = CachedValue(ModelKey<Draft>("draft", partition: "account-7"), in: cache)
 /// try await draft.update { $0 = Draft(text: ($0?.text ?? "") + "!") }
 /// let text = try await draft.load()?.text
 /// ```
@@ -12,7 +12,7 @@ import Synchronization
 /// The changes that are made through a stored value and its copies are made one after the other. Those that are made in
 /// another way, or through another stored value with the same key, can come between the reading and the saving of
 /// ``update(_:)``. A cache may forget a value, so keep nothing in it that cannot be lost.
-public struct StoredValue<Value: Codable & Sendable>: Sendable {
+public struct CachedValue<Value: Codable & Sendable>: Sendable {
     /// What the value is stored under.
     public let key: ModelKey<Value>
     private let cache: any AsyncCache

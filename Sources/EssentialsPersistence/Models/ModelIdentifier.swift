@@ -11,8 +11,8 @@ public import FoundationEssentials
 ///     var name: String
 /// }
 /// ```
-public protocol ModelKey: ColumnValue, Hashable, Codable {}
+public protocol ModelIdentifier: ColumnValue, Hashable, Codable {}
 
-extension String: ModelKey {}
-extension Int64: ModelKey {}
-extension UUID: ModelKey {}
+extension String: ModelIdentifier {}
+extension Int64: ModelIdentifier {}
+extension UUID: ModelIdentifier {}

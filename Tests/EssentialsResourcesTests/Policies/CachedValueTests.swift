@@ -5,14 +5,14 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Stored value", .timeLimit(.minutes(2)))
-struct StoredValueTests {
+@Suite("Cached value", .timeLimit(.minutes(2)))
+struct CachedValueTests {
     private let clock = ManualClock()
 
     @Test("A value is saved with the date, loaded, changed and deleted")
     func value() async throws {
         let cache = ModelCache()
-        let value = StoredValue(ModelKey<Int>("number"), in: cache, clock: clock.requestClock)
+        let value = CachedValue(ModelKey<Int>("number"), in: cache, clock: clock.requestClock)
         #expect(try await value.load() == nil)
         try await value.delete()
         clock.advance(by: .seconds(5))
@@ -33,17 +33,17 @@ struct StoredValueTests {
     func restart() async throws {
         let directory = ModelDirectory()
         let first = try ModelCache(directory: directory.path)
-        try await StoredValue(ModelKey<String>("name", partition: "p"), in: first).save("Ada")
+        try await CachedValue(ModelKey<String>("name", partition: "p"), in: first).save("Ada")
         await first.flush()
         let second = try ModelCache(directory: directory.path)
-        #expect(try await StoredValue(ModelKey<String>("name", partition: "p"), in: second).load() == "Ada")
-        #expect(try await StoredValue(ModelKey<String>("name"), in: second).load() == nil)
-        #expect(try await StoredValue(ModelKey<[String]>("name", partition: "p"), in: second).load() == nil)
+        #expect(try await CachedValue(ModelKey<String>("name", partition: "p"), in: second).load() == "Ada")
+        #expect(try await CachedValue(ModelKey<String>("name"), in: second).load() == nil)
+        #expect(try await CachedValue(ModelKey<[String]>("name", partition: "p"), in: second).load() == nil)
     }
 
     @Test("Concurrent updates lose no change, also over a cache that suspends")
     func updates() async throws {
-        let value = StoredValue(ModelKey<Int>("number"), in: PlainCache(yields: true))
+        let value = CachedValue(ModelKey<Int>("number"), in: PlainCache(yields: true))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -57,7 +57,7 @@ struct StoredValueTests {
 
     @Test("An update that throws changes nothing, and the next one has its turn")
     func failingUpdate() async throws {
-        let value = StoredValue(ModelKey<Int>("number"), in: ModelCache())
+        let value = CachedValue(ModelKey<Int>("number"), in: ModelCache())
         try await value.save(1)
         await #expect(throws: TroubledCache.Trouble.self) {
             try await value.update {

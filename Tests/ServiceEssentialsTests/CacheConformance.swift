@@ -1,0 +1,1 @@
+../EssentialsResourcesTests/Caching/CacheConformance.swift
