@@ -25,9 +25,13 @@
         }
     }
 
-    /// The same rows with their bytes alone.
+    /// The same rows, whose bytes can be changed.
     private struct PlainRow: PersistentModel {
         var id: String
+        var partition: Int64
+        var origin: Int64
+        var used: Int64
+        var size: Int
         var contents: [UInt8]
 
         static let table = EntityRow.table
@@ -35,9 +39,15 @@
 
         struct Columns: ModelColumns {
             let id = Column<PlainRow, String>("id")
+            let partition = Column<PlainRow, Int64>("partition")
+            let origin = Column<PlainRow, Int64>("origin")
+            let used = Column<PlainRow, Int64>("used")
+            let size = Column<PlainRow, Int>("size")
             let contents = Column<PlainRow, [UInt8]>("contents")
 
-            var all: [ModelColumn<PlainRow>] { [id.erased, contents.erased] }
+            var all: [ModelColumn<PlainRow>] {
+                [id.erased, partition.erased, origin.erased, used.erased, size.erased, contents.erased]
+            }
         }
     }
 
