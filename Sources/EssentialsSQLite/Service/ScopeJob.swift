@@ -41,7 +41,11 @@
         private func perform(_ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
             switch job.plan.action {
             case .read:
-                _ = try work(store)
+                if let lookup = job.plan.lookup, let rows = scope.rowsAtHand(of: lookup.table, ids: lookup.ids) {
+                    try job.run(on: rows)
+                } else {
+                    _ = try work(store)
+                }
                 return SaveReport()
             case .change(let level): return try turn { () throws(PersistenceFailure) in try change(level, store) }
             case .validate: return try turn { () throws(PersistenceFailure) in try validate(store) }
@@ -130,7 +134,8 @@
             _ store: OpenStore, reads: (any StateReads)?, _ machine: OverlayMachine, _ isChanging: Bool
         ) throws(PersistenceFailure) -> OverlayLevel {
             let work = ScopeWork(
-                machine, reads: reads, store: store, mayChange: isChanging, isCancelled: { job.isCancelled })
+                machine, reads: reads, store: store, scopes: chain.map(\.name), mayChange: isChanging,
+                isCancelled: { job.isCancelled })
             do throws(PersistenceFailure) {
                 try job.run(on: work)
             } catch {
@@ -171,6 +176,7 @@
             switch level {
             case .pending:
                 let keys = try scope.level.contents.withLock { contents throws(PersistenceFailure) in
+                    guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
                     let version = contents.level.version
                     try contents.level.absorb(work)
                     return contents.level.changes(since: version)
