@@ -28,7 +28,7 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
         private let service: any PersistenceService
         private let call: PersistenceCall<Value>
         private let interest: ChangeInterest
-        private let areEqual: (@Sendable (Value, Value) -> Bool)?
+        private let areEqual: ((Value, Value) -> Bool)?
         private var wakeUps: WakeUps?
         private var last: Value?
         private var isEnded = false
@@ -42,8 +42,8 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
 
         /// Compares two elements; `nil` if they cannot be compared. It depends on the type alone, so that callers that know
         /// the model only as a generic parameter get the same elements.
-        private static var comparison: (@Sendable (Value, Value) -> Bool)? {
-            func compare<Element: Equatable>(_ type: Element.Type) -> @Sendable (Value, Value) -> Bool {
+        private static var comparison: ((Value, Value) -> Bool)? {
+            func compare<Element: Equatable>(_ type: Element.Type) -> (Value, Value) -> Bool {
                 { one, other in
                     guard let one = one as? Element, let other = other as? Element else { return false }
                     return one == other

@@ -284,7 +284,7 @@ extension PersistenceCall where Value == Void {
 
     /// Drops some pending rows of the scope; see ``PersistenceService/discard(_:ids:)``.
     public static func discard<Model: PersistentModel>(_ type: Model.Type, ids: [Model.ID]) -> PersistenceCall {
-        let ids = ids.compactMap(\.storedValue)
+        let ids = ids.compactMap { $0.storedValue }
         return PersistenceCall(PersistenceJob.Plan(.discard(table: Model.table, ids: ids), tables: [])) { _ in }
     }
 }
