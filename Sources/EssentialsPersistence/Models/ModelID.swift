@@ -23,10 +23,17 @@ public struct ModelID<Model>: Sendable {
     public init() { self = ModelIDGenerator.current.next() }
 
     /// Creates an id from 16 bytes of any version of UUID; `nil` for another number of bytes.
-    public init?(bytes: some Collection<UInt8>) {
-        guard bytes.count == 16 else { return nil }
-        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    public init?(bytes: some Collection<UInt8>) { self.init(array: Array(bytes)) }
+
+    /// Rows are read by this, so it does without generic code.
+    private init?(array: [UInt8]) {
+        guard array.count == 16 else { return nil }
+        (high, low) = array.withUnsafeBytes { bytes in
+            (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
     }
 
     /// Creates an id from its text, in either case; `nil` if the text is no UUID.
@@ -50,10 +57,7 @@ public struct ModelID<Model>: Sendable {
     }
 
     /// The 16 bytes, in the order in which they sort.
-    public var bytes: [UInt8] {
-        [high, low].flatMap { word in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
-        }
-    }
+    public var bytes: [UInt8] { withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) } }
 
     /// The time at which the id was created, in milliseconds since 1970, if this is a UUID of version 7.
     public var milliseconds: Int64? { high >> 12 & 15 == 7 ? Int64(high >> 16) : nil }
@@ -105,6 +109,6 @@ extension ModelID: ModelIdentifier {
     /// Creates the id from 16 bytes.
     public init?(storedValue: StoredValue) {
         guard case .blob(let bytes) = storedValue else { return nil }
-        self.init(bytes: bytes)
+        self.init(array: bytes)
     }
 }

@@ -46,6 +46,27 @@ package struct OverlayMachine: Sendable {
     /// Looks a row up, nearest level first.
     package func find(_ key: RowKey) -> Finding { find(key, below: levels.count) }
 
+    /// The nearest level with an entry, and the entry as it is compared with what is below that level; `nil` if no level has
+    /// one. Level 1 is the root scope.
+    ///
+    /// - Parameter isWork: Whether the last level holds the changes of a unit of work, which count as those of its scope.
+    package func entry(_ key: RowKey, isWork: Bool) -> (entry: OverlayEntry, level: Int)? {
+        var end = levels.count
+        if isWork, last > 0 {
+            end = last
+            if let entry = levels[last].entry(key) {
+                let base = levels[last - 1].entry(key).map(\.base) ?? entry.base
+                if let entry = OverlayEntry(from: base, to: entry.row) { return (entry, last) }
+                // The unit of work has taken back what its scope has changed.
+                end -= 1
+            }
+        }
+        for level in (0..<end).reversed() {
+            if let entry = levels[level].entry(key) { return (entry, level + 1) }
+        }
+        return nil
+    }
+
     private func find(_ key: RowKey, below end: Int) -> Finding {
         for level in (0..<end).reversed() {
             guard let entry = levels[level].entry(key) else { continue }

@@ -31,7 +31,7 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
         up ids: [Model.ID], of type: Model.Type, _ body: @escaping @Sendable (PersistenceWork) throws -> Value
     ) -> PersistenceCall {
         var plan = PersistenceJob.Plan(.read, tables: [Model.table])
-        plan.lookup = (Model.table, ids.compactMap(\.storedValue))
+        plan.lookup = (Model.table, ids.compactMap { $0.storedValue })
         return PersistenceCall(plan, body)
     }
 

@@ -91,8 +91,15 @@ public final class PersistenceJob: Sendable {
             return true
         }
         guard isFirst else { throw Self.cancelled }
+        try Self.result { () throws in try body(PersistenceWork(rows)) }
+    }
+
+    /// The result of a caller's closure.
+    ///
+    /// - Throws: What the closure has thrown, as a failure with the reason `work` unless it is a ``PersistenceFailure``.
+    static func result<Value>(_ body: () throws -> Value) throws(PersistenceFailure) -> Value {
         do {
-            try body(PersistenceWork(rows))
+            return try body()
         } catch let failure as PersistenceFailure {
             throw failure
         } catch {

@@ -27,7 +27,11 @@ extension PersistenceService {
     public func find<Model: PersistentModel>(
         _ type: Model.Type = Model.self, id: Model.ID
     ) async throws(PersistenceFailure) -> Model? {
-        try await result(of: .find(type, id: id))
+        // Short, because a pending row is read in the time that the making of a call takes.
+        if let stored = id.storedValue, !Task.isCancelled, let rows = rowsAtHand(of: Model.table, ids: [stored]) {
+            return try PersistenceWork(rows).find(type, id: id)
+        }
+        return try await result(of: .find(type, id: id))
     }
 
     /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.

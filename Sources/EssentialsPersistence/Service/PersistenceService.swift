@@ -25,7 +25,7 @@ public import Dispatch
 /// A value that was fetched never changes. A read sees what others have saved meanwhile, except where a row is pending in
 /// the scope or in one above it.
 ///
-/// Implementations need the six requirements. Everything else is built on them.
+/// Implementations need the six requirements that have no default. Everything else is built on them.
 public protocol PersistenceService: AnyObject, Sendable {
     /// The name of the scope, or the path of the store, for messages.
     var name: String { get }
@@ -49,12 +49,34 @@ public protocol PersistenceService: AnyObject, Sendable {
     func observeChanges(
         _ observer: @escaping @Sendable (PersistenceChange) -> Void
     ) throws(PersistenceFailure) -> PersistenceObservation
+    /// Calls a closure with the present state and with each state that follows, in their order, as long as the observation
+    /// lives. After ``PersistenceState/closed`` it is not called any more.
+    ///
+    /// The closure runs on any thread, one call at a time. It must return soon. The default, for services whose state never
+    /// changes, calls it once, before it returns.
+    func observeState(_ observer: @escaping @Sendable (PersistenceState) -> Void) -> PersistenceObservation
+    /// The rows for a call that reads only rows with these ids, if the service knows all of them at once: without a file,
+    /// and without waiting for another call. The call then runs on the thread of its caller, and not as a job.
+    ///
+    /// `nil` means that the call becomes a job. That is the default.
+    func rowsAtHand(of table: String, ids: [StoredValue]) -> (any WorkRows)?
     /// Drops all pending rows of the scope and ends it. Later calls, also those of scopes within it, fail as `closed`.
     /// The root scope also closes its store, and waits for the calls that are running. Calls after the first one do nothing.
     func close() async
 }
 
 extension PersistenceService {
+    /// Calls the closure once with the present state.
+    public func observeState(
+        _ observer: @escaping @Sendable (PersistenceState) -> Void
+    ) -> PersistenceObservation {
+        observer(state)
+        return PersistenceObservation {}
+    }
+
+    /// `nil`.
+    public func rowsAtHand(of table: String, ids: [StoredValue]) -> (any WorkRows)? { nil }
+
     /// A scope within this one; see ``child(_:resolving:)``.
     public func child(_ name: String) throws(PersistenceFailure) -> any PersistenceService {
         try child(name, resolving: nil)
@@ -64,7 +86,12 @@ extension PersistenceService {
 
     /// Makes a call, and returns its result.
     public func result<Value>(of call: PersistenceCall<Value>) async throws(PersistenceFailure) -> Value {
-        try await CallWaiting<Value>().result {
+        if let lookup = call.plan.lookup, !Task.isCancelled,
+            let rows = rowsAtHand(of: lookup.table, ids: lookup.ids)
+        {
+            return try PersistenceJob.result { () throws in try call.body(PersistenceWork(rows)) }
+        }
+        return try await CallWaiting<Value>().result {
             call.job($0)
         } run: {
             run($0)
@@ -257,7 +284,7 @@ extension PersistenceCall where Value == Void {
 
     /// Drops some pending rows of the scope; see ``PersistenceService/discard(_:ids:)``.
     public static func discard<Model: PersistentModel>(_ type: Model.Type, ids: [Model.ID]) -> PersistenceCall {
-        let ids = ids.compactMap(\.storedValue)
+        let ids = ids.compactMap { $0.storedValue }
         return PersistenceCall(PersistenceJob.Plan(.discard(table: Model.table, ids: ids), tables: [])) { _ in }
     }
 }

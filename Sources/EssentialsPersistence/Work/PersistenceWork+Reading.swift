@@ -34,7 +34,10 @@ extension PersistenceWork {
     public func find<Model: PersistentModel>(
         _ type: Model.Type = Model.self, id: Model.ID
     ) throws(PersistenceFailure) -> Model? {
-        try fetch(Model.self, ids: CollectionOfOne(id), missing: .ignore).first
+        guard let stored = id.storedValue else { throw Self.invalidID(Model.self) }
+        // Short, because this is all of a read of a pending row.
+        guard let row = try rows.rows(of: Model.table, ids: [stored])[stored] else { return nil }
+        return try RowDecoder.model(from: row)
     }
 
     /// The models that a query finds, each with the row that it refers to; without one if it refers to none.

@@ -27,14 +27,15 @@ public struct PersistenceWork {
     ) throws(PersistenceFailure) -> [StoredValue] {
         var stored: [StoredValue] = []
         for id in ids {
-            guard let value = id.storedValue else {
-                throw PersistenceFailure(
-                    .invalidQuery, "An id cannot be stored: it is out of range or has a NUL character.",
-                    model: Model.table)
-            }
+            guard let value = id.storedValue else { throw invalidID(Model.self) }
             stored.append(value)
         }
         return stored
+    }
+
+    static func invalidID<Model: PersistentModel>(_ type: Model.Type) -> PersistenceFailure {
+        PersistenceFailure(
+            .invalidQuery, "An id cannot be stored: it is out of range or has a NUL character.", model: Model.table)
     }
 }
 

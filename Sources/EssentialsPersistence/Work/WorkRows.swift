@@ -26,6 +26,8 @@ public protocol WorkRows: AnyObject {
     func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue
     /// The values of the query's column, each with the number of rows that have it, in the order of the values.
     func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)]
+    /// Where a row that is seen comes from. The default is ``RowOrigin/stored``.
+    func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin
     /// Makes rows look like this from now on: all of them, or after an error none.
     ///
     /// - Throws: A failure with the reason `limit`.
@@ -34,6 +36,11 @@ public protocol WorkRows: AnyObject {
     ///
     /// - Throws: A failure with the reason `constraint` if a row that refers to one of them restricts its deletion.
     func delete(_ rows: [StoredRow], of table: String) throws(PersistenceFailure)
+}
+
+extension WorkRows {
+    /// ``RowOrigin/stored``.
+    public func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin { .stored }
 }
 
 /// A query without the type of its model.

@@ -11,6 +11,8 @@
             var isClosed = false
         }
 
+        /// The name of the scope, or the path of the store.
+        let name: String
         /// A number that no other scope of the process has.
         let number = ScopeLevel.numbers.wrappingAdd(1, ordering: .relaxed).oldValue
         let contents: Mutex<Contents>
@@ -18,7 +20,10 @@
         /// scopes above takes their turns afterwards, from child to parent, so that no two calls wait for each other.
         let turn = Mutex(())
 
-        init(limits: OverlayLimits) { contents = Mutex(Contents(level: OverlayLevel(limits: limits))) }
+        init(_ name: String, limits: OverlayLimits) {
+            self.name = name
+            contents = Mutex(Contents(level: OverlayLevel(limits: limits)))
+        }
 
         var level: OverlayLevel { contents.withLock { $0.level } }
         var isClosed: Bool { contents.withLock { $0.isClosed } }

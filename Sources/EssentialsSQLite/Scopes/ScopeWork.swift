@@ -10,6 +10,8 @@
         private(set) var machine: OverlayMachine
         private let reads: (any StateReads)?
         private let store: OpenStore
+        /// The names of the scopes, that of the root scope first.
+        private let scopes: [String]
         private let mayChange: Bool
         private let isCancelled: () -> Bool
         /// Whether the temporary tables lack changes of this call.
@@ -19,13 +21,15 @@
         /// - Parameters:
         ///   - machine: The levels of the scope, and one for the changes of the call.
         ///   - reads: The state of the file; `nil` for a call that reads nothing.
+        ///   - scopes: The names of the scopes, that of the root scope first.
         init(
-            _ machine: OverlayMachine, reads: (any StateReads)?, store: OpenStore, mayChange: Bool,
+            _ machine: OverlayMachine, reads: (any StateReads)?, store: OpenStore, scopes: [String], mayChange: Bool,
             isCancelled: @escaping () -> Bool
         ) {
             self.machine = machine
             self.reads = reads
             self.store = store
+            self.scopes = scopes
             self.mayChange = mayChange
             self.isCancelled = isCancelled
         }
@@ -108,6 +112,13 @@
 
         func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)] {
             try self.query(query.node.tables) { try $0.counts(query.node) }
+        }
+
+        func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin {
+            guard let found = machine.entry(RowKey(table: table, id: id), isWork: true) else { return .stored }
+            let kind: RowOrigin.Pending.Kind = if case .inserted = found.entry { .inserted } else { .updated }
+            let name = scopes.indices.contains(found.level - 1) ? scopes[found.level - 1] : ""
+            return .pending(RowOrigin.Pending(level: found.level, scope: name, kind: kind))
         }
 
         // MARK: Changing

@@ -37,7 +37,7 @@
             name = store.path
             core = StoreCore(store, migrations: migrations)
             limits = OverlayLimits()
-            chain = [ScopeLevel(limits: limits)]
+            chain = [ScopeLevel(store.path, limits: limits)]
             parent = nil
             self.resolution = resolution
             core.open()
@@ -47,25 +47,12 @@
             self.name = "\(parent.name) \(name)"
             core = parent.core
             limits = parent.limits
-            chain = parent.chain + [ScopeLevel(limits: limits)]
+            chain = parent.chain + [ScopeLevel(name, limits: limits)]
             self.parent = parent
             self.resolution = resolution ?? parent.resolution
         }
 
-        deinit {
-            let number = level.number
-            let core = core
-            let isRoot = parent == nil
-            _ = level.close()
-            // Closing waits for running calls, one of which may have released the service.
-            DispatchQueue.global().async {
-                if isRoot {
-                    core.close()
-                } else if let store = try? core.openStore() {
-                    store.mounts.forget(scope: number)
-                }
-            }
-        }
+        deinit { end {} }
 
         /// The level of this scope.
         var level: ScopeLevel { chain[chain.count - 1] }
@@ -119,21 +106,34 @@
         /// Opens a store again that could not be opened, after the cause was removed. It does nothing in other states.
         public func reopen() { core.reopen() }
 
+        /// Calls a closure with each state of the scope, on a serial queue of the store.
+        public func observeState(
+            _ observer: @escaping @Sendable (PersistenceState) -> Void
+        ) -> PersistenceObservation {
+            core.observeState(of: chain, observer)
+        }
+
         /// Drops all pending rows of the scope and ends it; the root scope also closes its store, after running calls.
         public func close() async {
-            _ = level.close()
-            let number = level.number
+            await withCheckedContinuation { continuation in end { continuation.resume() } }
+        }
+
+        /// Drops the pending rows, and calls a closure when all is done.
+        private func end(_ completion: @escaping @Sendable () -> Void) {
+            let level = level
             let core = core
             let isRoot = parent == nil
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    if isRoot {
-                        core.close()
-                    } else if let store = try? core.openStore() {
-                        store.mounts.forget(scope: number)
-                    }
-                    continuation.resume()
+            let count = level.close()
+            core.scopeHasEnded(level.number)
+            // Closing waits for running calls, one of which may have released the service.
+            DispatchQueue.global().async {
+                if count > 0 { core.store.onDiscard?(level.name, count) }
+                if isRoot {
+                    core.close()
+                } else if let store = try? core.openStore() {
+                    store.mounts.forget(scope: level.number)
                 }
+                completion()
             }
         }
     }

@@ -13,8 +13,16 @@
             let connection: SQLiteConnection?
         }
 
+        /// What observers learn when the job has ended.
+        private final class Changes {
+            private(set) var list: [(keys: Set<RowKey>?, scope: UInt64?)] = []
+
+            func add(_ keys: Set<RowKey>?, in scope: UInt64?) { list.append((keys, scope)) }
+        }
+
         let job: PersistenceJob
         let scope: SQLitePersistenceService
+        private let changes = Changes()
         private var chain: [ScopeLevel] { scope.chain }
         private var core: StoreCore { scope.core }
 
@@ -31,6 +39,8 @@
             } catch {
                 job.finish(.failure(error.naming(store: core.store.path)))
             }
+            // The caller goes on before any observer reads.
+            for (keys, scope) in changes.list { core.notify(keys, in: scope) }
         }
 
         private func checkOpen() throws(PersistenceFailure) {
@@ -41,7 +51,11 @@
         private func perform(_ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
             switch job.plan.action {
             case .read:
-                _ = try work(store)
+                if let lookup = job.plan.lookup, let rows = scope.rowsAtHand(of: lookup.table, ids: lookup.ids) {
+                    try job.run(on: rows)
+                } else {
+                    _ = try work(store)
+                }
                 return SaveReport()
             case .change(let level): return try turn { () throws(PersistenceFailure) in try change(level, store) }
             case .validate: return try turn { () throws(PersistenceFailure) in try validate(store) }
@@ -70,7 +84,7 @@
                 if let keys { _ = contents.level.discard(keys) } else { contents.level.rollback() }
                 return contents.level.changes(since: version)
             }
-            core.notify(changed, in: scope.level.number)
+            changes.add(changed, in: scope.level.number)
         }
 
         // MARK: The caller's part
@@ -130,7 +144,8 @@
             _ store: OpenStore, reads: (any StateReads)?, _ machine: OverlayMachine, _ isChanging: Bool
         ) throws(PersistenceFailure) -> OverlayLevel {
             let work = ScopeWork(
-                machine, reads: reads, store: store, mayChange: isChanging, isCancelled: { job.isCancelled })
+                machine, reads: reads, store: store, scopes: chain.map(\.name), mayChange: isChanging,
+                isCancelled: { job.isCancelled })
             do throws(PersistenceFailure) {
                 try job.run(on: work)
             } catch {
@@ -171,11 +186,12 @@
             switch level {
             case .pending:
                 let keys = try scope.level.contents.withLock { contents throws(PersistenceFailure) in
+                    guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
                     let version = contents.level.version
                     try contents.level.absorb(work)
                     return contents.level.changes(since: version)
                 }
-                core.notify(keys, in: scope.level.number)
+                changes.add(keys, in: scope.level.number)
                 return SaveReport()
             case .parent where chain.count > 1: return try saveToParent(work)
             case .parent, .store:
@@ -220,7 +236,7 @@
                     parent.contents.withLock { $0.level = new[new.count - 2] }
                     scope.level.contents.withLock { $0.level = new[new.count - 1] }
                 }
-                core.notify(new[new.count - 2].changes(since: version), in: parent.number)
+                changes.add(new[new.count - 2].changes(since: version), in: parent.number)
                 return SaveReport()
             }
         }
@@ -250,7 +266,7 @@
             var keys: Set<RowKey>? = []
             folded.forEach { key, _ in keys?.insert(key) }
             // What the store has changed by itself is not known in detail.
-            core.notify(report.cascaded > 0 ? nil : keys, in: nil)
+            changes.add(report.cascaded > 0 ? nil : keys, in: nil)
             return report
         }
 

@@ -38,11 +38,15 @@
             case ready(OpenStore)
             case failed(PersistenceFailure)
             case closed
-        }
 
-        private struct Observer {
-            let scopes: Set<UInt64>
-            let call: @Sendable (PersistenceChange) -> Void
+            var state: PersistenceState {
+                switch self {
+                case .opening: .opening
+                case .ready: .ready
+                case .failed(let failure): .failed(failure)
+                case .closed: .closed
+                }
+            }
         }
 
         let store: SQLiteStore
@@ -53,14 +57,25 @@
         let gate = Mutex(())
         private let reads: WorkQueue
         private let changes = WorkQueue("ServiceEssentials.persistence.changes", width: 8)
-        private let observers = Mutex<(next: Int, list: [Int: Observer])>((0, [:]))
-        private let notifications = DispatchQueue(label: "ServiceEssentials.persistence.observers")
+        private let observers = StoreObservers()
+        /// Set once, before the store is opened.
+        private let others = Mutex<OtherWrites?>(nil)
 
         init(_ store: SQLiteStore, migrations: [Migration]) {
             self.store = store
             self.migrations = migrations
             reads = WorkQueue("ServiceEssentials.persistence.reads", width: max(store.readers, 1) + 8)
+            guard let interval = store.watchesOthers else { return }
+            let watch = OtherWrites(every: interval) { [weak self] in
+                try? self?.readyStore?.database.otherWrites()
+            } onWrite: { [weak self] in
+                self?.notify(nil, in: nil)
+            }
+            others.withLock { $0 = watch }
         }
+
+        /// The looks for writes of other processes; `nil` if there are none.
+        var otherWrites: OtherWrites? { others.withLock { $0 } }
 
         // MARK: Opening
 
@@ -69,13 +84,16 @@
             DispatchQueue.global().async { [self] in
                 let opened: Phase
                 do throws(PersistenceFailure) {
-                    opened = .ready(try OpenStore(store, migrations: migrations))
+                    let store = try OpenStore(store, migrations: migrations)
+                    if let otherWrites { otherWrites.begin(try store.database.otherWrites()) }
+                    opened = .ready(store)
                 } catch {
                     opened = .failed(error.naming(store: store.path))
                 }
                 let waiting = phase.withLock { phase in
                     guard case .opening(let waiting) = phase else { return nil as [@Sendable () -> Void]? }
                     phase = opened
+                    observers.announce(opened.state, in: nil)
                     return waiting
                 }
                 // It was closed in the meantime.
@@ -89,20 +107,17 @@
             let isFailed = phase.withLock { phase in
                 guard case .failed = phase else { return false }
                 phase = .opening([])
+                observers.announce(.opening, in: nil)
                 return true
             }
             if isFailed { open() }
         }
 
-        var state: PersistenceState {
-            phase.withLock { phase in
-                switch phase {
-                case .opening: .opening
-                case .ready: .ready
-                case .failed(let failure): .failed(failure)
-                case .closed: .closed
-                }
-            }
+        var state: PersistenceState { phase.withLock { $0.state } }
+
+        /// The open store; `nil` if it is not open.
+        var readyStore: OpenStore? {
+            phase.withLock { phase in if case .ready(let store) = phase { store } else { nil } }
         }
 
         /// The open store.
@@ -136,8 +151,10 @@
         func close() {
             let old = phase.withLock { phase in
                 defer { phase = .closed }
+                observers.announce(.closed, in: nil)
                 return phase
             }
+            otherWrites?.stop()
             switch old {
             case .opening(let waiting): for body in waiting { body() }
             case .ready(let store): Self.close(store)
@@ -157,31 +174,30 @@
         func observe(
             scopes: Set<UInt64>, _ call: @escaping @Sendable (PersistenceChange) -> Void
         ) -> PersistenceObservation {
-            let number = observers.withLock { observers in
-                observers.next += 1
-                observers.list[observers.next] = Observer(scopes: scopes, call: call)
-                return observers.next
-            }
-            return PersistenceObservation { [weak self] in
-                _ = self?.observers.withLock { $0.list.removeValue(forKey: number) }
-            }
+            let otherWrites = otherWrites
+            let observation = observers.observe(scopes: scopes, call) { otherWrites?.remove() }
+            otherWrites?.add()
+            return observation
         }
 
-        /// Tells observers of a change, one after the other: those that see a scope, or all if the store has changed.
-        func notify(_ keys: Set<RowKey>?, in scope: UInt64?) {
-            guard keys?.isEmpty != true, observers.withLock({ !$0.list.isEmpty }) else { return }
-            let change =
-                keys.map { keys in
-                    PersistenceChange(
-                        Dictionary(grouping: keys, by: \.table).mapValues { .ids(Set($0.map(\.id))) })
-                } ?? .unknown
-            notifications.async { [self] in
-                let calls = observers.withLock { observers in
-                    observers.list.sorted { $0.key < $1.key }.map(\.value)
-                        .filter { observer in scope.map { observer.scopes.contains($0) } ?? true }
-                }
-                for observer in calls { observer.call(change) }
-            }
+        /// Tells observers of a change: those that see a scope, or all if the store has changed.
+        func notify(_ keys: Set<RowKey>?, in scope: UInt64?) { observers.notify(keys, in: scope) }
+
+        /// Adds an observer of the states of a scope.
+        ///
+        /// - Parameter chain: The levels from the root scope to this one.
+        func observeState(
+            of chain: [ScopeLevel], _ call: @escaping @Sendable (PersistenceState) -> Void
+        ) -> PersistenceObservation {
+            let (number, observation) = observers.observeStates(scopes: Set(chain.map(\.number)), call)
+            // A scope that is closed from now on tells the observer itself.
+            let isClosed = chain.contains { $0.isClosed }
+            // The lock keeps the order of the states.
+            phase.withLock { phase in observers.begin(number, with: isClosed ? .closed : phase.state) }
+            return observation
         }
+
+        /// Tells the observers of a scope and of those within it that it is closed.
+        func scopeHasEnded(_ scope: UInt64) { observers.announce(.closed, in: scope) }
     }
 #endif

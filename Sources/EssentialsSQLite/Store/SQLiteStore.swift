@@ -28,6 +28,22 @@
         public var readers = 5
         /// How long a call waits for another process that locks the file. The default is 5 seconds.
         public var busyTimeout = Duration.seconds(5)
+        /// How often the store looks for writes of other processes while somebody observes it. `nil`, which is the default,
+        /// means never: then only a read finds them.
+        ///
+        /// It is one look for all observers, of a few microseconds on the connection that saves, so it waits for a running
+        /// save. A write that is found tells all observers that any rows may have changed. An interval is at least 10
+        /// milliseconds.
+        public var watchesOthers: Duration?
+        /// Called when a scope that has pending rows is closed or released, with the name of the scope and the number of
+        /// rows that are lost. For the root scope the name is the path of the store. The default is `nil`.
+        ///
+        /// ```swift
+        /// store.onDiscard = { scope, count in logger.notice("A scope was closed.", metadata: ["lost": "\(count)"]) }
+        /// ```
+        ///
+        /// It runs on any thread. ``SQLitePersistenceService/close()`` returns after it.
+        public var onDiscard: (@Sendable (_ scope: String, _ count: Int) -> Void)?
 
         /// Describes a store. Nothing is opened yet.
         ///

@@ -142,6 +142,13 @@
             }
         }
 
+        /// A number that changes with each commit of another process, and with none of this store.
+        func otherWrites() throws(PersistenceFailure) -> Int64 {
+            try checked {
+                try pool.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+            }
+        }
+
         /// The size of the log in bytes.
         var logBytes: Int {
             var status = stat()

@@ -1,0 +1,82 @@
+public import Dispatch
+
+/// Observing. All observations end when the scope is closed; see ``QueryObservation``.
+extension PersistenceService {
+    /// Observes what a query finds. A query whose filter names the ids of its rows is run again for changes of these rows
+    /// only.
+    public func observe<Model: PersistentModel>(_ query: Query<Model>) -> QueryObservation<[Model]> {
+        QueryObservation(service: self, call: .fetch(query), interest: ChangeInterest(query.node))
+    }
+
+    /// Observes the models with these ids, in the order of the ids, as far as there are any.
+    public func observe<Model: PersistentModel>(
+        _ type: Model.Type = Model.self, ids: [Model.ID]
+    ) -> QueryObservation<[Model]> {
+        observe(.fetch(type, ids: ids, missing: .ignore))
+    }
+
+    /// Observes what a query finds, and whether each row is stored or pending. A row that is saved, and otherwise stays as it
+    /// is, is a change.
+    public func observeWithOrigins<Model: PersistentModel>(
+        _ query: Query<Model>
+    ) -> QueryObservation<[ModelWithOrigin<Model>]> {
+        observe(.fetchWithOrigins(query))
+    }
+
+    /// Observes the result of any call that reads.
+    ///
+    /// ```swift
+    /// for try await count in store.observe(.count(Film.where { $0.year < 1930 })) { show(count) }
+    /// ```
+    ///
+    /// The observation fails as `invalidQuery` if the call changes rows.
+    public func observe<Value>(_ call: PersistenceCall<Value>) -> QueryObservation<Value> {
+        QueryObservation(service: self, call: call, interest: ChangeInterest(call.plan))
+    }
+
+    /// Calls a handler with what a query finds, as long as the returned observation lives; see
+    /// ``QueryObservation/start(queue:_:)``.
+    ///
+    /// ```swift
+    /// let observation = store.observe(Film.all, queue: .main) { result in show(result) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - queue: The queue on which the handler runs. `nil` means a serial queue of the observation, never the main one.
+    ///   - handler: Receives each state, or the failure that ends the observation.
+    /// - Returns: The observation. Releasing it ends it.
+    public func observe<Model: PersistentModel>(
+        _ query: Query<Model>, queue: DispatchQueue? = nil,
+        _ handler: @escaping @Sendable (Result<[Model], PersistenceFailure>) -> Void
+    ) -> PersistenceObservation {
+        observe(query).start(queue: queue, handler)
+    }
+
+    /// The ids of the rows of a model that change from now on, as far as the scope sees it. Nothing is read.
+    public func changes<Model: PersistentModel>(in type: Model.Type = Model.self) -> ModelChanges<Model> {
+        ModelChanges(service: self)
+    }
+
+    /// The states of the scope: the present one, and each that follows. The sequence ends after
+    /// ``PersistenceState/closed``.
+    ///
+    /// ```swift
+    /// for await state in store.states {
+    ///     if case .failed(let failure) = state { report(failure) }
+    /// }
+    /// ```
+    ///
+    /// A consumer that is slower than the states gets the newest one. Each sequence has one consumer. It does not keep the
+    /// scope alive.
+    public var states: AsyncStream<PersistenceState> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: PersistenceState.self, bufferingPolicy: .bufferingNewest(1))
+        let observation = observeState { state in
+            continuation.yield(state)
+            if state == .closed { continuation.finish() }
+        }
+        continuation.onTermination = { _ in observation.cancel() }
+        return stream
+    }
+}

@@ -1,0 +1,95 @@
+/// Where a row that a scope sees comes from.
+///
+/// ```swift
+/// for row in try await edits.fetchWithOrigins(Film.all) where row.origin.isPending {
+///     mark(row.model)
+/// }
+/// ```
+public enum RowOrigin: Sendable, Hashable {
+    /// A change that is pending in a scope.
+    public struct Pending: Sendable, Hashable {
+        /// What the scope has done to the row.
+        public enum Kind: String, Sendable, Hashable {
+            /// The scope has created the row.
+            case inserted
+            /// The scope has changed a row that it saw below.
+            case updated
+        }
+
+        /// The level of the scope. The root scope has level 1.
+        public let level: Int
+        /// The name of the scope.
+        public let scope: String
+        /// What the scope has done to the row.
+        public let kind: Kind
+
+        /// Creates a description of a pending change.
+        public init(level: Int, scope: String, kind: Kind) {
+            self.level = level
+            self.scope = scope
+            self.kind = kind
+        }
+    }
+
+    /// The row is in the store as it is seen.
+    case stored
+    /// The row is pending in the scope, or in one above it; the nearest one counts.
+    case pending(Pending)
+
+    /// Whether the row is pending.
+    public var isPending: Bool { self != .stored }
+}
+
+/// A model, and where its row comes from.
+public struct ModelWithOrigin<Model: PersistentModel>: Sendable {
+    /// The model.
+    public let model: Model
+    /// Where its row comes from.
+    public let origin: RowOrigin
+
+    /// Creates a pair.
+    public init(_ model: Model, _ origin: RowOrigin) {
+        self.model = model
+        self.origin = origin
+    }
+}
+
+extension ModelWithOrigin: Equatable where Model: Equatable {}
+extension ModelWithOrigin: Hashable where Model: Hashable {}
+
+extension PersistenceWork {
+    /// The models that a query finds, in its order, each with the origin of its row. A change that the unit of work itself
+    /// has made counts as one of its scope.
+    ///
+    /// - Throws: What ``fetch(_:)-(Query<Model>)`` throws.
+    public func fetchWithOrigins<Model: PersistentModel>(
+        _ query: Query<Model>
+    ) throws(PersistenceFailure) -> [ModelWithOrigin<Model>] {
+        let found = try rows.rows(RowQuery(query.node))
+        let coder = try coder(Model.self)
+        var models: [ModelWithOrigin<Model>] = []
+        models.reserveCapacity(found.count)
+        for row in found {
+            models.append(ModelWithOrigin(try coder.model(row), try rows.origin(of: coder.id(row), in: Model.table)))
+        }
+        return models
+    }
+}
+
+extension PersistenceCall {
+    /// The models that a query finds, in its order, each with the origin of its row.
+    public static func fetchWithOrigins<Model: PersistentModel>(
+        _ query: Query<Model>
+    ) -> PersistenceCall where Value == [ModelWithOrigin<Model>] {
+        .reading(query.node) { try $0.fetchWithOrigins(query) }
+    }
+}
+
+extension PersistenceService {
+    /// The models that a query finds, in its order, each with the origin of its row.
+    public func fetchWithOrigins<Model: PersistentModel>(
+        _ query: Query<Model>
+    ) async throws(PersistenceFailure) -> [ModelWithOrigin<Model>] {
+        try await result(of: .fetchWithOrigins(query))
+    }
+}
