@@ -9,7 +9,7 @@
 
         private(set) var machine: OverlayMachine
         private let reads: (any StateReads)?
-        private let store: OpenStore
+        let store: OpenStore
         private let mayChange: Bool
         private let isCancelled: () -> Bool
         /// Whether the temporary tables lack changes of this call.
@@ -43,6 +43,7 @@
                 throw PersistenceFailure(.closed, "The unit of work has ended.")
             }
             guard !isCancelled() else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
+            guard !ReadLimit.isOver else { throw ReadLimit.failure }
             do {
                 if let mounted = reads as? MountedReads {
                     if isBehind {
@@ -56,6 +57,8 @@
                 return try body(reads)
             } catch let error as NeedsMounting {
                 throw PersistenceFailure(.work, "The rows are pending on another connection.", underlying: error)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT && ReadLimit.isOver {
+                throw ReadLimit.failure
             } catch {
                 throw PersistenceFailure(database: error, store: store.database.path)
             }
@@ -111,6 +114,12 @@
         }
 
         // MARK: Changing
+
+        /// Throws if the unit of work has ended or its call is cancelled.
+        func checkReserving() throws(PersistenceFailure) {
+            guard !isEnded else { throw PersistenceFailure(.closed, "The unit of work has ended.") }
+            guard !isCancelled() else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
+        }
 
         private func checkChanges() throws(PersistenceFailure) {
             guard !isEnded else { throw PersistenceFailure(.closed, "The unit of work has ended.") }

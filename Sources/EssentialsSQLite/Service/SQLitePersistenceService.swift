@@ -56,7 +56,7 @@
             let number = level.number
             let core = core
             let isRoot = parent == nil
-            _ = level.close()
+            discard()
             // Closing waits for running calls, one of which may have released the service.
             DispatchQueue.global().async {
                 if isRoot {
@@ -65,6 +65,12 @@
                     store.mounts.forget(scope: number)
                 }
             }
+        }
+
+        /// Drops what is pending, for good.
+        private func discard() {
+            let rows = level.close()
+            if rows > 0 { core.store.onDiscard?(name, rows) }
         }
 
         /// The level of this scope.
@@ -121,7 +127,7 @@
 
         /// Drops all pending rows of the scope and ends it; the root scope also closes its store, after running calls.
         public func close() async {
-            _ = level.close()
+            discard()
             let number = level.number
             let core = core
             let isRoot = parent == nil

@@ -16,7 +16,7 @@
         let job: PersistenceJob
         let scope: SQLitePersistenceService
         private var chain: [ScopeLevel] { scope.chain }
-        private var core: StoreCore { scope.core }
+        var core: StoreCore { scope.core }
 
         init(_ job: PersistenceJob, _ scope: SQLitePersistenceService) {
             self.job = job
@@ -43,6 +43,7 @@
             case .read:
                 _ = try work(store)
                 return SaveReport()
+            case .importRows(let conflict): return try importRows(conflict, store)
             case .change(let level): return try turn { () throws(PersistenceFailure) in try change(level, store) }
             case .validate: return try turn { () throws(PersistenceFailure) in try validate(store) }
             case .rollback:
@@ -132,7 +133,10 @@
             let work = ScopeWork(
                 machine, reads: reads, store: store, mayChange: isChanging, isCancelled: { job.isCancelled })
             do throws(PersistenceFailure) {
-                try job.run(on: work)
+                // A call without a state of the file holds nothing.
+                try ReadLimit.run(reads == nil ? nil : core.store.readTimeLimit) { () throws(PersistenceFailure) in
+                    try job.run(on: work)
+                }
             } catch {
                 _ = work.end()
                 throw error
@@ -140,7 +144,7 @@
             return work.end()
         }
 
-        private func interruptible<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
+        func interruptible<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
             let connection = Interruptible(connection: db.sqliteConnection)
             job.onCancel { sqlite3_interrupt(connection.connection) }
             defer { job.onCancel(nil) }
@@ -155,7 +159,8 @@
                 return .policy(model?.conflictPolicy ?? .fail)
             }
             do {
-                return try resolution.decide(conflict)
+                // A blocking call inside the closure would wait for this save.
+                return try core.openStore().database.marking { try resolution.decide(conflict) }
             } catch let failure as PersistenceFailure {
                 throw failure
             } catch {

@@ -28,6 +28,18 @@
         public var readers = 5
         /// How long a call waits for another process that locks the file. The default is 5 seconds.
         public var busyTimeout = Duration.seconds(5)
+        /// The longest time of a read, and of the closure of a unit of work. The statement that runs then is interrupted, and
+        /// later ones fail, as `expired`. The default is 30 seconds.
+        ///
+        /// A read keeps SQLite from shortening its log, so the limit bounds the size of the log. Saves are not limited.
+        public var readTimeLimit = Duration.seconds(30)
+
+        /// Called with the name of a scope and a number of rows when the scope is closed or released while rows are pending
+        /// in it, which are then dropped. It is called on the thread that does so, and is a place to log. The default is
+        /// `nil`.
+        public var onDiscard: (@Sendable (_ scope: String, _ rows: Int) -> Void)?
+        /// Whether the store is removed when it is closed.
+        private(set) var isTemporary = false
 
         /// Describes a store. Nothing is opened yet.
         ///
@@ -37,6 +49,24 @@
         public init(path: String, models: [any PersistentModel.Type]) {
             self.path = path
             self.models = models.map { Self.schema($0) }
+        }
+
+        /// Describes a temporary store, for tests.
+        ///
+        /// ```swift
+        /// let store = SQLitePersistenceService(.temporary(models: [Film.self]), migrations: migrations)
+        /// ```
+        ///
+        /// It is a store like any other, with a log and several readers, in a private folder of its own: in `/dev/shm`, which
+        /// is memory, or else in the folder for temporary files. Nothing is synchronized with a disk. The folder is removed
+        /// when the store is closed or released. One that a process has left behind is removed when the next temporary
+        /// store opens.
+        ///
+        /// - Parameter models: All models.
+        public static func temporary(models: [any PersistentModel.Type]) -> SQLiteStore {
+            var store = SQLiteStore(path: TemporaryStore.newPath(), models: models)
+            store.isTemporary = true
+            return store
         }
 
         private static func schema<Model: PersistentModel>(_ type: Model.Type) -> ModelSchema { ModelSchema(type) }

@@ -21,23 +21,31 @@
         let schema: FileSchema
         private let pool: DatabasePool
         private let owner: StoreOwner
+        /// The folder that goes with the store.
+        private let folder: TemporaryStore?
 
         /// Opens a store: claims and creates its file, runs migrations, and compares the tables with the models.
         ///
         /// It blocks. After a failure nothing is held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
             let owner = try StoreOwner(store: store.path)
+            let folder = store.isTemporary ? TemporaryStore(store: store.path) : nil
             do {
-                return try StoreDatabase(store, migrations: migrations, owner: owner)
+                return try StoreDatabase(store, migrations: migrations, owner: owner, folder: folder)
             } catch {
+                folder?.remove()
                 owner.release()
                 throw PersistenceFailure(database: error, store: store.path)
             }
         }
 
-        private init(_ store: SQLiteStore, migrations: [Migration], owner: StoreOwner) throws {
+        private init(
+            _ store: SQLiteStore, migrations: [Migration], owner: StoreOwner, folder: TemporaryStore?
+        ) throws {
             path = store.path
             self.owner = owner
+            self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
             if try !StoreFile.create(path) {
                 // A store that cannot be used is found out by reading alone.
@@ -46,9 +54,8 @@
             let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
             self.pool = pool
             do {
-                if store.durability == .power {
-                    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-                }
+                let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
                 report = try runner.run(pool)
                 schema = try pool.read { db in
                     try SchemaCheck(models: store.models).run(db)
@@ -77,6 +84,7 @@
             configuration.prepareDatabase { db in
                 // Checkpoints are made outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
+                ReadLimit.watch(db)
             }
             return configuration
         }
@@ -100,28 +108,49 @@
         func write<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws(PersistenceFailure) -> Result {
-            let result = try checked {
-                try pool.writeWithoutTransaction { db in
-                    try db.beginTransaction(.immediate)
-                    do {
-                        let result = try Self.$running.withValue(running) { try body(db) }
-                        try committing { try db.commit() }
-                        if db.isInsideTransaction { try db.rollback() }
-                        return result
-                    } catch {
-                        // SQLite ends some transactions by itself, as when there is no space.
-                        if db.isInsideTransaction { try? db.rollback() }
-                        throw error
-                    }
-                }
-            }
+            let result = try checked { try transaction(body, committing: committing) }
             checkpointIfLarge()
             return result
+        }
+
+        /// Runs a closure in a transaction of the writing connection, while the current thread may be reading on another
+        /// connection. It must not be called inside ``write(_:)``.
+        func writeWithinRead<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
+            guard owner.isOwner else { throw PersistenceFailure(.closed, "The store is closed.", store: path) }
+            do {
+                // The limit of the read is none of the write's.
+                return try ReadLimit.run(nil) { () throws in try transaction(body) { commit in try commit() } }
+            } catch {
+                throw PersistenceFailure(database: error, store: path)
+            }
+        }
+
+        private func transaction<Result>(
+            _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
+        ) throws -> Result {
+            try pool.writeWithoutTransaction { db in
+                try db.beginTransaction(.immediate)
+                do {
+                    let result = try Self.$running.withValue(running) { try body(db) }
+                    try committing { try db.commit() }
+                    if db.isInsideTransaction { try db.rollback() }
+                    return result
+                } catch {
+                    // SQLite ends some transactions by itself, as when there is no space.
+                    if db.isInsideTransaction { try? db.rollback() }
+                    throw error
+                }
+            }
         }
 
         /// Runs a closure that uses other connections to the file.
         func guarded<Result>(_ body: () throws -> Result) throws(PersistenceFailure) -> Result {
             try checked { try Self.$running.withValue(running) { try body() } }
+        }
+
+        /// Runs a closure of the caller, inside which blocking calls of the store are refused.
+        func marking<Result>(_ body: () throws -> Result) rethrows -> Result {
+            try Self.$running.withValue(running) { try body() }
         }
 
         /// Whether this call is made inside a closure that runs on a connection of the store.
@@ -161,6 +190,7 @@
                 pool.invalidateReadOnlyConnections()
                 try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
                 try pool.close()
+                folder?.remove()
                 owner.release()
             }
         }
