@@ -58,7 +58,9 @@
 
         /// Saves a scope to the one above, or the root scope into the file. After a failure nothing has changed.
         mutating func save(_ scope: Int, _ policy: ConflictPolicy) -> Outcome {
-            guard let parent = scopes[scope].parent else { return store(scopes[scope].pending, emptying: [scope], policy) }
+            guard let parent = scopes[scope].parent else {
+                return store(scopes[scope].pending, emptying: [scope], policy)
+            }
             var pending = scopes[parent].pending
             if let clashes = Self.fold(scopes[scope].pending, into: &pending, policy) { return .conflict(clashes) }
             scopes[parent].pending = pending

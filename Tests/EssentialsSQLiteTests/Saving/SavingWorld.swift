@@ -43,11 +43,14 @@
         // MARK: A sequence
 
         mutating func run() async throws {
-            for id in Self.ids where Bool.random(using: &numbers) { try await changeFile(id, to: Note(id: id, year: 0)) }
+            for id in Self.ids where Bool.random(using: &numbers) {
+                try await changeFile(id, to: Note(id: id, year: 0))
+            }
             for _ in 0..<number(5..<30) {
                 stepNumber += 1
                 try await step()
-                try await compare(naive.scopes.indices.filter { !closed.contains($0) }.randomElement(using: &numbers) ?? 0)
+                let open = naive.scopes.indices.filter { !closed.contains($0) }
+                try await compare(open.randomElement(using: &numbers) ?? 0)
             }
             for scope in naive.scopes.indices where !closed.contains(scope) { try await compare(scope) }
             try await finish()
