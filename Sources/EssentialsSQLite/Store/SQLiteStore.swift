@@ -8,7 +8,9 @@
     /// store.durability = .power
     /// ```
     ///
-    /// One process owns a store; its number is in a locked file, `path-owner`. All files have the mode 0600.
+    /// One process owns a store; its number is in a locked file, `path-owner`. All files have the mode 0600. A store whose file
+    /// or folder cannot be written is opened for reading, if it needs no migration: reads work and rows can be pending, but
+    /// saves fail as `readOnly`.
     public struct SQLiteStore: Sendable {
         /// What a save survives.
         public enum Durability: Sendable, Hashable {

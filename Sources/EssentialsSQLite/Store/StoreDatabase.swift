@@ -19,6 +19,8 @@
         let report: MigrationRunner.Report
         /// The tables of the models.
         let schema: FileSchema
+        /// The name by which SQLite opens the file.
+        let name: String
         private let pool: DatabasePool
         private let owner: StoreOwner
         /// The folder that goes with the store.
@@ -26,8 +28,12 @@
 
         /// Opens a store: claims and creates its file, runs migrations, and compares the tables with the models.
         ///
-        /// It blocks. After a failure nothing is held.
+        /// A file that cannot be written, or whose folder cannot, is opened for reading. It blocks. After a failure nothing is
+        /// held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            if !store.isTemporary, ReadOnlyStore.isThere(store.path) {
+                return try openForReading(store, migrations: migrations)
+            }
             if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
             let owner = try StoreOwner(store: store.path)
             let folder = store.isTemporary ? TemporaryStore(store: store.path) : nil
@@ -40,10 +46,43 @@
             }
         }
 
+        private static func openForReading(
+            _ store: SQLiteStore, migrations: [Migration]
+        ) throws(PersistenceFailure) -> StoreDatabase {
+            let opening = ReadOnlyStore.opening(store.path)
+            let owner = StoreOwner(reading: opening.descriptor)
+            do {
+                return try StoreDatabase(reading: store, opening.name, migrations: migrations, owner: owner)
+            } catch {
+                owner.release()
+                throw PersistenceFailure(database: error, store: store.path)
+            }
+        }
+
+        private init(reading store: SQLiteStore, _ name: String, migrations: [Migration], owner: StoreOwner) throws {
+            (path, self.name, self.owner, folder) = (store.path, name, owner, nil)
+            var configuration = Self.configuration(store)
+            configuration.readonly = true
+            let pool = try DatabasePool(path: name, configuration: configuration)
+            self.pool = pool
+            let runner = MigrationRunner(store: path, migrations: migrations)
+            do {
+                (report, schema) = try pool.read { db in
+                    let report = try runner.checkAll(db)
+                    try SchemaCheck(models: store.models).run(db)
+                    return (report, try FileSchema.read(db, models: store.models))
+                }
+            } catch {
+                try? pool.close()
+                throw error
+            }
+        }
+
         private init(
             _ store: SQLiteStore, migrations: [Migration], owner: StoreOwner, folder: TemporaryStore?
         ) throws {
             path = store.path
+            name = path
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
