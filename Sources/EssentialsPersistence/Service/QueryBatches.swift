@@ -21,7 +21,8 @@ public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
     /// Reads one batch each time that it is asked.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let batches: QueryBatches
-        private var pages: QueryPages?
+        private var position: BatchPosition<Model>?
+        private var isLast = false
         private var reader: BatchReader<Model>?
         private var isEnded = false
 
@@ -46,15 +47,11 @@ public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
         }
 
         private mutating func page() async throws(PersistenceFailure) -> [Model]? {
-            var pages = if let pages { pages } else { try QueryPages(batches.query.node, size: batches.size) }
-            guard let node = pages.next else { return nil }
-            let call = PersistenceCall<(models: [Model], rows: [StoredRow])>.reading(node) { work in
-                let rows = try work.rows.rows(RowQuery(node))
-                return (try work.coder(Model.self).models(rows), rows)
-            }
+            if isLast { return nil }
+            let call = PersistenceCall.batch(of: batches.query, size: batches.size, after: position)
             let batch = try await batches.service.result(of: call)
-            try pages.take(batch.rows)
-            self.pages = pages
+            position = batch.position
+            isLast = position == nil
             return batch.models.isEmpty ? nil : batch.models
         }
 
@@ -87,6 +84,51 @@ public struct BatchState: Sendable, Hashable {
     /// All batches are of one state, which is held for a limited time; see ``oneState``. A shorter limit of the store counts
     /// too.
     public static func oneState(for limit: Duration) -> BatchState { BatchState(limit: limit) }
+}
+
+/// One batch of a query, for calls with a handler and blocking calls.
+///
+/// ```swift
+/// var batch = try store.wait(for: .batch(of: Film.all, size: 500))
+/// while true {
+///     export(batch.models)
+///     guard let position = batch.position else { break }
+///     batch = try store.wait(for: .batch(of: Film.all, size: 500, after: position))
+/// }
+/// ```
+public struct QueryBatch<Model: PersistentModel>: Sendable {
+    /// The models, in the order of the query. Empty if there is none after the position.
+    public let models: [Model]
+    /// Where the next batch begins; `nil` if this one is the last.
+    public let position: BatchPosition<Model>?
+}
+
+/// A place in the rows of a query, behind the last row of a batch.
+public struct BatchPosition<Model: PersistentModel>: Sendable {
+    let pages: QueryPages
+}
+
+extension PersistenceCall {
+    /// Fetches one batch of a query as it is now; see ``QueryBatches``.
+    ///
+    /// - Parameters:
+    ///   - query: The query, the same for all batches.
+    ///   - size: The maximum number of models, at least 1.
+    ///   - position: The position of the batch before. The size and the query of the first batch count. The default is the
+    ///     beginning.
+    public static func batch<Model: PersistentModel>(
+        of query: Query<Model>, size: Int = 1_000, after position: BatchPosition<Model>? = nil
+    ) -> PersistenceCall where Value == QueryBatch<Model> {
+        .reading(query.node) { work in
+            var pages = if let position { position.pages } else { try QueryPages(query.node, size: size) }
+            guard let node = pages.next else { return QueryBatch(models: [], position: nil) }
+            let rows = try work.rows.rows(RowQuery(node))
+            try pages.take(rows)
+            return QueryBatch(
+                models: try work.coder(Model.self).models(rows),
+                position: pages.next == nil ? nil : BatchPosition(pages: pages))
+        }
+    }
 }
 
 extension PersistenceService {

@@ -20,12 +20,25 @@
             case power
         }
 
+        /// How much of a store is read to find damage when it opens.
+        public enum Verification: String, Sendable, Hashable {
+            /// Nothing. Damage is found when its page is read.
+            case never
+            /// All tables, but not whether each index has the rows of its table. It takes about as long as reading the file.
+            case quick
+            /// All tables and indexes. It takes several times as long.
+            case full
+        }
+
         /// The path of the file.
         public let path: String
         /// What the models expect of their tables.
         let models: [ModelSchema]
         /// What a save survives. The default is ``Durability/process``.
         public var durability = Durability.process
+        /// How much of the store is read to find damage when it opens, before migrations run. A damaged store fails to open as
+        /// `corrupt`. The default is ``Verification-swift.enum/never``.
+        public var verification = Verification.never
         /// The maximum number of reads at the same time, at least 1. The default is 5.
         public var readers = 5
         /// How long a call waits for another process that locks the file. The default is 5 seconds.

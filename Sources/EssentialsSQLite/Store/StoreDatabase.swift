@@ -67,6 +67,7 @@
             self.pool = pool
             let runner = MigrationRunner(store: path, migrations: migrations)
             do {
+                try Self.verify(store, pool)
                 (report, schema) = try pool.read { db in
                     let report = try runner.checkAll(db)
                     try SchemaCheck(models: store.models).run(db)
@@ -95,6 +96,7 @@
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
+                try Self.verify(store, pool)
                 report = try runner.run(pool)
                 schema = try pool.read { db in
                     try SchemaCheck(models: store.models).run(db)
@@ -112,6 +114,19 @@
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? queue.close() }
             try queue.read { try runner.check($0) }
+        }
+
+        private static func verify(_ store: SQLiteStore, _ pool: DatabasePool) throws {
+            let check: String
+            switch store.verification {
+            case .never: return
+            case .quick: check = "quick_check"
+            case .full: check = "integrity_check"
+            }
+            // The findings name tables, indexes and pages, and no values.
+            let finding = try pool.read { try String.fetchOne($0, sql: "PRAGMA main.\(check)(1)") }
+            guard finding != "ok" else { return }
+            throw PersistenceFailure(.corrupt, "The store is damaged: \(finding ?? "no finding").", store: store.path)
         }
 
         private static func configuration(_ store: SQLiteStore) -> Configuration {

@@ -116,6 +116,31 @@
             await store.close()
         }
 
+        @Test("A batch is a call too, and continues behind a position")
+        func calls() async throws {
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<7, &numbers), save: .store)
+            let query = Sample.all.sorted { [$0.number.descending] }.offset(1)
+            var found: [Sample] = []
+            var position: BatchPosition<Sample>?
+            var count = 0
+            repeat {
+                let store = store
+                let call = PersistenceCall.batch(of: query, size: 3, after: position)
+                let batch = try await withCheckedContinuation { continuation in
+                    store.start(call) { continuation.resume(returning: $0) }
+                }.get()
+                found += batch.models
+                position = batch.position
+                count += 1
+            } while position != nil
+            #expect(try await store.fetch(query) == found)
+            #expect(found.count == 6 && count == 3)
+            let end = try await store.result(of: .batch(of: query.limit(3), size: 3))
+            #expect(end.models.count == 3 && end.position == nil)
+            await store.close()
+        }
+
         @Test("Batches end with a failure for an invalid query, a cancelled task and a closed scope, once")
         func failures() async throws {
             var numbers = SeededNumbers(state: 1)
