@@ -7,13 +7,16 @@ struct QueryPages: Sendable {
     private let size: Int
     /// The order, which ends with the key.
     private let order: [SelectNode.Order]
+    /// The columns that are never NULL.
+    private let required: Set<String>
     private var last: StoredRow?
     /// The number of rows that the limit still allows.
     private var remaining: Int?
     private var isAtEnd = false
 
     /// - Throws: A failure with the reason `invalidQuery` for a size below 1, and for a limit or an offset below 0.
-    init(_ node: SelectNode, size: Int) throws(PersistenceFailure) {
+    init<Model: PersistentModel>(_ query: Query<Model>, size: Int) throws(PersistenceFailure) {
+        let node = query.node
         guard size > 0, node.limit ?? 0 >= 0, node.offset >= 0 else {
             throw PersistenceFailure(
                 .invalidQuery, "A batch has at least one row, and a limit and an offset are at least 0.",
@@ -22,6 +25,7 @@ struct QueryPages: Sendable {
         self.node = node
         self.size = size
         remaining = node.limit
+        required = Set(Model.columns.all.lazy.filter { !$0.isOptional }.map(\.name))
         // Nothing is equal in the key, so what follows it has no effect.
         let end = node.order.firstIndex { $0.column == node.key }
         let own = SelectNode.Order(column: node.key, isDescending: false)
@@ -65,32 +69,37 @@ struct QueryPages: Sendable {
         var equal: [FilterNode] = []
         for order in order {
             let value = row[order.column] ?? .null
-            if let after = Self.after(value, order) { ways.append(.all(equal + [after])) }
-            equal.append(Self.comparison(order, .equal, value))
+            if let after = after(value, order) { ways.append(.all(equal + [after])) }
+            equal.append(comparison(order, .equal, value))
         }
-        guard let first = order.first, ways.count > 1, let bound = Self.notBefore(row[first.column] ?? .null, first)
+        guard let first = order.first, ways.count > 1, let bound = notBefore(row[first.column] ?? .null, first)
         else { return .any(ways) }
         // It follows from the other condition, and lets SQLite begin in an index of the first column.
         return .all([bound, .any(ways)])
     }
 
-    private static func comparison(
+    private func comparison(
         _ order: SelectNode.Order, _ comparison: FilterNode.Comparison, _ value: StoredValue
     ) -> FilterNode {
         .comparison(order.column, comparison, StoredArgument(stored: value))
     }
 
     /// The condition that a column is after a value. NULL is the smallest value. `nil` if nothing is.
-    private static func after(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
+    private func after(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
         if value.isNull { return order.isDescending ? nil : comparison(order, .notEqual, .null) }
         guard order.isDescending else { return comparison(order, .greater, value) }
-        return .any([comparison(order, .less, value), comparison(order, .equal, .null)])
+        return orNull(comparison(order, .less, value), order)
     }
 
     /// The condition that a column is not before a value; `nil` if all are.
-    private static func notBefore(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
+    private func notBefore(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
         if value.isNull { return order.isDescending ? comparison(order, .equal, .null) : nil }
         guard order.isDescending else { return comparison(order, .greaterOrEqual, value) }
-        return .any([comparison(order, .lessOrEqual, value), comparison(order, .equal, .null)])
+        return orNull(comparison(order, .lessOrEqual, value), order)
+    }
+
+    /// NULL is after all values of a descending order. SQLite uses an index only if the condition does not say so in vain.
+    private func orNull(_ node: FilterNode, _ order: SelectNode.Order) -> FilterNode {
+        required.contains(order.column) ? node : .any([node, comparison(order, .equal, .null)])
     }
 }

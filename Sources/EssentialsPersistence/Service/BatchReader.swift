@@ -14,7 +14,7 @@ final class BatchReader<Model: PersistentModel>: Sendable {
     init(
         _ service: any PersistenceService, _ query: Query<Model>, _ size: Int, _ state: BatchState
     ) throws(PersistenceFailure) {
-        let first = try QueryPages(query.node, size: size)
+        let first = try QueryPages(query, size: size)
         let exchange = BatchExchange<[Model]>(limit: state.limit ?? .zero)
         let call = PersistenceCall<Void>.reading(query.node) { work in
             var pages = first

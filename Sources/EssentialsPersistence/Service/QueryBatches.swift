@@ -120,7 +120,7 @@ extension PersistenceCall {
         of query: Query<Model>, size: Int = 1_000, after position: BatchPosition<Model>? = nil
     ) -> PersistenceCall where Value == QueryBatch<Model> {
         .reading(query.node) { work in
-            var pages = if let position { position.pages } else { try QueryPages(query.node, size: size) }
+            var pages = if let position { position.pages } else { try QueryPages(query, size: size) }
             guard let node = pages.next else { return QueryBatch(models: [], position: nil) }
             let rows = try work.rows.rows(RowQuery(node))
             try pages.take(rows)
